@@ -1,0 +1,3 @@
+.PHONY: demo test
+demo test:
+	python3 run.py $@

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assess machine-learning performance: every measure with its uncertainty, from labels wherever they live."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.assess.record import Record
+    from assay.assess.run import assess, load
+    from assay.core.errors import (
+        AssayError,
+        EngineError,
+        MissingColumn,
+        OutOfRange,
+        PlanError,
+        RecordError,
+        RowsError,
+        UnknownLabel,
+        UnpairedRows,
+    )
+    from assay.inference.estimates import Estimate, Interval
+    from assay.measures.catalogue import measure, measures
+    from assay.rows.files import Reading
+
+__all__ = [
+    "Assessment",
+    "AssayError",
+    "EngineError",
+    "Estimate",
+    "Interval",
+    "MissingColumn",
+    "OutOfRange",
+    "PlanError",
+    "Reading",
+    "Record",
+    "RecordError",
+    "RowsError",
+    "UnknownLabel",
+    "UnpairedRows",
+    "assess",
+    "load",
+    "measure",
+    "measures",
+]
+
+_HOMES = {
+    "Assessment": "assay.assess.assessment",
+    "Estimate": "assay.inference.estimates",
+    "Interval": "assay.inference.estimates",
+    "Reading": "assay.rows.files",
+    "Record": "assay.assess.record",
+    "assess": "assay.assess.run",
+    "load": "assay.assess.run",
+    "measure": "assay.measures.catalogue",
+    "measures": "assay.measures.catalogue",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used, so that `import assay` stays instant."""
+    if name not in __all__:
+        msg = f"module 'assay' has no attribute {name!r}"
+        raise AttributeError(msg)
+    if name in ("assess", "load", "Assessment"):
+        import_module("assay.report")  # a result can draw itself once the report layer has introduced itself
+    found = getattr(import_module(_HOMES.get(name, "assay.core.errors")), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return list(__all__)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of an assessment: estimates, row accounting and tallies, and the Record that holds them all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from assay.assess.environment import environment
+from assay.assess.record import VERSION, Record, write_whole
+from assay.assess.settings import Settings
+from assay.assess.view import ByClass, View
+from assay.core.errors import PlanError, RecordError
+from assay.core.labels import Label
+from assay.core.text import listed, nearest, quoted
+from assay.core.traits import Task
+from assay.inference.estimates import Estimate
+from assay.tally.base import count_to_json, digest
+from assay.tally.census import Census
+from assay.tally.confusion import Confusion
+from assay.tally.grouped import Grouped
+
+LISTED: Final = 200
+"""Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
+
+RENDERERS: dict[str, Callable[[Record], str]] = {}
+"""Filled by the report layer: file ending (".html") or kind of display ("text/plain") -> the text made from a Record."""
+
+
+class Assessment(Mapping[str, Estimate]):
+    """Every measure with its uncertainty, from one pass over the rows."""
+
+    def __init__(  # noqa: PLR0913  what a Record holds
+        self,
+        confusion: Confusion,
+        settings: Settings,
+        *,
+        positive: Label | None,
+        census: Census,
+        grouped: Grouped | None = None,
+        notes: tuple[str, ...] = (),
+        data: Mapping[str, Any] | None = None,
+        found_in: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.confusion, self.settings, self.positive, self.census = confusion, settings, positive, census
+        self.grouped, self.notes = grouped or Grouped(), notes
+        self._view = View(confusion, settings, positive=positive)
+        self._data, self._environment = dict(data or {}), dict(found_in or environment())
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a measure, by name, symbol or alias; any measure that fits can be asked for."""
+        return self._view[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter(self._view)
+
+    def __len__(self) -> int:
+        """How many measures there are."""
+        return len(self._view)
+
+    @property
+    def task(self) -> Task:
+        """Binary or multi-class."""
+        return self._view.task
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes, in order."""
+        return self.confusion.labels
+
+    @property
+    def by_class(self) -> ByClass:
+        """Class -> measure -> estimate of that class against the rest."""
+        return self._view.by_class
+
+    @cached_property
+    def by_group(self) -> dict[str, Levels]:
+        """Factor -> level -> measure -> estimate on the rows of that level."""
+        return {
+            name: Levels({level: View(tally, self.settings, positive=self.positive, slice={name: level}) for level, tally in levels.items()}, name)
+            for name, levels in self.grouped.factors.items()
+        }
+
+    @property
+    def estimates(self) -> list[Estimate]:
+        """Everything a Record lists: the whole table, each class, each group."""
+        found = _estimates(self._view)
+        for levels in self.by_group.values():
+            for view in levels.values():
+                found += _estimates(view)
+        return found
+
+    @cached_property
+    def record(self) -> Record:
+        """The Record of this assessment."""
+        estimates = self.estimates
+        tallies = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
+        used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
+        plan = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
+        return Record(
+            {
+                "assay": VERSION,
+                "kind": "assessment",
+                "task": str(self.task),
+                "samples": count_to_json(self.confusion.rows),
+                "rows": self.census.to_json(),
+                "labels": list(self.labels),
+                "positive": self.positive,
+                "estimates": [estimate.to_json() for estimate in estimates],
+                "findings": [],
+                "controls": [],
+                "conformity": {"overall": "conformity not demonstrated", "rows": []},
+                "decisions": [],
+                "tallies": tallies,
+                "plan": {**plan, "digest": digest(plan)},
+                "environment": self._environment,
+                "errata": sorted(used),
+                "notes": list(self.notes),
+                "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
+            }
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the Record as JSON."""
+        return self.record.save(path)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report; the ending says which kind."""
+        ending = Path(path).suffix.lower()
+        if ending not in RENDERERS:
+            known = sorted(name for name in RENDERERS if name.startswith("."))
+            raise PlanError(
+                "option-unknown", f'no report ends in "{ending}"', where=os.fspath(path), known=", ".join(known), fix="choose one of them",
+            )
+        return write_whole(path, RENDERERS[ending](self.record).encode("utf-8", "surrogatepass"))
+
+    def __str__(self) -> str:
+        """The summary a terminal shows."""
+        return RENDERERS["text/plain"](self.record) if "text/plain" in RENDERERS else repr(self)
+
+    def __repr__(self) -> str:
+        """What it is about, in one line."""
+        return f"<Assessment: {self.task}, {self.confusion.rows:,} rows, {self.confusion.k} classes, {len(self)} measures>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What a notebook shows."""
+        del include, exclude
+        return {kind: RENDERERS[kind](self.record) for kind in ("text/html", "text/markdown", "text/plain") if kind in RENDERERS}
+
+    @classmethod
+    def from_record(cls, record: Record) -> Assessment:
+        """The assessment a Record was written from; its tallies must be the ones that were signed off by digest."""
+        try:
+            tallies = record["tallies"]
+            if digest(tallies) != record["digests"]["tallies"]:
+                raise RecordError(
+                    "digest-mismatch", "the tallies are not the ones this Record was written with", fix="restore the file from its source",
+                )
+            rows = record["rows"]
+            return cls(
+                Confusion.from_json(tallies["confusion"]),
+                Settings.from_json(record["plan"]),
+                positive=record["positive"],
+                census=Census(read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]),
+                grouped=Grouped.from_json(tallies["groups"]),
+                notes=tuple(record["notes"]),
+                data=record["plan"]["data"],
+                found_in=record["environment"],
+            )
+        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+            raise RecordError(
+                "record-unreadable", f"a part of the Record is missing or malformed: {error}", fix="restore the file from its source",
+            ) from error
+
+
+class Levels(Mapping[Label, View]):
+    """Level of a group -> the estimates on its rows."""
+
+    def __init__(self, views: dict[Label, View], factor: str) -> None:
+        self._views, self._factor = views, factor
+
+    def __getitem__(self, level: Label) -> View:
+        """The estimates of one level."""
+        if level not in self._views:
+            close = nearest(str(level), [str(x) for x in self._views])
+            raise PlanError(
+                "label-not-declared", f"group {quoted(self._factor)} has no level {quoted(level)}", known=listed(self._views),
+                fix=f'did you mean "{close}"?' if close else "ask for one of the levels",
+            )
+        return self._views[level]
+
+    def __iter__(self) -> Iterator[Label]:
+        """The levels."""
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        """How many levels there are."""
+        return len(self._views)
+
+
+def _estimates(view: View) -> list[Estimate]:
+    found = [view[m.title] for m in view.measures]
+    if view.class_measures and view.confusion.k <= LISTED:
+        columns = [view.column(m) for m in view.class_measures]
+        found += [column[i] for i in range(view.confusion.k) for column in columns]
+    return found

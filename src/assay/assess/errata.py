@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errata register: where the sources err, clash or leave a choice, and which way assay goes."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypedDict, cast
+
+from assay.core.errors import PlanError
+from assay.core.text import nearest, visible
+from assay.measures import Measure
+
+Kind = Literal["wrong", "clash", "open", "ocr", "fact"]
+Severity = Literal["A", "B", "C"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one of the competing readings gives, as printed."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erratum:
+    """One place where a source errs, clashes or leaves a choice, with the reading assay follows."""
+
+    id: str
+    source: str
+    where: str
+    kind: Kind
+    kinds: tuple[Kind, ...]
+    severity: Severity
+    title: str
+    problem: str
+    proof: str
+    reading: str
+    readings: tuple[Reading, ...]
+    golden: tuple[str, ...]
+
+
+class _Entry(TypedDict, total=False):
+    """An entry of the file as TOML gives it."""
+
+    id: str
+    source: str
+    where: str
+    kind: Kind
+    kinds: list[Kind]
+    severity: Severity
+    title: str
+    problem: str
+    proof: str
+    reading: str
+    readings: list[dict[str, str]]
+    golden: list[str]
+
+
+@cache
+def errata() -> tuple[Erratum, ...]:
+    """The whole register, in its own order.
+
+    >>> len(errata())
+    95
+    """
+    text = files("assay.assess").joinpath("errata.toml").read_text(encoding="utf-8")
+    return tuple(_erratum(entry) for entry in cast("list[_Entry]", tomllib.loads(text)["erratum"]))
+
+
+def _erratum(entry: _Entry) -> Erratum:
+    return Erratum(
+        id=entry["id"],
+        source=entry["source"],
+        where=entry["where"],
+        kind=entry["kind"],
+        kinds=tuple(entry.get("kinds", [entry["kind"]])),
+        severity=entry["severity"],
+        title=entry["title"],
+        problem=entry["problem"],
+        proof=entry["proof"],
+        reading=entry["reading"],
+        readings=tuple(Reading(**reading) for reading in entry.get("readings", [])),
+        golden=tuple(entry["golden"]),
+    )
+
+
+def erratum(id: str) -> Erratum:
+    """The entry of an id.
+
+    >>> erratum("E-FUN-01").reading
+    '`false_omission_rate` is 1 - NPV.'
+    """
+    by_id = {entry.id: entry for entry in errata()}
+    if id in by_id:
+        return by_id[id]
+    close = nearest(re.sub(r"-(\d)$", r"-0\1", id), by_id)  # E-TS-1 is as near to E-TS-21 as to E-TS-01
+    raise PlanError(
+        "option-unknown",
+        f'no erratum has the id "{visible(id)}"',
+        found=visible(id),
+        known=f"{len(by_id)} ids, from {next(iter(by_id))} to {next(reversed(by_id))}",
+        fix=f"did you mean {close}?" if close else "list them: assay.assess.errata.errata()",
+    )
+
+
+def concerning(measure: Measure) -> tuple[Erratum, ...]:
+    """The entries a measure declares, in the order of the register.
+
+    >>> from assay.measures import parse
+    >>> [entry.id for entry in concerning(parse("cccsmf_accuracy"))]
+    ['E-TS-06']
+    """
+    return tuple(entry for entry in errata() if entry.id in measure.errata)

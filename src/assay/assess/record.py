@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Record: everything an assessment found, as versioned JSON that any program can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+from assay.core.errors import PlanError, RecordError
+from assay.core.text import visible
+
+VERSION = "1"
+DEEPEST = 32
+LARGEST = 256 * 2**20
+
+
+class Record(Mapping[str, Any]):
+    """The content of a record.json; reads like the JSON it is."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self._content = content
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401  JSON
+        """A part of the Record."""
+        return self._content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the parts."""
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        """How many parts there are."""
+        return len(self._content)
+
+    def to_text(self) -> str:
+        """The JSON text; NaN and infinities never appear."""
+        return json.dumps(self._content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it, whole or not at all."""
+        return write_whole(path, self.to_text().encode("utf-8", "surrogatepass"))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Record:
+        """Read one; anything that is not a Record of a known version is refused."""
+        shown = os.fspath(path)
+        try:
+            if Path(path).stat().st_size > LARGEST:
+                raise RecordError("record-unreadable", "the file is larger than any Record", where=shown, fix="give a record.json")
+            text = Path(path).read_bytes().decode("utf-8")
+        except OSError as error:
+            raise PlanError("no-file", f"cannot read {visible(shown)}", where=shown, found=error.strerror, fix="give the path of a record.json") from error
+        except UnicodeDecodeError as error:
+            raise RecordError("record-unreadable", "the file is not UTF-8 text", where=shown, fix="give a record.json") from error
+        return cls(_checked(strict_json(text, shown), shown))
+
+
+def strict_json(text: str, where: str) -> Any:  # noqa: ANN401  JSON
+    """JSON without duplicate keys, NaN, infinities, lone surrogates, or more than 32 levels."""
+
+    def no_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+            raise RecordError("record-unreadable", f'the key "{visible(twice)}" stands twice in one object', where=where, fix="keep one of them")
+        return found
+
+    def refuse(word: str) -> Any:  # noqa: ANN401
+        raise RecordError("record-unreadable", f"{word} is not JSON", where=where, fix="write the file again with assay")
+
+    def finite(number: str) -> float:
+        value = float(number)
+        return value if value not in (float("inf"), float("-inf")) else refuse(number)
+
+    try:
+        content = json.loads(text, object_pairs_hook=no_twice, parse_constant=refuse, parse_float=finite)
+    except RecursionError as error:
+        raise RecordError("record-unreadable", "the file is nested too deeply", where=where, known=f"at most {DEEPEST} levels", fix="give a record.json") from error
+    except ValueError as error:
+        raise RecordError("record-unreadable", "the file is not JSON", where=where, found=visible(str(error)), fix="give a record.json") from error
+    _refuse_depth(content, where)
+    return content
+
+
+def _refuse_depth(content: object, where: str) -> None:
+    level: list[object] = [content]
+    for _ in range(DEEPEST):
+        level = [child for parent in level for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())]
+        if not level:
+            return
+    raise RecordError("record-unreadable", "the file is nested too deeply", where=where, known=f"at most {DEEPEST} levels", fix="give a record.json")
+
+
+def _checked(content: object, where: str) -> dict[str, Any]:
+    if not isinstance(content, dict) or content.get("assay") != VERSION or "tallies" not in content:
+        found = content.get("assay") if isinstance(content, dict) else type(content).__name__
+        raise RecordError(
+            "record-unreadable", "the file is not a Record this version can read", where=where, found=f"version {found!r}",
+            known=f"version {VERSION!r}", fix="give a record.json written by assay run or .save()",
+        )
+    return cast("dict[str, Any]", content)
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a Record.
+
+    >>> schema()["title"]
+    'assay Record'
+    """
+    return cast("dict[str, Any]", json.loads(files("assay.assess").joinpath("record.schema.json").read_text(encoding="utf-8")))
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write a file by renaming a complete one into place; on any failure nothing is left behind."""
+    goal = Path(path)
+    part = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(goal)
+    except OSError as error:
+        raise PlanError(
+            "out-exists", f"cannot write {visible(goal)}", where=str(goal), found=error.strerror, fix="give a path that can be written",
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return goal

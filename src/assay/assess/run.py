@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From rows, or from a confusion matrix, to an assessment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from assay.assess.assessment import Assessment
+from assay.assess.record import Record
+from assay.assess.settings import Settings, chosen
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label, in_order
+from assay.core.text import counted, quoted
+from assay.core.traits import Task
+from assay.inference.intervals import DRAWS, Wanted
+from assay.inference.resampling import SEED
+from assay.rows.labels import Classes, Locate, classes, kind_of
+from assay.rows.opening import FrameSource, Roles, Source, no_rows, open_source
+from assay.tally.census import Census
+from assay.tally.confusion import Confusion
+from assay.tally.counting import Cells, Counted, count
+from assay.tally.grouped import MISSING, Grouped
+
+if TYPE_CHECKING:
+    from assay.measures import Measure
+    from assay.measures.averages import Policy
+    from assay.rows.files import Reading
+
+
+def assess(  # noqa: PLR0913  the roles and choices of an assessment are its parameters
+    *,
+    truth: object = None,
+    predicted: object = None,
+    data: object = None,
+    confusion: object = None,
+    orientation: str | None = None,
+    positive: Label | None = None,
+    labels: Sequence[Label] | None = None,
+    group: object = None,
+    weight: object = None,
+    level: float = 0.95,
+    measures: Iterable[str | Measure] | str | None = None,
+    missing: Literal["error", "drop"] = "error",
+    unknown: Literal["error", "own"] = "error",
+    undefined: Policy = "propagate",
+    shares: str = "wilson",
+    cells: str = "auto",
+    seed: int = SEED,
+    draws: int = DRAWS,
+    reading: Reading | None = None,
+    spelled: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Assessment:
+    """Every count-based measure with its interval, from labels or from a confusion matrix.
+
+    >>> a = assess(truth=[1, 1, 0, 0, 1], predicted=[1, 0, 0, 0, 1])
+    >>> a["recall"].value, a["recall"].numerator, a["recall"].denominator
+    (0.6666666666666666, 2, 3)
+    """
+    settings = Settings(
+        wanted=Wanted(level=level, shares=shares, cells=cells, seed=seed, draws=draws),
+        missing=missing, unknown=unknown, undefined=undefined, measures=chosen(measures),
+    )
+    if confusion is not None:
+        if any(x is not None for x in (truth, predicted, data, group, weight)):
+            raise PlanError("role-clash", "both a confusion matrix and rows are given", fix="give one of them")
+        from assay.assess.matrix import from_matrix  # noqa: PLC0415  numpy frames are touched only here
+
+        return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
+    for role, column in (("truth", truth), ("predicted", predicted)):
+        if column is None:
+            raise PlanError(
+                "role-missing", f"no {role} column is given", where=role,
+                fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
+            )
+    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight)
+    source = open_source(data, roles, reading, progress)
+    return _assessed(source, count(source), settings, labels=labels, positive=positive, spelled=spelled, roles=roles)
+
+
+def load(path: str | os.PathLike[str]) -> Assessment:
+    """The assessment a record.json was written from."""
+    return Assessment.from_record(Record.load(path))
+
+
+def _factors(group: object) -> dict[str, object]:
+    if group is None:
+        return {}
+    if isinstance(group, Mapping):
+        return {str(name): column for name, column in group.items()}
+    if isinstance(group, str):
+        return {group: group}
+    if isinstance(group, (list, tuple)) and group and all(isinstance(x, str) for x in group) and len(set(group)) == len(group):
+        return {name: name for name in group}
+    return {str(getattr(group, "name", None) or "group"): group}
+
+
+def _assessed(  # noqa: PLR0913
+    source: Source, counted_: Counted, settings: Settings, *, labels: Sequence[Label] | None, positive: Label | None, spelled: bool, roles: Roles
+) -> Assessment:
+    if not counted_.rows:
+        raise no_rows(source.where)
+    scored, census = _without_missing(counted_, settings, source)
+    if not census.scored:
+        raise RowsError("no-rows", "no row has both a true and a predicted label", where=source.where, found=census.said(), fix="check the columns")
+    seen = {place: {cell[place] for cell in scored} for place in (0, 1)}
+    kinds = {role: kind_of(cast("set[Label]", seen[i]), where=source.where, locate=source.locate, role=role) for i, role in enumerate(("truth", "predicted"))}
+    scored, notes = _one_kind(scored, kinds, source)
+    truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
+    if spelled:
+        labels, positive = _as_spelled(labels, positive, {*truth, *predicted})
+    settled = classes(
+        truth=cast("set[Label]", truth), predicted=cast("set[Label]", predicted), declared=labels, positive=positive,
+        unknown=settings.unknown, where=source.where, locate=_aware(source.locate, kinds),
+    )
+    return Assessment(
+        _confusion(scored, settled, counted_.weighted),
+        settings,
+        positive=settled.positive,
+        census=census,
+        grouped=_grouped(counted_, settled, kinds, source),
+        notes=(*notes, *settled.notes, *_file_notes(source)),
+        data=_about(source, roles),
+    )
+
+
+def _aware(locate: Locate, kinds: dict[str, str | None]) -> Locate:
+    """Looks labels up by the type their column has, when booleans and 0/1 were put together."""
+
+    def found(role: str, label: Label | None) -> str:
+        return locate(role, bool(label) if kinds.get(role) == "boolean" and label is not None else label)
+
+    return found
+
+
+def _without_missing(counted_: Counted, settings: Settings, source: Source) -> tuple[Cells, Census]:
+    lost = {"truth": 0, "predicted": 0}
+    for (truth, predicted), (rows, _) in counted_.cells.items():
+        if truth is None or predicted is None:
+            lost["truth" if truth is None else "predicted"] += rows
+    if any(lost.values()) and settings.missing == "error":
+        shown = "; ".join(
+            f"{counted(n, 'row')} without {role}{' ' + at if (at := source.locate(role, None)) else ''}" for role, n in lost.items() if n
+        )
+        raise RowsError(
+            "missing-label", f"{counted(sum(lost.values()), 'row')} of {counted_.rows:,} {'has' if sum(lost.values()) == 1 else 'have'} no label",
+            where=source.where, found=shown, fix='complete the labels, or say missing="drop" to leave these rows out and count them',
+        )
+    kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
+    excluded = {f"{role} is missing": n for role, n in lost.items() if n}
+    scored = counted_.rows - sum(excluded.values())
+    return kept, Census(read=counted_.rows, scored=scored, excluded=excluded)
+
+
+def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tuple[Cells, list[str]]:
+    """Truth and prediction must hold labels of one type; booleans beside 0 and 1 are the one plain exception."""
+    a, b = kinds["truth"], kinds["predicted"]
+    if a == b or a is None or b is None:
+        return cells, []
+    labels = {label for cell in cells for label in cell}
+    if {a, b} == {"boolean", "integer"} and labels <= {0, 1}:
+        merged: Cells = {}
+        for (t, p), (rows, weight) in cells.items():
+            key = (int(cast("int", t)), int(cast("int", p)))
+            before = merged.get(key, (0, 0))
+            merged[key] = (before[0] + rows, before[1] + weight)
+        return merged, [f"{'truth' if a == 'boolean' else 'predicted'} is boolean: False is read as 0, True as 1"]
+    first = {role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells})))) for i, role in enumerate(("truth", "predicted"))}
+    raise RowsError(
+        "label-types-differ", f"truth holds {a} labels, predicted holds {b} ones", where=source.where,
+        found="; ".join(f"{role}: {quoted(label)}" for role, label in first.items()),
+        fix="make both one type before assessing, for instance both text; 1 and \"1\" are different labels",
+    )
+
+
+def _as_spelled(labels: Sequence[Label] | None, positive: Label | None, seen: set[Label | None]) -> tuple[Sequence[Label] | None, Label | None]:
+    """Labels typed on a command line, matched to the data's own type by how they are written."""
+    known = {str(label): cast("Label", label) for label in seen if label is not None}
+    numbers = bool(known) and all(not isinstance(x, (str, bool)) for x in known.values())
+
+    def one(text: Label) -> Label:
+        if str(text) in known:
+            return known[str(text)]
+        return int(text) if numbers and str(text).lstrip("-").isdigit() else text
+
+    return None if labels is None else [one(x) for x in labels], None if positive is None else one(positive)
+
+
+def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001
+    pairs = {(cast("Label", t), cast("Label", p)): weight for (t, p), (_, weight) in cells.items()}
+    return Confusion.from_cells(pairs, labels=settled.labels, rows=sum(rows for rows, _ in cells.values()), weighted=weighted)
+
+
+def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], source: Source) -> Grouped:
+    factors: dict[str, dict[Label, Confusion]] = {}
+    for name, cells in counted_.by_factor.items():
+        kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
+        by_level: dict[Label | None, Cells] = {}
+        for (level, *pair), found in cells.items():
+            if None not in pair:
+                by_level.setdefault(level, {})[tuple(pair)] = found
+        order: list[Label | None] = [*in_order(level for level in by_level if level is not None), *([None] if None in by_level else [])]
+        factors[name] = {
+            MISSING if level is None else level: _confusion(_one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted)
+            for level in order
+        }
+    return Grouped(factors=factors)
+
+
+def _file_notes(source: Source) -> tuple[str, ...]:
+    return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
+
+
+def _about(source: Source, roles: Roles) -> dict[str, Any]:
+    about: dict[str, Any] = {"from": source.where, "columns": {role: c for role, c in roles.named().items() if isinstance(c, str)}}
+    if isinstance(source, FrameSource) and source.opened is not None:
+        name = Path(source.opened.path).name
+        about |= {"from": name, "format": source.opened.format, "files": {name: source.opened.sha256}}
+    return about
+
+
+__all__ = ["Task", "assess", "load"]

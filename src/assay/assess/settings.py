@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an assessment was asked to do, checked once at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from assay.core.errors import PlanError
+from assay.core.text import nearest, visible
+from assay.core.traits import Task
+from assay.inference.intervals import Wanted
+from assay.measures import REGISTRY, Measure, parse
+from assay.measures.averages import POLICIES, Policy
+from assay.tally.tables import Binary, Multiclass
+
+CHOICES = {"missing": ("error", "drop"), "unknown": ("error", "own"), "undefined": POLICIES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Choices that shape the numbers; all of them are written into the Record."""
+
+    wanted: Wanted = field(default_factory=Wanted)
+    missing: Literal["error", "drop"] = "error"
+    unknown: Literal["error", "own"] = "error"
+    undefined: Policy = "propagate"
+    measures: tuple[Measure, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Only choices that exist."""
+        for name, known in CHOICES.items():
+            given = getattr(self, name)
+            if given not in known:
+                close = nearest(str(given), known)
+                raise PlanError(
+                    "option-unknown", f"{name}={visible(repr(given))} is not a choice", known=", ".join(known),
+                    fix=f'did you mean "{close}"?' if close else "choose one of them",
+                )
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "level": self.wanted.level,
+            "intervals": {"shares": self.wanted.shares, "cells": self.wanted.cells, "draws": self.wanted.draws, "seed": self.wanted.seed},
+            "missing": self.missing,
+            "unknown": self.unknown,
+            "undefined": self.undefined,
+            "measures": None if self.measures is None else [m.title for m in self.measures],
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, object]) -> Settings:
+        """The inverse of `to_json`."""
+        intervals = cast("dict[str, object]", content["intervals"])
+        names = cast("list[str] | None", content["measures"])
+        return cls(
+            wanted=Wanted(
+                level=cast("float", content["level"]), shares=cast("str", intervals["shares"]), cells=cast("str", intervals["cells"]),
+                draws=cast("int", intervals["draws"]), seed=cast("int", intervals["seed"]),
+            ),
+            missing=cast("Literal['error', 'drop']", content["missing"]),
+            unknown=cast("Literal['error', 'own']", content["unknown"]),
+            undefined=cast("Policy", content["undefined"]),
+            measures=None if names is None else chosen(names),
+        )
+
+
+def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] | None:
+    """Measures by name, family or object; None means all that fit."""
+    if names is None:
+        return None
+    if isinstance(names, (str, Measure)):
+        names = [names]
+    families: dict[str, list[Measure]] = {}
+    for one in REGISTRY:
+        families.setdefault(one.family, []).append(one)
+    found: list[Measure] = []
+    for name in names:
+        if isinstance(name, Measure):
+            found.append(name)
+        elif name in families:
+            found += [m for m in families[name] if not m.needs]
+        else:
+            found.append(parse(name))
+    for one in found:
+        if one.needs:
+            raise PlanError(
+                "measure-needs", f"{one.name} needs {' and '.join(one.needs)}", fix=f'write "{one.name}({one.needs[0]}=...)"',
+            )
+    return tuple({one.title: one for one in found}.values())
+
+
+def of_whole(task: Task, wanted: Sequence[Measure] | None) -> list[Measure]:
+    """The measures of the whole table that fit a task."""
+    if wanted is not None:
+        return [m for m in wanted if m.takes is Multiclass or task is Task.BINARY]
+    every = [m for m in REGISTRY if not m.needs and m.only in (None, task)]
+    if task is Task.BINARY:
+        # Averages over the two classes are there on request; in a binary table they crowd out what is asked.
+        return [m for m in every if m.takes is Binary or m.average is None or m.name == "balanced_accuracy"]
+    return [m for m in every if m.takes is Multiclass]
+
+
+def of_class(task: Task, wanted: Sequence[Measure] | None) -> list[Measure]:
+    """The measures of one class against the rest that fit a task."""
+    if task is Task.BINARY:
+        return []
+    every = wanted if wanted is not None else [m for m in REGISTRY if not m.needs and m.only in (None, task)]
+    return [m for m in every if m.takes is Binary]

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The estimates of one confusion tally, computed when asked for, from the tally alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import cast
+
+from assay.assess.settings import Settings, of_class, of_whole
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import listed, nearest, quoted
+from assay.core.traits import Task
+from assay.core.values import Share, Undefined, Value
+from assay.inference.estimates import Estimate
+from assay.inference.intervals import Found, Uncertainty
+from assay.inference.estimates import Interval
+from assay.measures import Measure, parse
+from assay.tally.base import Count
+from assay.tally.confusion import Confusion
+from assay.tally.tables import Binary, Multiclass
+
+SMALL = 10
+"""A group below this many rows is marked (ACCEPTANCE D04)."""
+
+
+class View(Mapping[str, Estimate]):
+    """Estimates by measure name, of all rows or of one slice of them."""
+
+    def __init__(
+        self, confusion: Confusion, settings: Settings, *, positive: Label | None, slice: dict[str, Label] | None = None  # noqa: A002
+    ) -> None:
+        self.confusion, self.settings, self.positive = confusion, settings, positive
+        self.slice = slice or {}
+        self.task = Task.MULTICLASS if positive is None else Task.BINARY
+        self._uncertainty = Uncertainty(confusion, settings.wanted, positive=positive)
+        self._found: dict[str, Estimate] = {}
+        self._columns: dict[str, list[Estimate]] = {}
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a measure of the whole table; any measure that fits can be asked for, listed or not."""
+        wanted = self._ready(parse(name))
+        if wanted.title not in self._found:
+            self._found[wanted.title] = self._estimate(wanted)
+        return self._found[wanted.title]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures that fit, or that were asked for."""
+        return iter([m.title for m in self.measures])
+
+    def __len__(self) -> int:
+        """How many measures there are."""
+        return len(self.measures)
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measures of the whole table."""
+        return of_whole(self.task, self.settings.measures)
+
+    @cached_property
+    def class_measures(self) -> list[Measure]:
+        """The measures of one class against the rest."""
+        return of_class(self.task, self.settings.measures)
+
+    @cached_property
+    def by_class(self) -> ByClass:
+        """Estimates of each class against the rest."""
+        return ByClass(self)
+
+    def column(self, measure: Measure) -> list[Estimate]:
+        """A class measure for every class, in the order of the labels."""
+        if measure.title not in self._columns:
+            self._columns[measure.title] = self._class_estimates(measure)
+        return self._columns[measure.title]
+
+    @cached_property
+    def tables(self) -> Multiclass:
+        """The margins of the classes."""
+        return self.confusion.multiclass()
+
+    def _ready(self, measure: Measure) -> Measure:
+        if "undefined" in measure.parameters and "undefined" not in measure.given and self.settings.undefined != "propagate":
+            return measure.with_(undefined=self.settings.undefined)
+        return measure
+
+    def _estimate(self, measure: Measure) -> Estimate:
+        if measure.takes is Binary and self.positive is None:
+            raise PlanError(
+                "measure-unfit", f"{measure.name} speaks of one class, and there are {self.confusion.k}",
+                known=f"by_class[label][{measure.name!r}]" + (f", {measure.name}_macro" if f"{measure.name}_macro" else ""),
+                fix=f"ask for one class: by_class[{quoted(self.confusion.labels[0])}][{measure.name!r}], or for an average",
+            )
+        table = self.tables.one_vs_rest().at(self.confusion.labels.index(self.positive)) if measure.takes is Binary else self.tables  # type: ignore[arg-type]
+        result = self._named(measure(table), self.positive)
+        return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    def _class_estimates(self, measure: Measure) -> list[Estimate]:
+        stack = measure.raw(self.tables.one_vs_rest())
+        if isinstance(stack, Undefined):
+            msg = f"{measure.name} gave no stack"
+            raise TypeError(msg)
+        labels = self.confusion.labels
+        results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
+        intervals = self._uncertainty.by_class(measure, results)
+        return [
+            self._made(measure, result, found, label) for label, result, found in zip(labels, results, intervals, strict=True)
+        ]
+
+    def _named(self, result: Value, positive: Label | None) -> Value:
+        if not isinstance(result, Undefined):
+            return result
+        if self.confusion.weighted and not self.confusion.total:
+            return Undefined(reason="all weights are zero", code="weight-sum=0")
+        if positive is None:
+            return result
+        others = [label for label in self.confusion.labels if label != positive]
+        other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
+        return result.named(positive=quoted(positive), negative=other)
+
+    def _made(self, measure: Measure, result: Value, found: Found, label: Label | None) -> Estimate:
+        interval = found if isinstance(found, Interval) else None
+        n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total
+        notes = [f"only {self.confusion.rows} rows"] if self.slice and self.confusion.rows < SMALL else []
+        if measure.average == "micro" and measure.base in ("precision", "recall", "f1", "f_0_5", "f2"):
+            notes.append("identical to accuracy for one label a row")
+        return Estimate(
+            measure=measure.title, result=result, interval=interval, no_interval=None if interval else cast("str", found),
+            n=n, label=label, slice=self.slice, notes=tuple(notes),
+        )
+
+
+class ByClass(Mapping[Label, "ClassView"]):
+    """Class label -> the estimates of that class against the rest."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def __getitem__(self, label: Label) -> ClassView:
+        """The estimates of one class."""
+        labels = self._view.confusion.labels
+        if label not in labels:
+            close = nearest(str(label), [str(x) for x in labels])
+            raise PlanError(
+                "label-not-declared", f"there is no class {quoted(label)}", known=listed(labels),
+                fix=f'did you mean "{close}"?' if close else "ask for one of the classes",
+            )
+        return ClassView(self._view, labels.index(label))
+
+    def __iter__(self) -> Iterator[Label]:
+        """The classes, in order."""
+        return iter(self._view.confusion.labels)
+
+    def __len__(self) -> int:
+        """How many classes there are."""
+        return self._view.confusion.k
+
+
+class ClassView(Mapping[str, Estimate]):
+    """Measure name -> estimate of one class against the rest."""
+
+    def __init__(self, view: View, place: int) -> None:
+        self._view, self._place = view, place
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a class measure."""
+        measure = parse(name)
+        if measure.takes is not Binary:
+            raise PlanError(
+                "measure-unfit", f"{measure.name} speaks of all classes together", fix=f"ask the assessment itself for {measure.name!r}",
+            )
+        return self._view.column(measure)[self._place]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the class measures."""
+        every = self._view.class_measures or of_class(Task.MULTICLASS, None)
+        return iter([m.title for m in every])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(list(iter(self)))

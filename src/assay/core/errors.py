@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every error a user can meet, with the place, what was found, what is known, and the fix.
+
+AssayError
+├── PlanError        what was asked for cannot be done as asked            exit 2
+├── RowsError        the data are unfit                                    exit 4
+│   ├── UnknownLabel     a label nobody declared
+│   ├── MissingColumn    a column or file part that is not there
+│   ├── OutOfRange       a value outside its domain (weights, counts)
+│   └── UnpairedRows     truth and predictions do not belong together
+├── EngineError      the engine that holds the data failed                 exit 5
+└── RecordError      a Record cannot be read, written or trusted           exit 2
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+CODES: dict[str, str] = {
+    "no-rows": "The input holds no rows, so there is nothing to assess.",
+    "no-file": "A path does not exist or cannot be read.",
+    "out-exists": "An output path cannot be written.",
+    "missing-column": "A named column is not in the data.",
+    "duplicate-column": "Two columns carry the same name.",
+    "role-missing": "A role that the assessment needs was not given.",
+    "role-clash": "Two ways of giving the data were mixed.",
+    "rows-unmatched": "Truth and predictions do not have the same rows.",
+    "label-not-declared": "A row carries a label that is not among the classes.",
+    "label-types-differ": "Truth and predictions hold labels of different types.",
+    "mixed-types-in-column": "One column mixes types, such as the number 1 and the text 1.",
+    "missing-label": "A label is missing (null, NaN, or an empty unquoted field).",
+    "label-precision": "A number used as a label is not whole, or is too large to be exact.",
+    "labels-look-alike": "Two labels differ only in case, spaces or invisible characters.",
+    "name-too-long": "A label is longer than 4 KiB.",
+    "positive-class-undeclared": "A binary assessment needs its positive class to be stated.",
+    "positive-not-binary": "A positive class was stated for data with more than two classes.",
+    "unknown-positive": "The stated positive class is not among the labels.",
+    "mask-values": "Labels 0 and 255 look like an image mask; the foreground must be stated.",
+    "weight-negative": "A weight is below zero.",
+    "weight-not-finite": "A weight is missing, NaN or infinite.",
+    "count-overflow": "A count is larger than 2^63 - 1.",
+    "count-not-whole": "A cell of a confusion matrix is negative, fractional or not finite.",
+    "orientation-undeclared": "A confusion matrix came without saying what its rows are.",
+    "matrix-shape": "A confusion matrix is not square, or does not fit its labels.",
+    "column-not-numeric": "A column that must hold numbers holds something else.",
+    "column-not-scalar": "A column holds lists or nested values, not one value a row.",
+    "column-type": "A column has a type that cannot hold labels.",
+    "column-type-differs": "Files read together disagree on the type of a column.",
+    "ragged-row": "A row has more or fewer fields than the header.",
+    "blank-line": "A blank line stands between the rows.",
+    "quote-not-closed": "A quoted field is opened and never closed.",
+    "control-character": "A file holds a NUL or another control character.",
+    "encoding": "A text file is not UTF-8.",
+    "file-truncated": "A file ends before it is complete.",
+    "file-unreadable": "A file cannot be read in its format.",
+    "digest-mismatch": "A file or Record is not the one that was pinned.",
+    "too-many-rows": "The input holds more rows than the stated limit.",
+    "expands-past-limit": "A compressed file expands past the stated limit.",
+    "refused-format": "The format can run code or is not a table, so it is never opened.",
+    "missing-extra": "The format needs a package that is not installed.",
+    "confidence-level-range": "A confidence level lies outside 0.5 to 1.",
+    "option-unknown": "An option has a value that is not among the known ones.",
+    "measure-unknown": "No measure has this name.",
+    "measure-ambiguous": "A short name means several measures.",
+    "measure-needs": "A measure needs a parameter that was not given, or refuses the one that was.",
+    "measure-unfit": "The measure does not fit the task.",
+    "record-unreadable": "A file is not a Record this version can read.",
+    "tally-mismatch": "Two tallies cannot be merged.",
+    "engine-failed": "The engine that holds the data reported a failure.",
+    "internal": "A fault of assay itself.",
+}
+"""Every code, with the sentence that stands on `docs/errors.md`; a test keeps raised codes inside this table."""
+
+
+class AssayError(Exception):
+    """The root: one error, told once, with every offending row gathered first."""
+
+    exit_code: ClassVar[int] = 5
+
+    def __init__(  # noqa: PLR0913  the five lines of a message are its fields
+        self,
+        code: str,
+        what: str,
+        *,
+        where: str | None = None,
+        found: str | None = None,
+        known: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        if code not in CODES:
+            msg = f"error code {code!r} is not declared in assay.core.errors.CODES"
+            raise KeyError(msg)
+        self.code, self.what, self.where, self.found, self.known, self.fix = code, what, where, found, known, fix
+        super().__init__(what)
+
+    @property
+    def read(self) -> str:
+        """Where the documentation speaks of it."""
+        return f"docs/reference/errors.md#{self.code}"
+
+    def lines(self) -> dict[str, str]:
+        """The lines below the first one, by name, without the empty ones."""
+        fields = {"where": self.where, "found": self.found, "known": self.known, "fix": self.fix, "read": self.read}
+        return {name: text for name, text in fields.items() if text}
+
+    def to_json(self) -> dict[str, object]:
+        """The same facts for machines."""
+        return {"error": self.code, "kind": type(self).__name__, "what": self.what, **self.lines()}
+
+    def __str__(self) -> str:
+        """`error[E-CODE]: what is wrong`, then where, found, known, fix."""
+        body = "".join(f"\n  {name:<6} {text}" for name, text in self.lines().items())
+        return f"error[E-{self.code.upper()}]: {self.what}{body}"
+
+
+class PlanError(AssayError):
+    """What was asked for cannot be done as asked."""
+
+    exit_code = 2
+
+
+class RowsError(AssayError):
+    """The data are unfit."""
+
+    exit_code = 4
+
+
+class UnknownLabel(RowsError):  # noqa: N818  the name users read in the traceback says what is wrong
+    """A row carries a label nobody declared."""
+
+
+class MissingColumn(RowsError):  # noqa: N818
+    """A column or file that is not there."""
+
+
+class OutOfRange(RowsError):  # noqa: N818
+    """A value outside its domain."""
+
+
+class UnpairedRows(RowsError):  # noqa: N818
+    """Truth and predictions do not belong together."""
+
+
+class EngineError(AssayError):
+    """The engine that holds the data failed."""
+
+    exit_code = 5
+
+
+class RecordError(AssayError):
+    """A Record cannot be read, written or trusted."""
+
+    exit_code = 2

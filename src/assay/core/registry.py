@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One registry type: finds a declared thing by name, symbol or alias, and refuses what is ambiguous."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Generic, Protocol, TypeVar
+
+from assay.core.errors import PlanError
+from assay.core.text import nearest, visible
+
+
+class Declared(Protocol):
+    """What the registry needs to know of a thing."""
+
+    @property
+    def name(self) -> str:
+        """Its canonical name."""
+
+    @property
+    def symbol(self) -> str:
+        """Its short form."""
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Its other names."""
+
+
+Thing = TypeVar("Thing", bound=Declared)
+
+
+def folded(word: str) -> str:
+    """Names compare without case, spaces, hyphens and underscores.
+
+    >>> folded("F1-score") == folded("f1 score")
+    True
+    """
+    return "".join(c for c in word.casefold() if c not in " -_'’")
+
+
+class Registry(Generic[Thing]):
+    """Things by name; aliases and symbols lead to the one thing they mean, or to an error that lists the candidates."""
+
+    def __init__(self, kind: str, ambiguous: Mapping[str, tuple[str, ...]]) -> None:
+        self._kind = kind
+        self._things: dict[str, Thing] = {}
+        self._words: dict[str, str] = {}
+        self._ambiguous = {folded(word): names for word, names in ambiguous.items()}
+
+    def add(self, thing: Thing) -> Thing:
+        """Register a thing; a word that is taken or declared ambiguous is a programming error."""
+        for word in (thing.name, thing.symbol, *thing.also):
+            key = folded(word)
+            if key and key in self._ambiguous:
+                msg = f"{word!r} means several {self._kind}s and may not name {thing.name}"
+                raise ValueError(msg)
+            if key and self._words.setdefault(key, thing.name) != thing.name:
+                msg = f"{word!r} names both {self._words[key]} and {thing.name}"
+                raise ValueError(msg)
+        if self._things.setdefault(thing.name, thing) is not thing:
+            msg = f"{self._kind} {thing.name!r} is declared twice"
+            raise ValueError(msg)
+        return thing
+
+    def find(self, word: str) -> Thing:
+        """The thing a user means by a word."""
+        if word in self._things:
+            return self._things[word]
+        key = folded(word)
+        if key in self._ambiguous:
+            options = ", ".join(self._ambiguous[key])
+            raise PlanError(
+                "measure-ambiguous",
+                f'"{visible(word)}" means several {self._kind}s',
+                known=options,
+                fix=f"name the one you mean: {options}",
+            )
+        if key in self._words:
+            return self._things[self._words[key]]
+        close = nearest(word, [*self._things, *self._words])
+        meant = self._words.get(folded(close), close) if close else None
+        raise PlanError(
+            "measure-unknown",
+            f'there is no {self._kind} "{visible(word)}"',
+            fix=f'did you mean "{meant}"?' if meant else "`assay measures` lists every name",
+        )
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a canonical name is declared."""
+        return name in self._things
+
+    def __iter__(self) -> Iterator[Thing]:
+        """In the order of declaration."""
+        return iter(self._things.values())
+
+    def __len__(self) -> int:
+        """How many things there are."""
+        return len(self._things)

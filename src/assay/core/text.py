@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How names and numbers are shown: escaped, elided, spelled out, matched to the nearest known word."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import unicodedata
+from collections.abc import Iterable
+
+SHOWN = 256
+"""A name longer than this is cut and marked with a hash (ACCEPTANCE A32, A41)."""
+
+_INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"}
+_SAME = 1e-12
+
+
+def visible(name: object) -> str:
+    r"""The name with control, bidi and zero-width characters written as escapes, cut at 256 characters.
+
+    >>> visible("a\nb"), visible("")
+    ('a\\nb', '(empty text)')
+    """
+    text = str(name)
+    if not text:
+        return "(empty text)"
+    shown = "".join(_escape(c) if unicodedata.category(c) in _INVISIBLE else c for c in text[: SHOWN + 1])
+    if len(text) <= SHOWN:
+        return shown
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{shown[: SHOWN - 12]}…#{mark}"
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def quoted(label: object) -> str:
+    """A label as it must be typed: text in double quotes, everything else as Python writes it.
+
+    >>> quoted("cat"), quoted(1), quoted(True)
+    ('"cat"', '1', 'True')
+    """
+    return f'"{visible(label)}"' if isinstance(label, str) else visible(label)
+
+
+def listed(items: Iterable[object], *, most: int = 8, join: str = ", ") -> str:
+    """Some items in a row, and how many were left out.
+
+    >>> listed(["a", "b", "c"], most=2)
+    '"a", "b" and 1 more'
+    """
+    every = list(items)
+    shown = join.join(quoted(item) for item in every[:most])
+    rest = len(every) - most
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def counted(n: int, thing: str, things: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word a mistyped one most likely meant, or None.
+
+    >>> nearest("recal", ["recall", "precision"])
+    'recall'
+    """
+    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=0.6)
+    return by_fold[close[0]] if close else None
+
+
+def look(label: str) -> str:
+    """What a reader sees of a label: compatibility form, case folded, spaces and invisible characters gone.
+
+    >>> look(" True") == look("true")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", label).casefold()
+    return "".join(c for c in plain if not c.isspace() and unicodedata.category(c) not in _INVISIBLE)
+
+
+def figure(value: float, *, digits: int = 3) -> str:
+    """A value as people read it: fixed digits, scientific when tiny or huge, never a false zero or one.
+
+    >>> figure(0.87), figure(0.0000042), figure(0.99996), figure(float("inf"))
+    ('0.870', '4.2e-06', '0.99996', 'infinite')
+    """
+    if value in (float("inf"), float("-inf")):
+        return "infinite" if value > 0 else "-infinite"
+    size = abs(value)
+    if size < _SAME:
+        return f"{0:.{digits}f}"
+    if size >= 1e6 or size < 10**-digits / 2:  # noqa: PLR2004  six figures before the point is where reading stops
+        return f"{value:.2g}"
+    shown = f"{value:.{digits}f}"
+    if float(shown) == 1.0 and abs(size - 1.0) > _SAME:
+        return f"{value:.6g}" if f"{value:.6g}" != "1" else f"1 - {1 - value:.1e}" if value < 1 else shown
+    return shown

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An estimate: a measure's value, how sure it is, and on what it rests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assay.core.values import Number, Share, Undefined, Value
+from assay.core.labels import Label
+from assay.tally.base import Count, count_to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A two-sided interval, its level, its method, and what the method drew."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+    draws: int | None = None
+    seed: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One number of an assessment; `.value` is None when undefined, and `.reason` says why."""
+
+    measure: str
+    result: Value
+    interval: Interval | None
+    no_interval: str | None
+    n: Count
+    label: Label | None = None
+    slice: dict[str, Label] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The value, or None."""
+        return None if isinstance(self.result, Undefined) else self.result.value
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no value, or None."""
+        return self.result.reason if isinstance(self.result, Undefined) else None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval, or None."""
+        return None if self.interval is None else self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval, or None."""
+        return None if self.interval is None else self.interval.high
+
+    @property
+    def level(self) -> float | None:
+        """The confidence level, or None."""
+        return None if self.interval is None else self.interval.level
+
+    @property
+    def numerator(self) -> Count | None:
+        """What was counted, for a share."""
+        return self.result.numerator if isinstance(self.result, Share) else None  # type: ignore[return-value]
+
+    @property
+    def denominator(self) -> Count | None:
+        """Out of how many, for a share."""
+        return self.result.denominator if isinstance(self.result, Share) else None  # type: ignore[return-value]
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record; an infinite value is written as text, an undefined one as its reason."""
+        out: dict[str, object] = {"measure": self.measure, "class": self.label, "slice": self.slice or None}
+        if isinstance(self.result, Undefined):
+            out |= {"value": None, "undefined": self.result.reason, "undefined_code": self.result.code}
+        else:
+            out["value"] = real_to_json(self.result.value)
+        out |= self._interval_to_json()
+        out["n"] = count_to_json(self.n)
+        if isinstance(self.result, Share):
+            out["numerator"] = count_to_json(self.result.numerator)  # type: ignore[arg-type]
+            out["denominator"] = count_to_json(self.result.denominator)  # type: ignore[arg-type]
+        notes = [*self.notes, *((self.result.note,) if isinstance(self.result, (Share, Number)) and self.result.note else ())]
+        if notes:
+            out["notes"] = notes
+        return out
+
+    def _interval_to_json(self) -> dict[str, object]:
+        if self.interval is None:
+            return {} if isinstance(self.result, Undefined) else {"low": None, "high": None, "no_interval": self.no_interval}
+        found = self.interval
+        out: dict[str, object] = {
+            "low": real_to_json(found.low),
+            "high": real_to_json(found.high),
+            "level": found.level,
+            "interval": found.method,
+        }
+        if found.draws is not None:
+            out |= {"draws": found.draws, "seed": found.seed}
+        if found.notes:
+            out["interval_notes"] = list(found.notes)
+        return out
+
+
+def real_to_json(value: float) -> float | str:
+    """A finite number as it is; infinities as text, because JSON has none.
+
+    >>> real_to_json(0.5), real_to_json(float("inf"))
+    (0.5, 'inf')
+    """
+    if value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value

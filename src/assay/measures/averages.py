@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Averages over classes are operators on declared measures: `macro(recall)`, `micro(recall)`, `weighted(recall)`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.text import figure, listed, quoted
+from assay.core.values import Number, Raw, Share, Undefined, floats
+from assay.measures.declare import REGISTRY, Formula, Measure
+from assay.tally.tables import Binary, Multiclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount
+
+Policy: TypeAlias = Literal["propagate", "skip", "zero", "one"]
+Through: TypeAlias = Callable[[float, int], float]
+"""A value as a monotone function of accuracy and the number of classes, so that accuracy's interval serves it too."""
+POLICIES = ("propagate", "skip", "zero", "one")
+"""What an undefined class value does to an average (errata E-XS-09); `propagate` makes the average undefined too."""
+
+
+def macro(
+    base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), name: str = "", through: Through | None = None
+) -> Measure:
+    """The plain mean of the class values."""
+
+    def averaged(t: Multiclass, *, undefined: Policy = "propagate", **given: object) -> Raw:
+        return _mean(base.with_(**given), t, None, undefined)
+
+    return _declared(
+        base, averaged, "macro", spec=spec, also=also, name=name, through=through,
+        formula=f"sum({_indexed(base.formula)} for i in classes) / K",
+        says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting the same",
+    )
+
+
+def weighted(
+    base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), name: str = "", through: Through | None = None
+) -> Measure:
+    """The mean of the class values, weighted by how many rows truly belong to each class."""
+
+    def averaged(t: Multiclass, *, undefined: Policy = "propagate", **given: object) -> Raw:
+        return _mean(base.with_(**given), t, t.actual, undefined)
+
+    return _declared(
+        base, averaged, "weighted", spec=spec, also=also, name=name, through=through,
+        formula=f"sum(R[i] * ({_indexed(base.formula)}) for i in classes if R[i] > 0) / n",
+        says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting by its true size",
+    )
+
+
+def micro(base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), name: str = "") -> Measure:
+    """The measure on the counts of all classes added up."""
+
+    def pooled(t: Multiclass, **given: object) -> Raw:
+        found = base.with_(**given).raw(t.pooled())
+        # Rows enter the pooled table K times, so a Share would lend it a binomial interval it does not have.
+        return Number(found.numerator, found.denominator, found.empty) if isinstance(found, Share) else found
+
+    def through(accuracy: float, k: int) -> float:
+        table = Binary(
+            tp=cast("Amount", accuracy), fp=cast("Amount", 1 - accuracy), fn=cast("Amount", 1 - accuracy),
+            tn=cast("Amount", k - 2 + accuracy),
+        )
+        return float(base.values(table))
+
+    return _declared(
+        base, pooled, "micro", spec=spec, also=also, name=name, through=None if base.needs else through,
+        formula=_pooled(base.formula),
+        says=f"{base.name.replace('_', ' ')} of all classes pooled; for one label a row it is a function of accuracy",
+    )
+
+
+def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy) -> Raw:
+    if undefined not in POLICIES:
+        raise PlanError(
+            "option-unknown", f"undefined = {undefined!r} is not a way to average", known=", ".join(POLICIES),
+            fix="choose one of them",
+        )
+    stack = base.raw(t.one_vs_rest())
+    if isinstance(stack, Undefined):
+        return stack
+    if isinstance(t.hits, np.ndarray) and t.hits.dtype != object:
+        return _mean_of_draws(stack.values, sizes, undefined)
+    if t.n == 0:
+        return Undefined(reason="there are no rows", code="n=0")
+    values = [stack.at(i).settled() for i in range(t.k)]
+    weights = [1.0] * t.k if sizes is None else [float(s) for s in sizes]
+    lost = [i for i, v in enumerate(values) if isinstance(v, Undefined) and weights[i] > 0]
+    if lost and undefined == "propagate":
+        return Undefined(reason=_reason(t, values, weights, lost), code="absent-class")
+    terms = [_term(v, undefined) for v in values]
+    kept = [(x, w) for x, w in zip(terms, weights, strict=True) if x is not None and w > 0]
+    if not kept:
+        return Undefined(reason="no class has a value", code="absent-class")
+    mean = _averaged(kept)
+    note = f"{listed(t.labels[i] for i in lost)}: no value, counted as {undefined}" if lost else None
+    return Number(cast("Amount", mean), note=note)
+
+
+def _averaged(kept: Sequence[tuple[float, float]]) -> float:
+    if any(math.isinf(x) for x, _ in kept):
+        return math.inf
+    return math.fsum(x * w for x, w in kept) / math.fsum(w for _, w in kept)
+
+
+def _term(value: Share | Number | Undefined, undefined: Policy) -> float | None:
+    if not isinstance(value, Undefined):
+        return value.value
+    return {"zero": 0.0, "one": 1.0}.get(undefined)
+
+
+def _reason(t: Multiclass, values: Sequence[Share | Number | Undefined], weights: Sequence[float], lost: list[int]) -> str:
+    first = values[lost[0]]
+    label = quoted(t.labels[lost[0]])
+    why = first.named(positive=label, negative=f"anything but {label}").reason if isinstance(first, Undefined) else ""
+    more = f" (and {len(lost) - 1} more without a value)" if len(lost) > 1 else ""
+    as_zero = _averaged([(_term(v, "zero") or 0.0, w) for v, w in zip(values, weights, strict=True)])
+    left = [(v.value, w) for v, w in zip(values, weights, strict=True) if not isinstance(v, Undefined) and w > 0]
+    out = f"leaving it out: {figure(_averaged(left))}" if left else "leaving it out: nothing is left"
+    return f"class {label} has no value: {why}{more}; counting it as 0: {figure(as_zero)}; {out}"
+
+
+def _mean_of_draws(values: NDArray[np.float64], sizes: Amount | None, undefined: Policy) -> Number:
+    """In a draw a small class can vanish; such a draw averages the classes that are left (the plan's policy, if any)."""
+    weights = np.ones_like(values) if sizes is None else np.broadcast_to(floats(sizes), values.shape)
+    hole = np.isnan(values)
+    if undefined in ("zero", "one"):
+        values = np.where(hole, 1.0 if undefined == "one" else 0.0, values)
+    else:
+        weights = np.where(hole, 0.0, weights)
+        values = np.where(hole, 0.0, values)
+    return Number((values * weights).sum(axis=-1), weights.sum(axis=-1))
+
+
+def _declared(  # noqa: PLR0913  the facts that differ from the base measure
+    base: Measure, function: Formula, average: str, *, spec: Sequence[str], also: Sequence[str], name: str,
+    through: Through | None, formula: str, says: str,
+) -> Measure:
+    return REGISTRY.add(
+        replace(
+            base, name=name or f"{base.name}_{average}", symbol="", also=tuple(also), says=says, formula=formula,
+            spec=tuple(spec) or base.spec, takes=Multiclass, gives=Number, through_accuracy=through, function=_with_signature(function, base),
+            average=average, base=base.name, only=None, family="averages",
+            errata=(*base.errata, *(("E-TS-23",) if average == "micro" else ("E-XS-09",))),
+            given={},
+        )
+    )
+
+
+def _with_signature(function: Formula, base: Measure) -> Formula:
+    """Show the base measure's parameters as the operator's own."""
+    import inspect  # noqa: PLC0415  only at declaration time
+
+    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    borrowed = [p for p in inspect.signature(base.function).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    function.__signature__ = inspect.Signature([*own, *borrowed])  # type: ignore[attr-defined]
+    return function
+
+
+def _indexed(formula: str) -> str:
+    return re.sub(r"\b(TP|FP|FN|TN)\b", r"\1[i]", formula)
+
+
+def _pooled(formula: str) -> str:
+    return re.sub(r"\bn\b", "K*n", re.sub(r"\b(TP|FP|FN|TN)\b", r"sum(\1)", formula))

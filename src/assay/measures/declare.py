@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a measure is declared: the function is the formula, the decorator holds every other fact, once."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay.core.errors import PlanError
+from assay.core.registry import Registry
+from assay.core.text import visible
+from assay.core.traits import Better, Source, Task
+from assay.core.values import Number, Raw, Share, Undefined, Value
+from assay.tally.tables import Binary, Multiclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Tally: TypeAlias = Binary | Multiclass
+Formula: TypeAlias = Callable[..., Raw]
+
+# Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
+AMBIGUOUS = {
+    "AP": ("precision_macro",),
+    "average precision of classes": ("precision_macro", "precision_weighted"),
+    "mAP": ("precision_macro",),
+    "FDR": ("false_discovery_rate",),
+    "Gini": ("gini_impurity",),
+    "KL": ("kl_truth_pred", "kl_pred_truth"),
+    "KL divergence": ("kl_truth_pred", "kl_pred_truth"),
+    "Kullback-Leibler divergence": ("kl_truth_pred", "kl_pred_truth"),
+    "macro accuracy": ("recall_macro", "average_accuracy"),
+    "accuracy_macro": ("recall_macro", "average_accuracy"),
+    "weighted accuracy": ("accuracy", "binary_accuracy_weighted", "balanced_accuracy_weighted"),
+    "G": ("fowlkes_mallows",),
+}
+
+_TALLIES: dict[str, type[Tally]] = {"Binary": Binary, "Multiclass": Multiclass}
+_VALUES: dict[str, type[Share] | type[Number]] = {"Share": Share, "Number": Number}
+
+REGISTRY: Registry[Measure] = Registry("measure", AMBIGUOUS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One declared measure: the formula and everything that is true of it."""
+
+    name: str
+    symbol: str
+    also: tuple[str, ...]
+    says: str
+    formula: str
+    range: tuple[float, float]
+    better: Better
+    source: tuple[Source, ...]
+    spec: tuple[str, ...]
+    errata: tuple[str, ...]
+    chance: str | None
+    infinite: bool
+    family: str
+    takes: type[Tally]
+    gives: type[Share] | type[Number]
+    function: Formula
+    average: str | None = None
+    base: str | None = None
+    only: Task | None = None
+    through_accuracy: Callable[[float, int], float] | None = None
+    given: Mapping[str, object] = field(default_factory=dict)
+
+    def __call__(self, tally: Tally) -> Value:
+        """The value on one table: a Share, a Number, or Undefined with its reason.
+
+        >>> from assay.measures.binary import recall
+        >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
+        0.8953488372093024
+        """
+        found = self.raw(tally)
+        return found if isinstance(found, Undefined) else found.settled()
+
+    def raw(self, tally: Tally) -> Raw:
+        """What the formula returns, before asking whether it is defined."""
+        return self.function(tally, **self._arguments())
+
+    def values(self, stack: Tally) -> NDArray[np.float64]:
+        """The values on a stack of tables; NaN where undefined."""
+        found = self.raw(stack)
+        if isinstance(found, Undefined):
+            msg = f"{self.name} is undefined for every table of a stack: {found.reason}"
+            raise TypeError(msg)
+        return found.values
+
+    def with_(self, **given: object) -> Measure:
+        """The same measure with parameters set; they are part of its printed name."""
+        known = self.parameters
+        for name in given:
+            if name not in known:
+                raise PlanError(
+                    "measure-needs",
+                    f'{self.name} has no parameter "{visible(name)}"',
+                    known=", ".join(known) or "none",
+                    fix="`assay show " + self.name + "` lists its parameters",
+                )
+        return replace(self, given={**self.given, **given})
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Parameter names with their defaults; `inspect.Parameter.empty` where one must be given."""
+        return _parameters(self.function)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Parameters that must still be given."""
+        missing = inspect.Parameter.empty
+        return tuple(name for name, default in self.parameters.items() if default is missing and name not in self.given)
+
+    @property
+    def title(self) -> str:
+        """The name with its parameters, as it can be typed back."""
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
+        return f"{self.name}({shown})" if shown else self.name
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line of the formula."""
+        code = inspect.unwrap(self.function).__code__
+        return code.co_filename, code.co_firstlineno
+
+    @property
+    def range_shown(self) -> str:
+        """The range in words."""
+        low, high = (_bound(end) for end in self.range)
+        return f"{low} to {high}"
+
+    def _arguments(self) -> dict[str, object]:
+        if self.needs:
+            one = self.needs[0]
+            raise PlanError(
+                "measure-needs",
+                f"{self.name} needs {' and '.join(self.needs)}",
+                fix=f"write it with the name, as in {self.name}({one}=...)",
+            )
+        return dict(self.given)
+
+
+@cache
+def _parameters(function: Formula) -> dict[str, object]:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return {p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is keyword}
+
+
+def _bound(end: float) -> str:
+    return "infinity" if math.isinf(end) else f"{end:g}"
+
+
+def measure(  # noqa: PLR0913  each argument is one fact of the declaration
+    *,
+    symbol: str = "",
+    also: tuple[str, ...] = (),
+    says: str,
+    formula: str,
+    range: tuple[float, float],  # noqa: A002  the word of the domain
+    better: Better,
+    source: Source | tuple[Source, ...],
+    spec: str | tuple[str, ...],
+    errata: tuple[str, ...] = (),
+    chance: str | None = None,
+    infinite: bool = False,
+    family: str,
+    only: Task | None = None,
+    through: Callable[[float, int], float] | None = None,
+) -> Callable[[Formula], Measure]:
+    """Declare the measure whose formula the decorated function is."""
+
+    def declare(function: Formula) -> Measure:
+        return REGISTRY.add(
+            Measure(
+                name=function.__name__,
+                symbol=symbol,
+                also=also,
+                says=says,
+                formula=formula,
+                range=range,
+                better=better,
+                source=source if isinstance(source, tuple) else (source,),
+                spec=spec if isinstance(spec, tuple) else (spec,),
+                errata=errata,
+                chance=chance,
+                infinite=infinite,
+                family=family,
+                takes=_TALLIES[function.__annotations__["t"]],
+                gives=_VALUES[function.__annotations__["return"]],
+                function=function,
+                only=only,
+                through_accuracy=through,
+            )
+        )
+
+    return declare
+
+
+def parse(text: str) -> Measure:
+    """The measure a text names, parameters included.
+
+    >>> parse("f_beta(beta=2)").title
+    'f_beta(beta=2)'
+    """
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return REGISTRY.find(text)
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+        return REGISTRY.find(text)
+    found = REGISTRY.find(tree.func.id)
+    try:
+        given: dict[str, Any] = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
+    except ValueError as error:
+        raise PlanError(
+            "measure-needs",
+            f'the parameters of "{visible(text)}" are not plain values',
+            fix="write numbers, quoted text, or {label: number}",
+        ) from error
+    return found.with_(**given)

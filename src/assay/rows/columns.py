@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns in memory as class numbers: one small integer a row, and the labels the integers stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import RowsError
+from assay.core.labels import Label
+from assay.core.text import counted, visible
+from assay.rows.labels import EXACT, label_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CHUNK: Final = 1 << 16
+"""Rows worked on at a time: 512 KiB of int64 stays inside the second-level cache."""
+WIDEST: Final = 1 << 31
+"""Integer labels spread wider than this are numbered one by one instead of by their distance from the smallest."""
+
+Codes: TypeAlias = "NDArray[Any]"
+"""An integer array of whatever width came in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coded:
+    """A column as codes; code c stands for `labels[c - offset]`, or for the integer c itself when labels are None."""
+
+    role: str
+    codes: Codes
+    offset: int
+    span: int
+    labels: tuple[Label, ...] | None
+    missing: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.codes)
+
+    def label(self, number: int) -> Label:
+        """What class number (counted from 0) stands for."""
+        return number + self.offset if self.labels is None else self.labels[number]
+
+    def rows_of(self, label: Label | None, most: int = 3) -> list[int]:
+        """The first rows that carry a label, or none at all."""
+        if label is None:
+            return [] if self.missing is None else np.flatnonzero(self.missing)[:most].tolist()
+        same = [i for i, x in enumerate(self.labels or ()) if x == label and type(x) is type(label)]
+        wanted = [cast("int", label) - self.offset] if self.labels is None else same
+        found: list[int] = []
+        for start in range(0, len(self), CHUNK):
+            part = self.codes[start : start + CHUNK]
+            hit = np.isin(part, [w + self.offset for w in wanted])
+            if self.missing is not None:
+                hit &= ~self.missing[start : start + CHUNK]
+            found += (np.flatnonzero(hit) + start).tolist()
+            if len(found) >= most:
+                break
+        return found[:most]
+
+
+def coded(column: object, role: str) -> Coded:
+    """A column of labels, of any kind that lives in memory, as class numbers."""
+    array = as_array(column, role)
+    kind = array.dtype.kind
+    if kind == "b":
+        return Coded(role=role, codes=array.view(np.uint8), offset=0, span=2, labels=(False, True))
+    if kind in "iu":
+        return _integers(array, role)
+    if kind == "f":
+        return _whole_floats(array, role)
+    if kind in "UT":
+        return _fixed_text(array, role) if kind == "U" else _objects(array.astype(object), role)
+    if kind == "O":
+        return _objects(array, role)
+    raise RowsError(
+        "column-type", f"a column of {array.dtype} cannot hold labels", where=role,
+        known="text, whole numbers, booleans, categories", fix="turn the column into text or whole numbers",
+    )
+
+
+def as_array(column: object, role: str) -> NDArray[Any]:
+    """Anything array-like as a one-dimensional numpy array, without copying where possible."""
+    if _is_categorical(column):
+        return _categories(column)
+    if isinstance(column, np.ndarray):
+        array: NDArray[Any] = column
+    elif isinstance(column, (list, tuple, range)):
+        array = _from_list(column)
+    elif hasattr(column, "__dlpack__") and not hasattr(column, "to_numpy"):
+        array = np.from_dlpack(cast("Any", column))
+    elif hasattr(column, "to_numpy"):
+        array = _from_series(column)
+    elif hasattr(column, "__array__"):
+        array = np.asarray(column)
+    elif isinstance(column, Iterable) and not isinstance(column, (str, bytes, dict)):
+        array = _from_list(list(column))
+    else:
+        raise RowsError(
+            "column-not-scalar", f"{role} is a {type(column).__name__}, not a column of labels", where=role,
+            fix="give a list, an array, a Series, or name a column of data=",
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        array = array.astype(object).filled(None) if array.mask.any() else array.data
+    if array.ndim != 1:
+        raise RowsError(
+            "column-not-scalar", f"{role} has shape {array.shape}, not one value a row", where=role,
+            fix="give a column of shape (n,); for a column vector, .ravel() makes one",
+        )
+    return array
+
+
+def _from_list(values: Any) -> NDArray[Any]:  # noqa: ANN401  whatever the user put in a list
+    kinds = set(map(type, values))
+    if kinds <= {int} or kinds <= {bool} or kinds <= {float}:
+        try:
+            return np.array(values, dtype=None if values else np.int64)
+        except OverflowError:
+            pass
+    array = np.empty(len(values), dtype=object)
+    array[:] = values if not any(hasattr(k, "__len__") and k is not str for k in kinds) else _nested(values)
+    return array
+
+
+def _nested(values: Any) -> Any:  # noqa: ANN401
+    holder = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        holder[i] = value
+    return holder
+
+
+def _is_categorical(column: object) -> bool:
+    return type(getattr(column, "dtype", None)).__name__ == "CategoricalDtype"
+
+
+def _categories(column: Any) -> NDArray[Any]:  # noqa: ANN401  a pandas Series or Categorical
+    """A pandas categorical by value, never by code; missing entries become None."""
+    holder = column.cat if hasattr(column, "cat") else column
+    names = np.array([*holder.categories, None], dtype=object)
+    return cast("NDArray[Any]", names[np.asarray(holder.codes)])
+
+
+def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, PyArrow
+    array = series.to_numpy(zero_copy_only=False) if type(series).__module__.startswith("pyarrow") else series.to_numpy()
+    return np.asarray(array)
+
+
+def _integers(array: NDArray[Any], role: str) -> Coded:
+    if not len(array):
+        return Coded(role=role, codes=array, offset=0, span=0, labels=())
+    low, high = int(array.min()), int(array.max())
+    if high - low < WIDEST:
+        return Coded(role=role, codes=array, offset=low, span=high - low + 1, labels=None)
+    values, codes = np.unique(array, return_inverse=True)
+    return Coded(role=role, codes=codes, offset=0, span=len(values), labels=tuple(values.tolist()))
+
+
+def _whole_floats(array: NDArray[Any], role: str) -> Coded:
+    missing = np.isnan(array)
+    if array.dtype.itemsize < 8:  # noqa: PLR2004  float16 and float32 widen exactly
+        array = array.astype(np.float64)
+    codes = np.zeros(len(array), dtype=np.int64)
+    for start in range(0, len(array), CHUNK):
+        part, gone = array[start : start + CHUNK], missing[start : start + CHUNK]
+        there = part[~gone]
+        bad = there[(np.abs(there) > EXACT) | (there != np.floor(there))]
+        if len(bad):
+            row = start + int(np.flatnonzero(part == bad[0])[0])
+            label_of(float(bad[0]), where=f"{role}, index {row}")
+        codes[start : start + CHUNK][~gone] = there.astype(np.int64)
+    if not missing.any():
+        return _integers(codes, role)
+    there = codes[~missing]
+    codes[missing] = there[0] if len(there) else 0
+    whole = _integers(codes, role)
+    return Coded(
+        role=role, codes=whole.codes, offset=whole.offset, span=whole.span if len(there) else 0, labels=whole.labels, missing=missing
+    )
+
+
+def _fixed_text(array: NDArray[Any], role: str) -> Coded:
+    """Fixed-width text: code points packed eight to a 64-bit word, so that labels compare as integers."""
+    width = array.dtype.itemsize // 4
+    if width == 0 or not len(array):
+        return _objects(array.astype(object), role)
+    points = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), width)
+    words = -(-width // 8)
+    book = _Book(np.zeros((0, words), dtype=np.uint64))
+    codes = np.empty(len(array), dtype=np.uint32)
+    for start in range(0, len(array), CHUNK):
+        part = points[start : start + CHUNK]
+        if part.max() > 255:  # noqa: PLR2004  beyond Latin-1 eight code points no longer fit one word
+            return _objects(array.astype(object), role)
+        packed = np.zeros((len(part), words * 8), dtype=np.uint8)
+        packed[:, :width] = part
+        codes[start : start + CHUNK] = book.numbers(packed.view(np.uint64))
+    names = book.keys.view(np.uint8).reshape(len(book.keys), words * 8)
+    labels = tuple(label_of(bytes(row).decode("latin-1").rstrip("\0"), where=role) for row in names)
+    return Coded(role=role, codes=codes, offset=0, span=len(labels), labels=cast("tuple[Label, ...]", labels))
+
+
+class _Book:
+    """Numbers for distinct rows of 64-bit words, given out as they turn up."""
+
+    def __init__(self, keys: NDArray[np.uint64]) -> None:
+        self.keys = keys
+        self._order = np.zeros(0, dtype=np.int64)
+
+    def numbers(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The number of each row, new rows getting the next free ones."""
+        found = self._look_up(rows)
+        new = found < 0
+        if new.any():
+            fresh = np.unique(rows[new], axis=0) if rows.shape[1] > 1 else np.unique(rows[new]).reshape(-1, 1)
+            self.keys = np.concatenate([self.keys, fresh])
+            self._order = np.lexsort(self.keys.T[::-1])
+            found = self._look_up(rows)
+        return found
+
+    def _look_up(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
+        if not len(self.keys):
+            return np.full(len(rows), -1, dtype=np.int64)
+        ordered = self.keys[self._order]
+        if rows.shape[1] == 1:
+            at = np.minimum(np.searchsorted(ordered[:, 0], rows[:, 0]), len(ordered) - 1)
+        else:
+            wide = np.dtype([(f"w{i}", np.uint64) for i in range(rows.shape[1])])
+            keys, wanted = (np.ascontiguousarray(x).view(wide).ravel() for x in (ordered, rows))
+            at = np.minimum(np.searchsorted(keys, wanted), len(ordered) - 1)
+        return np.where((ordered[at] == rows).all(axis=1), self._order[at], -1)
+
+
+class _Numbers(dict[object, int]):
+    """Gives every new key the next number."""
+
+    def __missing__(self, key: object) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _key(value: object) -> object:
+    """Text as itself, all missing values as one, anything else with its type: 1, 1.0 and True are equal but not the same."""
+    if type(value) is str:
+        return value
+    return (type(value), value) if value == value else None  # noqa: PLR0124  NaN and NaT differ from themselves
+
+
+def _objects(array: NDArray[Any], role: str) -> Coded:
+    numbers = _Numbers()
+    codes = np.empty(len(array), dtype=np.int32)
+    for start in range(0, len(array), CHUNK):
+        part = array[start : start + CHUNK].tolist()
+        keys = part if set(map(type, part)) == {str} else [_checked_key(v, start + i, role) for i, v in enumerate(part)]
+        codes[start : start + CHUNK] = np.fromiter(map(numbers.__getitem__, keys), np.int32, len(part))
+    labels = [label_of(key[1] if isinstance(key, tuple) else key, where=role) for key in numbers]
+    return _merged(codes, labels, role)
+
+
+def _checked_key(value: object, row: int, role: str) -> object:
+    try:
+        key = _key(value)
+        hash(key)
+    except (TypeError, ValueError):
+        label_of(value, where=f"{role}, index {row}")
+        raise
+    return key
+
+
+def _merged(codes: NDArray[np.int32], labels: list[Label | None], role: str) -> Coded:
+    """Codes whose labels turn out equal (1 and 1.0) share one number; missing ones are marked."""
+    names: dict[tuple[type, Label | None], int] = {}
+    move = np.array(
+        [-1 if label is None else names.setdefault((type(label), label), len(names)) for label in labels], dtype=np.int32
+    )
+    found = tuple(cast("Label", label) for _, label in names)
+    if len(found) == len(labels):
+        return Coded(role=role, codes=codes, offset=0, span=len(found), labels=found)
+    settled = move[codes]
+    missing = settled < 0
+    settled[missing] = 0
+    return Coded(role=role, codes=settled, offset=0, span=len(found), labels=found, missing=missing if missing.any() else None)
+
+
+def all_text(array: NDArray[Any]) -> bool:
+    """Whether an object array holds nothing but text and None, so that an engine may read it as text."""
+    allowed = {str, type(None)}
+    return array.dtype.kind == "O" and all(
+        set(map(type, array[start : start + CHUNK].tolist())) <= allowed for start in range(0, len(array), CHUNK)
+    )
+
+
+def weights(column: object, rows: int) -> NDArray[np.float64]:
+    """A column of weights: finite, not negative, one a row."""
+    array = as_array(column, "weight")
+    if array.dtype.kind == "O":
+        try:
+            array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise RowsError("column-not-numeric", "the weights are not numbers", where="weight", fix="give one number a row") from error
+    if array.dtype.kind not in "iufb":
+        raise RowsError("column-not-numeric", f"the weights are {array.dtype}, not numbers", where="weight", fix="give one number a row")
+    if len(array) != rows:
+        raise RowsError(
+            "rows-unmatched", f"there are {counted(len(array), 'weight')} for {counted(rows, 'row')}", where="weight",
+            fix="give one weight a row",
+        )
+    real = array.astype(np.float64)
+    if array.dtype.kind in "iu" and len(array) and (real.astype(array.dtype) != array).any():
+        raise RowsError("weight-not-finite", "a weight is a whole number above 2^53", where="weight", fix="rescale the weights")
+    _refuse(~np.isfinite(real), real, "weight-not-finite", "missing, NaN or infinite")
+    _refuse(real < 0, real, "weight-negative", "below zero")
+    return real
+
+
+def _refuse(bad: NDArray[np.bool_], values: NDArray[np.float64], code: str, what: str) -> None:
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        shown = ", ".join(f"{values[i]} at index {i}" for i in rows[:3].tolist())
+        raise RowsError(
+            code, f"{counted(len(rows), 'weight')} of {len(values):,} {'is' if len(rows) == 1 else 'are'} {what}", where="weight",
+            found=visible(shown), fix="correct the weights, or leave the rows out before assessing",
+        )

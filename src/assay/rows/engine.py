@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The embedded engine: names and texts quoted for it, one file opened to it, its failures told as ours."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
+from assay.core.text import counted, listed, quoted, visible
+
+if TYPE_CHECKING:
+    import duckdb
+
+GLOB = "*?["
+"""Characters that the engine would expand in a path."""
+
+
+def quote_identifier(name: str) -> str:
+    """A name as an SQL identifier, whatever characters it holds.
+
+    >>> quote_identifier('a" ; drop table t; --')
+    '"a"" ; drop table t; --"'
+    """
+    if not name or "\0" in name or not _encodable(name):
+        raise MissingColumn(
+            "missing-column", f"no column can be called {quoted(name)}", found=quoted(name), fix="name another column"
+        )
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_literal(text: str) -> str:
+    """A text as an SQL literal, whatever characters it holds.
+
+    >>> quote_literal("it's")
+    "'it''s'"
+    """
+    if "\0" in text or not _encodable(text):
+        raise EngineError("engine-failed", "a text with a NUL or half a character cannot be given to the engine")
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def connect(path: str) -> duckdb.DuckDBPyConnection:
+    """An engine in memory that may read one file, load nothing, and write nowhere but its own spill folder."""
+    import duckdb
+
+    connection = duckdb.connect(
+        ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    )
+    spill = os.path.join(tempfile.gettempdir(), f"assay-spill-{secrets.token_hex(8)}")  # noqa: PTH118  a string for SQL
+    for setting in (
+        "preserve_insertion_order = true",
+        "enable_progress_bar = false",
+        "enable_external_file_cache = false",
+        "python_enable_replacements = false",  # else a mistyped table name is looked up among Python variables
+        f"temp_directory = {quote_literal(spill)}",
+        f"allowed_paths = [{quote_literal(path)}]",
+        "enable_external_access = false",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def case_blind(name: str) -> str:
+    """The name as the engine compares it: ASCII letters alike in either case.
+
+    >>> case_blind("Score"), case_blind("É")
+    ('score', 'É')
+    """
+    return name.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def refuse_duplicates(names: list[str], where: str) -> None:
+    """Demand that no two columns share a name; the engine would rename the second one silently."""
+    first: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):
+        before = first.setdefault(case_blind(name), place)
+        if before == place:
+            continue
+        same = names[before - 1] == name
+        raise RowsError(
+            "duplicate-column",
+            f"two columns are called {quoted(name)}" if same else "two column names differ only in case",
+            where=where, found=f"{quoted(names[before - 1])} is column {before}, {quoted(name)} is column {place}",
+            known=f"{counted(len(names), 'column')}: {listed(names)}", fix="rename one of the two columns",
+        )  # fmt: skip
+
+
+@contextmanager
+def told_as_ours(where: str, form: str) -> Iterator[None]:
+    """Run engine work so that only errors of this project, MemoryError and KeyboardInterrupt come out."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except (duckdb.Error, RuntimeError, OSError, ValueError, LookupError, NotImplementedError) as error:
+        raise _ours(error, where, form) from error
+
+
+def _ours(error: Exception, where: str, form: str) -> AssayError:
+    import duckdb
+
+    message = visible(str(error).strip().partition("\n")[0])
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return EngineError(
+            "engine-failed", "the engine ran out of memory", where=where, found=message,
+            fix="close other programs, or read fewer columns at once",
+        )  # fmt: skip
+    of_the_file = (
+        duckdb.IOException, duckdb.InvalidInputException, duckdb.SerializationException, duckdb.InternalException,
+        duckdb.FatalException, duckdb.NotSupportedError, duckdb.OutOfRangeException, OSError, ValueError,
+    )  # fmt: skip
+    if form in {"parquet", "arrow"} and isinstance(error, of_the_file):
+        return _corrupt(message, where, form)
+    return EngineError(
+        "engine-failed", "the engine could not run a query on the file", where=where, found=message,
+        fix="report this with the file's digest: the file passed every check before",
+    )  # fmt: skip
+
+
+def _corrupt(message: str, where: str, form: str) -> RowsError:
+    if "utf" in message.lower():
+        return RowsError(
+            "encoding", "a text in the file is not UTF-8", where=where, found=message, fix="write the file again as UTF-8"
+        )
+    return RowsError(
+        "file-unreadable", f"the file is damaged: {form} data cannot be read", where=where, found=message,
+        fix="copy or write the file again",
+    )  # fmt: skip

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames and relations, counted where they are: the only room besides `files` that knows engines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import EngineError, PlanError, RowsError
+from assay.core.labels import Label
+from assay.core.text import listed
+from assay.rows.opening import ArraySource, FrameSource, Roles, Source, _arrays, require
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.rows.files import Reading
+
+NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
+UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
+
+
+def from_frame(data: object, roles: Roles) -> Source:
+    """A frame of any library: pandas becomes arrays, everything else is counted by its own engine."""
+    frame = _narwhals(data)
+    if isinstance(frame, nw.DataFrame) and (frame.implementation.is_pandas_like() or roles.weight is not None):
+        return _taken_apart(frame, roles)
+    names = list(frame.collect_schema().names())
+    where = f"the given {frame.implementation} frame"
+    return _checked(
+        FrameSource(
+            frame=frame,
+            truth=require(str(roles.truth), names, where),
+            predicted=require(str(roles.predicted), names, where),
+            group={name: require(str(column), names, where) for name, column in roles.group.items()},
+            weight=None if roles.weight is None else require(str(roles.weight), names, where),
+            where=where,
+        )
+    )
+
+
+def _narwhals(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
+    try:
+        return nw.from_native(data)
+    except TypeError:
+        pass
+    if hasattr(data, "__arrow_c_stream__"):
+        for backend in ("pyarrow", "polars"):
+            try:
+                return nw.from_arrow(data, backend=backend)  # type: ignore[arg-type]
+            except ImportError:
+                continue
+        raise PlanError(
+            "missing-extra", "an Arrow stream needs pyarrow or polars to be read", fix='pip install "assay[arrow]"',
+        )
+    raise RowsError(
+        "refused-format", f"data is a {type(data).__name__}, which is no table", where="data",
+        known="a path; a pandas, Polars, PyArrow, DuckDB frame; a mapping of columns; anything with __arrow_c_stream__",
+        fix="give one of these",
+    )
+
+
+def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
+    names = list(frame.columns)
+    doubled = sorted({n for n in names if names.count(n) > 1})
+    if doubled:
+        raise RowsError("duplicate-column", f"two columns are called {listed(doubled)}", where="data", fix="rename one of them")
+
+    def take(column: object) -> object:
+        return frame.get_column(require(str(column), names, "data")).to_native()
+
+    columns = Roles(
+        truth=take(roles.truth), predicted=take(roles.predicted),
+        group={name: take(column) for name, column in roles.group.items()},
+        weight=None if roles.weight is None else take(roles.weight),
+    )
+    return _arrays(columns)
+
+
+def from_columns(library: str, roles: Roles) -> Source:
+    """Series of Polars or PyArrow, put side by side and counted by their own engine."""
+    sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
+    from assay.rows.opening import _same_length  # noqa: PLC0415
+
+    _same_length(sizes)
+    labels = _aliases(roles)
+    columns = dict(zip(labels.values(), roles.named().values(), strict=True))
+    if library == "polars":
+        import polars as pl  # noqa: PLC0415  the user's own library
+
+        return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles))
+    import pyarrow as pa  # noqa: PLC0415
+
+    return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles))
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
+    """Numpy arrays read in place by the embedded engine."""
+    import duckdb  # noqa: PLC0415  half a second to import
+
+    columns: dict[str, NDArray[np.object_]] = dict(zip(_aliases(roles).values(), arrays.values(), strict=True))
+    connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    connection.register("columns", columns)
+    return _side_by_side(nw.from_native(connection.table("columns")), roles, indexed=True)
+
+
+def _aliases(roles: Roles) -> dict[str, str]:
+    """Plain column names for the roles, so that no name of a user reaches an engine."""
+    return {role: f"c{number}" for number, role in enumerate(roles.named())}
+
+
+def _side_by_side(frame: Any, roles: Roles, *, indexed: bool = True) -> FrameSource:  # noqa: ANN401
+    alias = _aliases(roles)
+    return FrameSource(
+        frame=frame, truth=alias["truth"], predicted=alias["predicted"],
+        group={name: alias[f'group "{name}"'] for name in roles.group}, weight=alias.get("weight"),
+        where="the given columns", indexed=indexed,
+    )
+
+
+def from_file(path: str | os.PathLike[str], roles: Roles, reading: Reading | None, progress: Any) -> FrameSource:  # noqa: ANN401
+    """A file, opened by the embedded engine with every text column as text."""
+    from assay.rows.files import Reading, open_file  # noqa: PLC0415
+
+    opened = open_file(path, reading or Reading(), progress=progress)
+    names = list(opened.columns)
+    return _checked(
+        FrameSource(
+            frame=nw.from_native(opened.relation),
+            truth=require(str(roles.truth), names, opened.path),
+            predicted=require(str(roles.predicted), names, opened.path),
+            group={name: require(str(column), names, opened.path) for name, column in roles.group.items()},
+            weight=None if roles.weight is None else require(str(roles.weight), names, opened.path),
+            where=opened.path,
+            opened=opened,
+        )
+    )
+
+
+def _checked(source: FrameSource) -> FrameSource:
+    """Columns that hold one value a row of a type that can be a label."""
+    schema = source.frame.collect_schema()
+    for column in (source.truth, source.predicted, *source.group.values()):
+        kind = schema[column]
+        if isinstance(kind, NESTED):
+            raise RowsError(
+                "column-not-scalar", f'column "{column}" holds {kind}, not one value a row', where=source.where,
+                fix="give a column with one label a row",
+            )
+        if isinstance(kind, UNFIT):
+            raise RowsError(
+                "column-type", f'column "{column}" is {kind}, which cannot hold labels', where=source.where,
+                known="text, whole numbers, booleans, categories", fix="turn the column into text or whole numbers",
+            )
+    return source
+
+
+def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
+    """Row numbers (from 1, or from 0 for arrays) of the first rows that carry a label; none where an engine has no order."""
+    if source.opened is not None:
+        from assay.rows.files import rows_with  # noqa: PLC0415
+
+        return rows_with(source.opened, column, label, most)
+    frame = source.frame
+    if frame.implementation.is_duckdb() and not source.indexed:
+        return []
+    hit = nw.col(column).is_null() if label is None else nw.col(column) == label
+    try:
+        numbered = frame.with_row_index("row", order_by=None) if isinstance(frame, nw.DataFrame) else None
+    except TypeError:
+        numbered = frame.with_row_index("row")
+    if numbered is None:
+        return []
+    first = 0 if source.indexed else 1
+    return [int(row) + first for row in numbered.filter(hit).head(most).get_column("row").to_list()]
+
+
+def engine_failure(error: Exception, where: str) -> EngineError:
+    """What an engine said, as one of ours."""
+    return EngineError("engine-failed", f"the engine failed: {type(error).__name__}", where=where, found=str(error)[:400], fix="see what it says")
+
+
+__all__ = ["ArraySource", "engine_failure", "first_rows", "from_arrays", "from_columns", "from_file", "from_frame"]

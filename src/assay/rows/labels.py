@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be a label, and what the labels of two columns together mean."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Literal, TypeAlias
+
+from assay.core.errors import PlanError, RowsError, UnknownLabel
+from assay.core.labels import Label, in_order
+from assay.core.text import counted, listed, look, nearest, quoted, visible
+from assay.core.traits import Task
+
+Locate: TypeAlias = Callable[[str, Label | None], str]
+"""Role and label -> where its first rows stand, as text."""
+
+LONGEST = 4096
+EXACT = 2**53
+ZERO_ONE: tuple[tuple[Label, Label], ...] = ((0, 1), (False, True), ("0", "1"), ("False", "True"))
+"""The pairs whose positive class needs no statement: 1 and True (DESIGN, section 2)."""
+
+
+def label_of(value: object, *, where: str) -> Label | None:
+    """A cell as a label; None for a missing one.
+
+    >>> label_of(1.0, where="truth"), label_of("a", where="truth"), label_of(float("nan"), where="truth")
+    (1, 'a', None)
+    """
+    if isinstance(value, Enum):
+        value = value.value
+    if value is None or value != value:  # noqa: PLR0124  NaN, NaT
+        return None
+    if isinstance(value, str):
+        return _text(value, where)
+    if type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, (numbers.Real, Decimal)):
+        return _whole(float(value), where)
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, (list, tuple, dict, set)) or hasattr(value, "__len__"):
+        raise RowsError(
+            "column-not-scalar", f"a row holds {type(value).__name__}, not one label", where=where, found=visible(repr(value)[:80]),
+            fix="give one value a row (a column of shape (n,), not nested lists or bytes)",
+        )
+    raise RowsError(
+        "column-type", f"values of type {type(value).__name__} cannot be labels", where=where, found=visible(repr(value)[:80]),
+        known="text, whole numbers, booleans, categories", fix="turn the column into text or whole numbers",
+    )
+
+
+def _text(value: str, where: str) -> str:
+    if len(value.encode("utf-8", "surrogatepass")) > LONGEST:
+        raise RowsError(
+            "name-too-long", f"a label is {len(value):,} characters long", where=where, found=visible(value),
+            known=f"at most {LONGEST:,} bytes", fix="give the classes short names",
+        )
+    return str(value)
+
+
+def _whole(value: float, where: str) -> int:
+    if math.isinf(value) or value != int(value) or abs(value) > EXACT:
+        raise RowsError(
+            "label-precision", f"the number {value!r} cannot be a label", where=where, found=repr(value),
+            known="whole numbers up to 2^53", fix="labels are names: give whole numbers or text; scores go into another role",
+        )
+    return int(value)
+
+
+def kind_of(labels: Iterable[Label], *, where: str, locate: Locate, role: str) -> str | None:
+    """The one type of a column's labels: text, integer or boolean."""
+    kinds: dict[str, Label] = {}
+    for label in labels:
+        kinds.setdefault("boolean" if isinstance(label, bool) else "text" if isinstance(label, str) else "integer", label)
+    if len(kinds) > 1:
+        shown = "; ".join(f"{kind} {quoted(label)} {locate(role, label)}" for kind, label in sorted(kinds.items()))
+        raise RowsError(
+            "mixed-types-in-column", f"the {role} column mixes {' and '.join(sorted(kinds))} labels", where=where, found=shown,
+            fix="make them one type: 1 and \"1\" are different labels",
+        )
+    return next(iter(kinds), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classes:
+    """The class list of an assessment, and which class is positive if there are two."""
+
+    labels: tuple[Label, ...]
+    positive: Label | None
+    task: Task
+    notes: tuple[str, ...]
+
+
+def classes(  # noqa: PLR0913  what is seen, what is declared, and how to speak of it
+    *,
+    truth: set[Label],
+    predicted: set[Label],
+    declared: Sequence[Label] | None,
+    positive: Label | None,
+    unknown: Literal["error", "own"],
+    where: str,
+    locate: Locate,
+) -> Classes:
+    """Settle the class list and the positive class; what is not stated and not plain is an error, never a guess."""
+    notes: list[str] = []
+    if declared is not None:
+        known = _declared(declared)
+        labels = (*known, *_outside({*truth, *predicted} - set(known), known, truth, unknown, where, locate, notes))
+    else:
+        known = _known(truth, predicted, positive)
+        extra = predicted - set(known)
+        by_number = len(truth) > 2 and all(not isinstance(x, (str, bool)) for x in extra)  # noqa: PLR2004
+        policy: Literal["error", "own"] = "own" if by_number else unknown
+        labels = in_order({*known, *_outside(extra, known, truth, policy, where, locate, notes)})
+        _refuse_look_alikes(labels, where)
+    return _with_positive(labels, positive, declared is not None, where, notes)
+
+
+def _declared(declared: Sequence[Label]) -> tuple[Label, ...]:
+    known = tuple(declared)
+    twice = sorted({str(x) for x in known if known.count(x) > 1})
+    if twice or not known:
+        raise PlanError(
+            "option-unknown", "the declared labels are empty" if not known else f"labels are declared twice: {listed(twice)}",
+            fix="name every class once: labels=[...]",
+        )
+    return known
+
+
+def _known(truth: set[Label], predicted: set[Label], positive: Label | None) -> tuple[Label, ...]:
+    seen = {*truth, *predicted} | ({positive} if positive is not None else set())
+    for pair in ZERO_ONE:
+        if seen <= set(pair) and all(type(x) is type(pair[0]) for x in seen):
+            return pair
+    return in_order(truth | ({positive} if positive is not None and len(truth) < 2 else set()))  # noqa: PLR2004
+
+
+def _outside(  # noqa: PLR0913
+    extra: set[Label], known: Sequence[Label], truth: set[Label], unknown: str, where: str, locate: Locate, notes: list[str]
+) -> tuple[Label, ...]:
+    """Labels outside the class list: refused, or classes of their own that no row truly belongs to."""
+    if not extra:
+        return ()
+    order = in_order(extra)
+    if unknown == "own":
+        notes.append(f"{listed(order)} {'is' if len(order) == 1 else 'are'} not among the true labels; counted as wrong, as classes of their own")
+        return order
+    role = "predicted" if not extra & truth else "truth"
+    shown = "; ".join(f"{quoted(x)} {locate('truth' if x in truth else 'predicted', x)}" for x in order[:3])
+    more = f" and {len(order) - 3} more" if len(order) > 3 else ""  # noqa: PLR2004
+    close = nearest(str(order[0]), [str(x) for x in known])
+    raise UnknownLabel(
+        "label-not-declared", f"{counted(len(order), 'label')} in the {role} column {'is' if len(order) == 1 else 'are'} not among the classes",
+        where=where, found=shown + more, known=listed(known),
+        fix=(f'"{visible(close)}" may be meant; ' if close else "")
+        + f"correct the data, or declare every class: labels=[{listed([*known, *order])}]",
+    )
+
+
+def _refuse_look_alikes(labels: Sequence[Label], where: str) -> None:
+    seen: dict[str, str] = {}
+    for label in labels:
+        if not isinstance(label, str):
+            continue
+        twin = seen.setdefault(look(label), label)
+        if twin != label:
+            raise RowsError(
+                "labels-look-alike", f"the labels {quoted(twin)} and {quoted(label)} look alike", where=where,
+                found=f"{ascii(twin)} and {ascii(label)}", fix="correct the data, or declare both as classes: labels=[...]",
+            )
+
+
+def _with_positive(labels: tuple[Label, ...], positive: Label | None, declared: bool, where: str, notes: list[str]) -> Classes:  # noqa: FBT001
+    if positive is not None:
+        return _stated(labels, positive, declared, where, notes)
+    if len(labels) != 2:  # noqa: PLR2004
+        return Classes(labels=labels, positive=None, task=Task.MULTICLASS, notes=tuple(notes))
+    for pair in ZERO_ONE:
+        if set(labels) == set(pair) and type(labels[0]) is type(pair[0]):
+            notes.append(f"positive class {quoted(pair[1])}: not stated, taken because the labels are {quoted(pair[0])} and {quoted(pair[1])}")
+            return Classes(labels=pair, positive=pair[1], task=Task.BINARY, notes=tuple(notes))
+    code = "mask-values" if set(labels) == {0, 255} else "positive-class-undeclared"
+    raise PlanError(
+        code, "there are two classes, and nobody said which one is positive", where=where, known=listed(labels),
+        fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])}",
+    )
+
+
+def _stated(labels: tuple[Label, ...], positive: Label, declared: bool, where: str, notes: list[str]) -> Classes:  # noqa: FBT001
+    if positive not in labels or type(positive) is not type(labels[labels.index(positive)]):
+        twin = next((x for x in labels if str(x) == str(positive)), None)
+        hint = f"{quoted(positive)} and {quoted(twin)} are of different types: positive={quoted(twin)}" if twin is not None else None
+        close = nearest(str(positive), [str(x) for x in labels])
+        raise PlanError(
+            "unknown-positive", f"the positive class {quoted(positive)} is not among the labels", where=where, known=listed(labels),
+            fix=hint or (f'did you mean "{visible(close)}"?' if close else "name one of the labels"),
+        )
+    if len(labels) > 2:  # noqa: PLR2004
+        raise PlanError(
+            "positive-not-binary", f"a positive class is stated, but there are {len(labels)} classes", where=where, known=listed(labels),
+            fix="leave positive out for a multi-class assessment, or map the labels to two classes",
+        )
+    if len(labels) == 1:
+        if not isinstance(positive, str):
+            raise PlanError(
+                "positive-class-undeclared", f"every row is {quoted(positive)}, so the other class has no name", where=where,
+                fix=f"declare both classes: labels=[..., {quoted(positive)}]",
+            )
+        labels = (f"not {positive}", positive)
+        notes.append(f"every row is {quoted(positive)}; the other class is shown as {quoted(labels[0])}")
+    if not declared:
+        labels = tuple(sorted(labels, key=lambda x: x == positive))
+    return Classes(labels=labels, positive=positive, task=Task.BINARY, notes=tuple(notes))

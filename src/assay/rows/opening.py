@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what a user hands over to columns by role: arrays, frames of any library, files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
+from assay.core.labels import Label
+from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.rows.columns import Coded, all_text, as_array, coded, weights
+from assay.rows.labels import kind_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.rows.files import OpenedFile, Reading
+
+ENGINE_FROM = 200_000
+"""Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """Which column plays which part."""
+
+    truth: object
+    predicted: object
+    group: Mapping[str, object] = field(default_factory=dict)
+    weight: object = None
+
+    def named(self) -> dict[str, object]:
+        """Every column by the name errors call it."""
+        out = {"truth": self.truth, "predicted": self.predicted, **{f'group "{n}"': c for n, c in self.group.items()}}
+        return out | ({"weight": self.weight} if self.weight is not None else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArraySource:
+    """Columns in memory, each as class numbers."""
+
+    truth: Coded
+    predicted: Coded
+    group: dict[str, Coded]
+    weight: NDArray[np.float64] | None
+    where: str = "the given columns"
+
+    def locate(self, role: str, label: Label | None) -> str:
+        """Where the first rows with a label stand."""
+        column = {"truth": self.truth, "predicted": self.predicted}.get(role)
+        rows = (self.group[role] if column is None else column).rows_of(label)
+        return f"at index {', '.join(str(r) for r in rows)}" if rows else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameSource:
+    """A frame or relation that is counted where it is; `names` are its columns by role."""
+
+    frame: Any  # a Narwhals frame, eager or lazy
+    truth: str
+    predicted: str
+    group: dict[str, str]
+    weight: str | None
+    where: str
+    opened: OpenedFile | None = None
+    indexed: bool = False
+
+    def column(self, role: str) -> str:
+        """The column that plays a role."""
+        return {"truth": self.truth, "predicted": self.predicted}.get(role) or self.group[role]
+
+    def locate(self, role: str, label: Label | None) -> str:
+        """Where the first rows with a label stand."""
+        from assay.rows.frames import first_rows  # noqa: PLC0415  the engine is loaded only where one is used
+
+        rows = first_rows(self, self.column(role), label)
+        word = "at index" if self.indexed else "in row" if len(rows) == 1 else "in rows"
+        return f"{word} {', '.join(f'{r:,}' for r in rows)}" if rows else ""
+
+
+Source: TypeAlias = ArraySource | FrameSource
+
+
+def open_source(data: object, roles: Roles, reading: Reading | None = None, progress: Any = None) -> Source:  # noqa: ANN401
+    """Open what the user gave."""
+    if data is None:
+        return _arrays(roles)
+    _names_only(roles)
+    if isinstance(data, (str, os.PathLike)):
+        from assay.rows.frames import from_file  # noqa: PLC0415
+
+        return from_file(data, roles, reading, progress)
+    if isinstance(data, Mapping):
+        return _arrays(_from_mapping(data, roles))
+    from assay.rows.frames import from_frame  # noqa: PLC0415
+
+    return from_frame(data, roles)
+
+
+def _names_only(roles: Roles) -> None:
+    for role, column in roles.named().items():
+        if not isinstance(column, str):
+            raise PlanError(
+                "role-clash", f"{role} is a {type(column).__name__}, but data= is given", where=role,
+                fix=f"with data=, name a column: {role.split()[0]}='...'; without it, give the columns themselves",
+            )
+
+
+def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
+    def take(name: object) -> object:
+        return data[require(str(name), list(data), "data")]
+
+    return Roles(
+        truth=take(roles.truth), predicted=take(roles.predicted),
+        group={name: take(column) for name, column in roles.group.items()},
+        weight=None if roles.weight is None else take(roles.weight),
+    )
+
+
+def require(name: str, columns: Sequence[str], where: str) -> str:
+    """The name, if there is such a column; otherwise an error with the nearest one."""
+    if name in columns:
+        return name
+    close = nearest(name, columns)
+    raise MissingColumn(
+        "missing-column", f"there is no column {quoted(name)}", where=where, known=listed(columns, most=12),
+        fix=f'did you mean "{visible(close)}"?' if close else "name one of the known columns",
+    )
+
+
+def _arrays(roles: Roles) -> Source:
+    for role, column in roles.named().items():
+        if isinstance(column, str):
+            raise PlanError(
+                "role-missing", f"{role} names a column, but there is no data= to find it in", where=role,
+                fix="give data= (a frame or a path), or the column itself",
+            )
+    if native := _one_engine(roles):
+        from assay.rows.frames import from_columns  # noqa: PLC0415
+
+        return from_columns(native, roles)
+    _same_index(roles)
+    if roles.weight is None and (frame := _text_objects(roles)) is not None:
+        return frame
+    columns = {role: coded(column, role) for role, column in roles.named().items() if role != "weight"}
+    _same_length({role: len(column) for role, column in columns.items()})
+    truth = columns["truth"]
+    source = ArraySource(
+        truth=truth,
+        predicted=columns["predicted"],
+        group={name: columns[f'group "{name}"'] for name in roles.group},
+        weight=None if roles.weight is None else weights(roles.weight, len(truth)),
+    )
+    # Asked before counting: 1 and True are equal as keys, so a column that mixes them could not be told apart later.
+    for role, column in {"truth": truth, "predicted": source.predicted, **source.group}.items():
+        kind_of(column.labels or (), where=source.where, locate=source.locate, role=role)
+    return source
+
+
+def _same_length(sizes: Mapping[str, int]) -> None:
+    rows = sizes["truth"]
+    for role, size in sizes.items():
+        if size != rows:
+            raise UnpairedRows(
+                "rows-unmatched", f"truth has {counted(rows, 'row')}, {role} has {size:,}", where=role,
+                found=f"{counted(abs(rows - size), 'row')} without a partner", fix="give columns of the same rows in the same order",
+            )
+
+
+def _same_index(roles: Roles) -> None:
+    """Series that carry row names must carry the same ones in the same order: rows are never matched by luck."""
+    reference = getattr(roles.truth, "index", None)
+    if reference is None or not hasattr(reference, "equals"):
+        return
+    for role, column in roles.named().items():
+        index = getattr(column, "index", None)
+        if index is None or not hasattr(index, "equals") or index.equals(reference):
+            continue
+        same_rows = len(index) == len(reference) and set(index) == set(reference)
+        raise UnpairedRows(
+            "rows-unmatched", f"truth and {role} are Series with different row names", where=role,
+            found="the same rows in another order" if same_rows else f"{counted(len(set(reference) ^ set(index)), 'row name')} on one side only",
+            fix=f"align them first, as in {role}.reindex(truth.index), or pass plain arrays whose order you trust",
+        )
+
+
+def _one_engine(roles: Roles) -> str | None:
+    """The library all columns come from, if it counts text best by itself; weights are always summed by us."""
+    homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
+    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and roles.weight is None else None
+
+
+def _text_objects(roles: Roles) -> FrameSource | None:
+    arrays = {role: as_array(column, role) for role, column in roles.named().items()}
+    objects = [array for array in arrays.values() if array.dtype.kind == "O"]
+    if not objects or len(arrays["truth"]) < ENGINE_FROM or any(a.dtype.kind not in "Oiub" for a in arrays.values()):
+        return None
+    _same_length({role: len(array) for role, array in arrays.items()})
+    if not all(all_text(array) for array in objects):
+        return None
+    from assay.rows.frames import from_arrays  # noqa: PLC0415
+
+    return from_arrays(arrays, roles)
+
+
+def no_rows(where: str) -> RowsError:
+    """There is nothing to assess."""
+    return RowsError("no-rows", "the input holds no rows", where=where, fix="give at least one row of truth and prediction")

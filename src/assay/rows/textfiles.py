@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of a text file: expanded within limits, hashed as stored, cut into blocks of whole lines, checked for UTF-8."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import IO
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import visible
+from assay.rows.reading import Format, Reading, confirm_magic, unreadable
+
+BLOCK = 1 << 20
+"""Bytes worked on at a time: small enough for a processor's cache."""
+
+FREE = 64 << 20
+"""Expanded bytes below which no compression ratio is suspicious; also the longest row."""
+
+BOM = b"\xef\xbb\xbf"
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_ALLOWED = bytes(byte for byte in range(256) if byte >= 0x20 or byte in b"\t\r\n")  # noqa: PLR2004  C0 ends at 0x1F
+
+Progress = Callable[[int, int], None]
+
+
+class Text:
+    """A text file as blocks of whole lines; its digest and size are those of the bytes as stored."""
+
+    def __init__(self, path: str, form: Format, reading: Reading, progress: Progress | None = None) -> None:
+        self.path, self.where, self.form, self.reading, self.progress = path, visible(path), form, reading, progress
+        self.bom = False
+        self.ends_in_newline = True
+        self._digest = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the stored bytes, once the blocks have been gone through."""
+        return self._digest.hexdigest()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Blocks that end in a newline, but for the last one; a byte order mark is taken off."""
+        rest: list[bytes] = []
+        first = True
+        for piece in self._expanded():
+            if first and len(rest) < len(BOM) and len(b"".join(rest) + piece) < len(BOM):
+                rest.append(piece)
+                continue
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
+                rest.append(piece)
+                if sum(map(len, rest)) > FREE:
+                    raise self.too_long()
+                continue
+            block = b"".join([*rest, piece[:cut]])
+            rest = [piece[cut:]] if cut < len(piece) else []
+            yield self._begin(block) if first else block
+            first = False
+        if last := b"".join(rest):
+            self.ends_in_newline = False
+            yield self._begin(last) if first else last
+
+    def _begin(self, block: bytes) -> bytes:
+        if block.startswith(_UTF16):
+            raise RowsError(
+                "encoding", "the file is UTF-16, not UTF-8", where=f"{self.where}, line 1", found="its byte order mark, at byte 0",
+                fix='save it as UTF-8 ("CSV UTF-8" in a spreadsheet)',
+            )  # fmt: skip
+        if self.form.compression:
+            confirm_magic(self.path, Format(name=self.form.name), block[:16])
+        self.bom = block.startswith(BOM)
+        return block[len(BOM) :] if self.bom else block
+
+    def too_long(self) -> RowsError:
+        """The error for a row that no table has."""
+        return RowsError(
+            "file-unreadable", "a row is longer than 64 MiB", where=self.where,
+            fix="check that the file is a table with one row a line, and that its quotes are closed",
+        )  # fmt: skip
+
+    def _expanded(self) -> Iterator[bytes]:
+        if self.form.compression is None:
+            yield from self._stored()
+            return
+        size = Path(self.path).stat().st_size
+        most = min(self.reading.max_bytes, max(FREE, self.reading.max_ratio * size))
+        total = 0
+        for piece in self._gunzipped() if self.form.compression == "gzip" else self._unzstd():
+            total += len(piece)
+            if total > most:
+                raise RowsError(
+                    "expands-past-limit", "the compressed file expands past the limit", where=self.where,
+                    found=f"more than {most:,} bytes from {size:,} stored ones",
+                    known=f"at most {self.reading.max_bytes:,} bytes, and past 64 MiB at most {self.reading.max_ratio} times its size",
+                    fix="raise max_bytes or max_ratio if you trust the file, or expand it yourself",
+                )  # fmt: skip
+            yield piece
+
+    def _stored(self) -> Iterator[bytes]:
+        try:
+            with Path(self.path).open("rb") as file:
+                yield from self._hashed(file)
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+
+    def _hashed(self, file: IO[bytes]) -> Iterator[bytes]:
+        """Read, hash and tell progress; the hash runs on a second thread because it lets go of the interpreter lock."""
+        size, done = Path(self.path).stat().st_size, 0
+        self._digest = hashlib.sha256()
+        with ThreadPoolExecutor(1) as worker:
+            running: Future[None] | None = None
+            while piece := file.read(BLOCK):
+                if running:
+                    running.result()
+                running = worker.submit(self._digest.update, piece)
+                yield piece
+                done += len(piece)
+                if self.progress:
+                    self.progress(done, max(size, done))
+
+    def _gunzipped(self) -> Iterator[bytes]:
+        inflate = None
+        try:
+            for stored in self._stored():
+                piece = stored
+                while piece:
+                    inflate = inflate or zlib.decompressobj(wbits=31)
+                    out = inflate.decompress(piece, BLOCK)
+                    while out:
+                        yield out
+                        out = inflate.decompress(inflate.unconsumed_tail, BLOCK) if len(out) == BLOCK else b""
+                    piece = inflate.unconsumed_tail
+                    if inflate.eof:  # another member may follow
+                        piece, inflate = inflate.unused_data, None
+        except zlib.error as error:
+            raise self._damaged(str(error)) from None
+        if inflate is not None:
+            raise self._cut()
+
+    def _unzstd(self) -> Iterator[bytes]:
+        arrow = optional("pyarrow")
+        if arrow is None:
+            raise PlanError(
+                "missing-extra", "a .zst file needs pyarrow to be read", where=self.where, fix='pip install "assay[arrow]"'
+            )
+        stored = self._stored()
+        try:
+            with arrow.CompressedInputStream(arrow.PythonFile(_Pieces(stored), mode="r"), "zstd") as stream:
+                while piece := stream.read(BLOCK):
+                    yield piece
+        except (OSError, ValueError) as error:
+            raise self._cut() if "Truncated" in str(error) else self._damaged(str(error)) from None
+        for _ in stored:  # what is left belongs to the digest
+            pass
+
+    def _cut(self) -> RowsError:
+        return RowsError(
+            "file-truncated", "the compressed file ends before it is complete", where=self.where,
+            found="its end mark is missing", fix="copy or write the file again",
+        )  # fmt: skip
+
+    def _damaged(self, reason: str) -> RowsError:
+        return RowsError(
+            "file-unreadable", "the compressed file is damaged", where=self.where, found=visible(reason),
+            fix="copy or write the file again",
+        )  # fmt: skip
+
+
+class _Pieces:
+    """The little of a file's face that a decompressor needs, over pieces already read."""
+
+    closed = False
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most as many as asked for."""
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._rest = piece
+        size = len(self._rest) if size < 0 else size
+        out, self._rest = self._rest[:size], self._rest[size:]
+        return out
+
+    def close(self) -> None:
+        """Nothing to close: the pieces close themselves."""
+
+
+def optional(name: str) -> ModuleType | None:
+    """A package, if it is installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def check_text(block: bytes, where: str, line: int, offset: int) -> None:
+    """Demand UTF-8 without control characters; `line` and `offset` are those of the block's first byte."""
+    if odd := block.translate(None, _ALLOWED):
+        at = block.index(odd[0])
+        raise RowsError(
+            "control-character", "a control character stands in the file",
+            where=f"{where}, line {line + block.count(b'\n', 0, at):,}",
+            found=f"{'NUL' if odd[0] == 0 else f'character {odd[0]:#04x}'} at byte {offset + at:,}; {len(odd):,} in this part of the file",
+            fix="remove the control characters; if there are many, the file may be UTF-16 or no text: save it as UTF-8",
+        )  # fmt: skip
+    if block.isascii():
+        return
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RowsError(
+            "encoding", "the file is not UTF-8", where=f"{where}, line {line + block.count(b'\n', 0, error.start):,}",
+            found=f"byte {block[error.start]:#04x} at byte {offset + error.start:,}",
+            fix="save it as UTF-8; files from older Windows programs are often cp1252",
+        ) from None  # fmt: skip
+
+
+def digest_of(path: str, progress: Progress | None = None) -> str:
+    """The digest of a file as stored."""
+    digest, done, size = hashlib.sha256(), 0, Path(path).stat().st_size
+    try:
+        with Path(path).open("rb") as file:
+            while piece := file.read(BLOCK):
+                digest.update(piece)
+                done += len(piece)
+                if progress:
+                    progress(done, max(size, done))
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return digest.hexdigest()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One pass over the rows: how often each combination of labels occurs, and the exact weight it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.rows.columns import CHUNK, Coded
+from assay.rows.opening import ArraySource, FrameSource, Source
+from assay.tally.base import Count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Cell: TypeAlias = tuple[Label | None, ...]
+Cells: TypeAlias = dict[Cell, tuple[int, Count]]
+"""Labels -> rows and their weight (the rows themselves where there are no weights)."""
+
+DENSE: Final = 1 << 20
+"""Up to this many possible cells a chunk is counted into a full table (8 MiB); above, cells are sorted out."""
+BLOCK: Final = 1 << 22
+HALF: Final = 27
+"""A 53-bit significand is summed in two halves, each exact in float64 for 2^26 rows at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What one pass found: cells by (truth, predicted), and by (level, truth, predicted) for each factor."""
+
+    cells: Cells
+    by_factor: dict[str, Cells]
+    rows: int
+    weighted: bool
+
+
+def count(source: Source) -> Counted:
+    """Count a source where it lives."""
+    if isinstance(source, FrameSource):
+        from assay.tally.grouping import count_frame  # noqa: PLC0415  the engine is loaded only where one is used
+
+        return count_frame(source)
+    return _count_arrays(source)
+
+
+def _count_arrays(source: ArraySource) -> Counted:
+    pair = [source.truth, source.predicted]
+    return Counted(
+        cells=_count(pair, source.weight),
+        by_factor={name: _count([column, *pair], source.weight) for name, column in source.group.items()},
+        rows=len(source.truth),
+        weighted=source.weight is not None,
+    )
+
+
+def _count(columns: Sequence[Coded], weight: NDArray[np.float64] | None) -> Cells:
+    # One more number in each column with missing entries, so that they have a place of their own.
+    spans = [column.span + (column.missing is not None) for column in columns]
+    size = int(np.prod([max(span, 1) for span in spans], dtype=object))
+    if size > 2**62:
+        columns = [_compact(column) for column in columns]
+        return _count(columns, weight)
+    keys, counts = _dense(columns, spans, size) if size <= DENSE else _sparse(columns, spans)
+    sums = None if weight is None else _weights(columns, spans, weight)
+    return _decoded(columns, spans, keys, counts, sums)
+
+
+def _compact(column: Coded) -> Coded:
+    values, codes = np.unique(column.codes, return_inverse=True)
+    labels = tuple(column.label(int(value) - column.offset) for value in values)
+    return Coded(role=column.role, codes=codes, offset=0, span=len(labels), labels=labels, missing=column.missing)
+
+
+def _keys(columns: Sequence[Coded], spans: Sequence[int], rows: slice) -> NDArray[np.int64]:
+    key: NDArray[np.int64] | None = None
+    for column, span in zip(columns, spans, strict=True):
+        part = column.codes[rows]
+        number = np.subtract(part, part.dtype.type(column.offset)).astype(np.int64) if column.offset else part.astype(np.int64)
+        if column.missing is not None:
+            number[column.missing[rows]] = column.span
+        if key is None:
+            key = number
+        else:
+            key *= span
+            key += number
+    return cast("NDArray[np.int64]", key)
+
+
+def _dense(columns: Sequence[Coded], spans: Sequence[int], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    total = np.zeros(size, dtype=np.int64)
+    step = max(CHUNK, size)
+    for start in range(0, len(columns[0]), step):
+        total += np.bincount(_keys(columns, spans, slice(start, start + step)), minlength=size)
+    found = np.flatnonzero(total)
+    return found, total[found]
+
+
+def _sparse(columns: Sequence[Coded], spans: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    keys, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    for start in range(0, len(columns[0]), BLOCK):
+        new, times = np.unique(_keys(columns, spans, slice(start, start + BLOCK)), return_counts=True)
+        both, inverse = np.unique(np.concatenate([keys, new]), return_inverse=True)
+        sums = np.zeros(len(both), dtype=np.int64)
+        np.add.at(sums, inverse, np.concatenate([counts, times]))
+        keys, counts = both, sums
+    return keys, counts
+
+
+def _weights(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Fraction]:
+    """Exact sums of doubles by cell: significands added as integers, one bin for each exponent."""
+    sums: dict[int, Fraction] = {}
+    for start in range(0, len(weight), BLOCK):
+        rows = slice(start, start + BLOCK)
+        significand, exponent = np.frexp(weight[rows])
+        whole = np.ldexp(significand, 53).astype(np.int64)
+        # Cells and exponents are numbered within the block, so that the pair fits one integer for any number of cells.
+        cells, place = np.unique(_keys(columns, spans, rows), return_inverse=True)
+        powers, power = np.unique(exponent, return_inverse=True)
+        both = place * len(powers) + power
+        size = len(cells) * len(powers)
+        low = np.bincount(both, weights=(whole & ((1 << HALF) - 1)).astype(np.float64), minlength=size)
+        high = np.bincount(both, weights=(whole >> HALF).astype(np.float64), minlength=size)
+        for i in np.flatnonzero((low > 0) | (high > 0)).tolist():
+            cell, scale = int(cells[i // len(powers)]), int(powers[i % len(powers)]) - 53
+            exact = Fraction((int(high[i]) << HALF) + int(low[i])) * Fraction(2) ** scale
+            sums[cell] = sums.get(cell, Fraction(0)) + exact
+    return sums
+
+
+def _decoded(
+    columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.int64], counts: NDArray[np.int64], sums: dict[int, Fraction] | None
+) -> Cells:
+    cells: Cells = {}
+    for key, times in zip(keys.tolist(), counts.tolist(), strict=True):
+        rest, labels = key, []
+        for column, span in zip(reversed(columns), reversed(spans), strict=True):
+            rest, number = divmod(rest, span)
+            labels.append(None if number == column.span else column.label(number))
+        cells[tuple(reversed(labels))] = (times, times if sums is None else sums.get(key, Fraction(0)))
+    return cells

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counting inside an engine: one group-by, and nothing but its cells comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import AssayError, OutOfRange, RowsError
+from assay.core.labels import Label
+from assay.rows.frames import engine_failure
+from assay.rows.labels import label_of
+from assay.rows.opening import FrameSource
+from assay.tally.base import Count
+from assay.tally.counting import Cells, Counted
+
+_ROWS = "assay_rows"
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+
+
+def count_frame(source: FrameSource) -> Counted:
+    """Count a frame or relation where it lives."""
+    pair = [source.truth, source.predicted]
+    cells = _group(source, pair)
+    return Counted(
+        cells=cells,
+        by_factor={name: _group(source, [column, *pair]) for name, column in source.group.items()},
+        rows=sum(rows for rows, _ in cells.values()),
+        weighted=source.weight is not None,
+    )
+
+
+def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
+    keys = list(dict.fromkeys([*columns, *([source.weight] if source.weight else [])]))
+    rows = _collected(source, keys)
+    cells: Cells = {}
+    names: dict[tuple[str, object], Label | None] = {}
+    for row in rows:
+        values = dict(zip(keys, row, strict=False))
+        labels = tuple(_label(names, column, values[column], source.where) for column in columns)
+        times = int(row[-1])
+        before = cells.get(labels, (0, 0))
+        weight: Count = times if source.weight is None else _weight(values[source.weight], source.where) * times
+        cells[labels] = (before[0] + times, before[1] + weight)
+    return cells
+
+
+def _label(names: dict[tuple[str, object], Label | None], column: str, value: object, where: str) -> Label | None:
+    try:
+        key = (column, value)
+        if key not in names:
+            names[key] = label_of(value, where=f'{where}, column "{column}"')
+        return names[key]
+    except TypeError:
+        return label_of(value, where=f'{where}, column "{column}"')
+
+
+def _weight(value: object, where: str) -> Fraction:
+    """Rows with the same weight were counted together, so the sum is exact whatever the engine does with reals."""
+    try:
+        if isinstance(value, str) and not _DECIMAL.fullmatch(value):
+            raise ValueError(value)
+        weight = Fraction(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RowsError(
+            "weight-not-finite", f"a weight is {value!r}", where=where, fix="give one finite number a row",
+        ) from error
+    if weight < 0:
+        raise OutOfRange("weight-negative", f"a weight is {value!r}", where=where, fix="correct the weights")
+    return weight
+
+
+def _collected(source: FrameSource, keys: list[str]) -> list[tuple[Any, ...]]:
+    counted_ = source.frame.group_by(*keys).agg(nw.len().alias(_ROWS)).select(*keys, _ROWS)
+    try:
+        if source.opened is not None:
+            return source.opened.fetch(counted_.to_native())
+        if counted_.implementation.is_duckdb():
+            return counted_.to_native().fetchall()  # type: ignore[no-any-return]
+        return list((counted_.collect() if isinstance(counted_, nw.LazyFrame) else counted_).rows())
+    except AssayError:
+        raise
+    except Exception as error:  # noqa: BLE001  engines raise types of their own; all become one of ours
+        raise engine_failure(error, source.where) from error
+

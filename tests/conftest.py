@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+
+import pytest
+from hypothesis import settings
+
+import run
+
+settings.register_profile("here", deadline=None, max_examples=100)
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True)  # a red build stays red
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+def is_near(host: object) -> bool:
+    """Whether a host, as sockets spell it, is this machine."""
+    if host in (None, "", b"", "localhost", b"localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_far_sockets(event: str, args: tuple) -> None:
+    """An audit hook: nothing under test may speak to, or ask a name server for, another machine."""
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) else None  # a Unix socket's address is not a tuple
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = args[0]
+    else:
+        return
+    if not is_near(host):
+        msg = f"tests use no network, and something asked for {host!r}"
+        raise PermissionError(msg)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_network():
+    sys.addaudithook(refuse_far_sockets)
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The path of a Chromium, driven through its own command line."""
+    return run.browser() or pytest.skip("no Chromium here")

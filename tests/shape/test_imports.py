@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = {"duckdb", "jinja2", "narwhals", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy"}
+
+
+def packages_imported_by(*arguments):
+    """The top-level names a fresh interpreter imports, as -X importtime tells them on stderr."""
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True
+    ).stderr
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in told.splitlines() if "|" in line}
+
+
+def test_the_listing_sees_a_heavy_import():
+    assert "numpy" in packages_imported_by("-c", "import numpy")
+
+
+def test_importing_assay_loads_no_engine():
+    names = packages_imported_by("-c", "import assay")
+    assert "assay" in names
+    assert not names & HEAVY
+
+
+def test_the_help_text_needs_no_engine():
+    names = packages_imported_by("-m", "assay", "--help")
+    assert "click" in names
+    assert not names & HEAVY

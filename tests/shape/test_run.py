@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+import run
+
+SOURCE = (run.ROOT / "run.py").read_text(encoding="utf-8")
+
+
+def test_an_old_python_can_read_run_py_and_say_that_it_is_too_old():
+    ast.parse(SOURCE, feature_version=(3, 6))
+
+
+def test_run_py_needs_the_standard_library_only():
+    trees = [node for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name for node in trees if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in trees if isinstance(node, ast.ImportFrom)}
+    assert names <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]], ids=["nothing", "-h", "--help"])
+def test_run_py_explains_itself(arguments, tmp_path):
+    told = subprocess.run(
+        [sys.executable, run.ROOT / "run.py", *arguments], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    for command in ("demo", "test", "check"):
+        assert f"python3 run.py {command}" in told.stdout
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A `run` that believes it lives in an empty folder and whose commands succeed without being run."""
+    said = []
+    (tmp_path / "pyproject.toml").write_text("one")
+    (tmp_path / ".venv").mkdir()
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setattr(run, "run", lambda *command, **_: said.append(" ".join(command)) or 0)
+    return said
+
+
+def test_setting_up_twice_does_the_work_once(copy):
+    run.set_up("test")
+    first = len(copy)
+    assert first >= 2
+    run.set_up("test")
+    run.set_up("")  # what the tests need holds what the demo needs
+    assert len(copy) == first
+
+
+def test_adding_the_test_tools_keeps_what_is_there(copy):
+    run.set_up("")
+    copy.clear()
+    run.set_up("test")
+    assert not [command for command in copy if "--clear" in command]
+    assert copy[-1].endswith("-e .[test]")
+
+
+def test_a_changed_project_is_set_up_afresh(copy):
+    run.set_up("test")
+    copy.clear()
+    (run.ROOT / "pyproject.toml").write_text("two")
+    run.set_up("test")
+    assert "--clear" in copy[0]
+
+
+@pytest.mark.usefixtures("copy")
+def test_a_set_up_that_failed_is_not_taken_for_done(monkeypatch):
+    monkeypatch.setattr(run, "run", lambda *command, **_: int("install" in command))
+    with pytest.raises(SystemExit, match="could not be installed"):
+        run.set_up("")
+    assert not list((run.ROOT / ".venv").glob("stamp-*"))
+
+
+def test_every_check_runs_and_the_first_failure_is_the_exit_code(monkeypatch, capsys):
+    ran = []
+    codes = {"mypy": 3, "pytest": 0}
+
+    def fake(*command, **_):
+        ran.append(command)
+        return next((code for word, code in codes.items() if word in command), 0)
+
+    monkeypatch.setattr(run, "run", fake)
+    monkeypatch.setattr(run, "set_up", ran.append)
+    monkeypatch.setattr(run, "get_browser", lambda: None)
+    assert run.main("test", ["-k", "recall"]) == 3
+    assert len(ran) == 1 + len(run.CHECKS) + 1
+    assert ran[-1][-2:] == ("-k", "recall")
+    assert "types   FAILED" in capsys.readouterr().out
+
+
+def test_a_machine_that_cannot_get_a_browser_goes_on_without(monkeypatch, capsys):
+    tried = []
+    monkeypatch.setattr(run, "browser", lambda: "")
+    monkeypatch.setattr(run.shutil, "which", lambda name: name)
+    monkeypatch.setattr(run, "run", lambda *command, **_: tried.append(command) or 100)
+    for user in (1000, 0):
+        monkeypatch.setattr(run.os, "geteuid", lambda user=user: user, raising=False)
+        run.get_browser()
+        assert "browser tests will be skipped" in capsys.readouterr().err
+        assert bool(tried) == (user == 0)
