@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from assay.rows.files import Reading
 
 __all__ = [
-    "Assessment",
     "AssayError",
+    "Assessment",
     "EngineError",
     "Estimate",
     "Interval",

@@ -27,13 +27,13 @@ LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 
 RENDERERS: dict[str, Callable[[Record], str]] = {}
-"""Filled by the report layer: file ending (".html") or kind of display ("text/plain") -> the text made from a Record."""
+"""Filled by the report layer: file ending (".html") or kind of display ("text/plain") -> text made from a Record."""
 
 
 class Assessment(Mapping[str, Estimate]):
     """Every measure with its uncertainty, from one pass over the rows."""
 
-    def __init__(  # noqa: PLR0913  what a Record holds
+    def __init__(
         self,
         confusion: Confusion,
         settings: Settings,
@@ -81,7 +81,13 @@ class Assessment(Mapping[str, Estimate]):
     def by_group(self) -> dict[str, Levels]:
         """Factor -> level -> measure -> estimate on the rows of that level."""
         return {
-            name: Levels({level: View(tally, self.settings, positive=self.positive, slice={name: level}) for level, tally in levels.items()}, name)
+            name: Levels(
+                {
+                    level: View(tally, self.settings, positive=self.positive, slice={name: level})
+                    for level, tally in levels.items()
+                },
+                name,
+            )
             for name, levels in self.grouped.factors.items()
         }
 
@@ -134,7 +140,11 @@ class Assessment(Mapping[str, Estimate]):
         if ending not in RENDERERS:
             known = sorted(name for name in RENDERERS if name.startswith("."))
             raise PlanError(
-                "option-unknown", f'no report ends in "{ending}"', where=os.fspath(path), known=", ".join(known), fix="choose one of them",
+                "option-unknown",
+                f'no report ends in "{ending}"',
+                where=os.fspath(path),
+                known=", ".join(known),
+                fix="choose one of them",
             )
         return write_whole(path, RENDERERS[ending](self.record).encode("utf-8", "surrogatepass"))
 
@@ -144,12 +154,18 @@ class Assessment(Mapping[str, Estimate]):
 
     def __repr__(self) -> str:
         """What it is about, in one line."""
-        return f"<Assessment: {self.task}, {self.confusion.rows:,} rows, {self.confusion.k} classes, {len(self)} measures>"
+        return (
+            f"<Assessment: {self.task}, {self.confusion.rows:,} rows, {self.confusion.k} classes, {len(self)} measures>"
+        )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """What a notebook shows."""
         del include, exclude
-        return {kind: RENDERERS[kind](self.record) for kind in ("text/html", "text/markdown", "text/plain") if kind in RENDERERS}
+        return {
+            kind: RENDERERS[kind](self.record)
+            for kind in ("text/html", "text/markdown", "text/plain")
+            if kind in RENDERERS
+        }
 
     @classmethod
     def from_record(cls, record: Record) -> Assessment:
@@ -158,14 +174,18 @@ class Assessment(Mapping[str, Estimate]):
             tallies = record["tallies"]
             if digest(tallies) != record["digests"]["tallies"]:
                 raise RecordError(
-                    "digest-mismatch", "the tallies are not the ones this Record was written with", fix="restore the file from its source",
+                    "digest-mismatch",
+                    "the tallies are not the ones this Record was written with",
+                    fix="restore the file from its source",
                 )
             rows = record["rows"]
             return cls(
                 Confusion.from_json(tallies["confusion"]),
                 Settings.from_json(record["plan"]),
                 positive=record["positive"],
-                census=Census(read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]),
+                census=Census(
+                    read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]
+                ),
                 grouped=Grouped.from_json(tallies["groups"]),
                 notes=tuple(record["notes"]),
                 data=record["plan"]["data"],
@@ -173,7 +193,9 @@ class Assessment(Mapping[str, Estimate]):
             )
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             raise RecordError(
-                "record-unreadable", f"a part of the Record is missing or malformed: {error}", fix="restore the file from its source",
+                "record-unreadable",
+                f"a part of the Record is missing or malformed: {error}",
+                fix="restore the file from its source",
             ) from error
 
 
@@ -188,7 +210,9 @@ class Levels(Mapping[Label, View]):
         if level not in self._views:
             close = nearest(str(level), [str(x) for x in self._views])
             raise PlanError(
-                "label-not-declared", f"group {quoted(self._factor)} has no level {quoted(level)}", known=listed(self._views),
+                "label-not-declared",
+                f"group {quoted(self._factor)} has no level {quoted(level)}",
+                known=listed(self._views),
                 fix=f'did you mean "{close}"?' if close else "ask for one of the levels",
             )
         return self._views[level]

@@ -52,12 +52,22 @@ class Record(Mapping[str, Any]):
         shown = os.fspath(path)
         try:
             if Path(path).stat().st_size > LARGEST:
-                raise RecordError("record-unreadable", "the file is larger than any Record", where=shown, fix="give a record.json")
+                raise RecordError(
+                    "record-unreadable", "the file is larger than any Record", where=shown, fix="give a record.json"
+                )
             text = Path(path).read_bytes().decode("utf-8")
         except OSError as error:
-            raise PlanError("no-file", f"cannot read {visible(shown)}", where=shown, found=error.strerror, fix="give the path of a record.json") from error
+            raise PlanError(
+                "no-file",
+                f"cannot read {visible(shown)}",
+                where=shown,
+                found=error.strerror,
+                fix="give the path of a record.json",
+            ) from error
         except UnicodeDecodeError as error:
-            raise RecordError("record-unreadable", "the file is not UTF-8 text", where=shown, fix="give a record.json") from error
+            raise RecordError(
+                "record-unreadable", "the file is not UTF-8 text", where=shown, fix="give a record.json"
+            ) from error
         return cls(_checked(strict_json(text, shown), shown))
 
 
@@ -68,11 +78,18 @@ def strict_json(text: str, where: str) -> Any:  # noqa: ANN401  JSON
         found = dict(pairs)
         if len(found) != len(pairs):
             twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-            raise RecordError("record-unreadable", f'the key "{visible(twice)}" stands twice in one object', where=where, fix="keep one of them")
+            raise RecordError(
+                "record-unreadable",
+                f'the key "{visible(twice)}" stands twice in one object',
+                where=where,
+                fix="keep one of them",
+            )
         return found
 
     def refuse(word: str) -> Any:  # noqa: ANN401
-        raise RecordError("record-unreadable", f"{word} is not JSON", where=where, fix="write the file again with assay")
+        raise RecordError(
+            "record-unreadable", f"{word} is not JSON", where=where, fix="write the file again with assay"
+        )
 
     def finite(number: str) -> float:
         value = float(number)
@@ -81,9 +98,21 @@ def strict_json(text: str, where: str) -> Any:  # noqa: ANN401  JSON
     try:
         content = json.loads(text, object_pairs_hook=no_twice, parse_constant=refuse, parse_float=finite)
     except RecursionError as error:
-        raise RecordError("record-unreadable", "the file is nested too deeply", where=where, known=f"at most {DEEPEST} levels", fix="give a record.json") from error
+        raise RecordError(
+            "record-unreadable",
+            "the file is nested too deeply",
+            where=where,
+            known=f"at most {DEEPEST} levels",
+            fix="give a record.json",
+        ) from error
     except ValueError as error:
-        raise RecordError("record-unreadable", "the file is not JSON", where=where, found=visible(str(error)), fix="give a record.json") from error
+        raise RecordError(
+            "record-unreadable",
+            "the file is not JSON",
+            where=where,
+            found=visible(str(error)),
+            fix="give a record.json",
+        ) from error
     _refuse_depth(content, where)
     return content
 
@@ -91,18 +120,32 @@ def strict_json(text: str, where: str) -> Any:  # noqa: ANN401  JSON
 def _refuse_depth(content: object, where: str) -> None:
     level: list[object] = [content]
     for _ in range(DEEPEST):
-        level = [child for parent in level for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())]
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())
+        ]
         if not level:
             return
-    raise RecordError("record-unreadable", "the file is nested too deeply", where=where, known=f"at most {DEEPEST} levels", fix="give a record.json")
+    raise RecordError(
+        "record-unreadable",
+        "the file is nested too deeply",
+        where=where,
+        known=f"at most {DEEPEST} levels",
+        fix="give a record.json",
+    )
 
 
 def _checked(content: object, where: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("assay") != VERSION or "tallies" not in content:
         found = content.get("assay") if isinstance(content, dict) else type(content).__name__
         raise RecordError(
-            "record-unreadable", "the file is not a Record this version can read", where=where, found=f"version {found!r}",
-            known=f"version {VERSION!r}", fix="give a record.json written by assay run or .save()",
+            "record-unreadable",
+            "the file is not a Record this version can read",
+            where=where,
+            found=f"version {found!r}",
+            known=f"version {VERSION!r}",
+            fix="give a record.json written by assay run or .save()",
         )
     return cast("dict[str, Any]", content)
 
@@ -114,7 +157,9 @@ def schema() -> dict[str, Any]:
     >>> schema()["title"]
     'assay Record'
     """
-    return cast("dict[str, Any]", json.loads(files("assay.assess").joinpath("record.schema.json").read_text(encoding="utf-8")))
+    return cast(
+        "dict[str, Any]", json.loads(files("assay.assess").joinpath("record.schema.json").read_text(encoding="utf-8"))
+    )
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
@@ -129,7 +174,11 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
         part.replace(goal)
     except OSError as error:
         raise PlanError(
-            "out-exists", f"cannot write {visible(goal)}", where=str(goal), found=error.strerror, fix="give a path that can be written",
+            "out-exists",
+            f"cannot write {visible(goal)}",
+            where=str(goal),
+            found=error.strerror,
+            fix="give a path that can be written",
         ) from error
     finally:
         part.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.rows.files import Reading
 
 
-def assess(  # noqa: PLR0913  the roles and choices of an assessment are its parameters
+def assess(
     *,
     truth: object = None,
     predicted: object = None,
@@ -62,18 +62,23 @@ def assess(  # noqa: PLR0913  the roles and choices of an assessment are its par
     """
     settings = Settings(
         wanted=Wanted(level=level, shares=shares, cells=cells, seed=seed, draws=draws),
-        missing=missing, unknown=unknown, undefined=undefined, measures=chosen(measures),
+        missing=missing,
+        unknown=unknown,
+        undefined=undefined,
+        measures=chosen(measures),
     )
     if confusion is not None:
         if any(x is not None for x in (truth, predicted, data, group, weight)):
             raise PlanError("role-clash", "both a confusion matrix and rows are given", fix="give one of them")
-        from assay.assess.matrix import from_matrix  # noqa: PLC0415  numpy frames are touched only here
+        from assay.assess.matrix import from_matrix
 
         return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
     for role, column in (("truth", truth), ("predicted", predicted)):
         if column is None:
             raise PlanError(
-                "role-missing", f"no {role} column is given", where=role,
+                "role-missing",
+                f"no {role} column is given",
+                where=role,
                 fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
             )
     roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight)
@@ -93,28 +98,54 @@ def _factors(group: object) -> dict[str, object]:
         return {str(name): column for name, column in group.items()}
     if isinstance(group, str):
         return {group: group}
-    if isinstance(group, (list, tuple)) and group and all(isinstance(x, str) for x in group) and len(set(group)) == len(group):
+    if (
+        isinstance(group, (list, tuple))
+        and group
+        and all(isinstance(x, str) for x in group)
+        and len(set(group)) == len(group)
+    ):
         return {name: name for name in group}
     return {str(getattr(group, "name", None) or "group"): group}
 
 
-def _assessed(  # noqa: PLR0913
-    source: Source, counted_: Counted, settings: Settings, *, labels: Sequence[Label] | None, positive: Label | None, spelled: bool, roles: Roles
+def _assessed(
+    source: Source,
+    counted_: Counted,
+    settings: Settings,
+    *,
+    labels: Sequence[Label] | None,
+    positive: Label | None,
+    spelled: bool,
+    roles: Roles,
 ) -> Assessment:
     if not counted_.rows:
         raise no_rows(source.where)
     scored, census = _without_missing(counted_, settings, source)
     if not census.scored:
-        raise RowsError("no-rows", "no row has both a true and a predicted label", where=source.where, found=census.said(), fix="check the columns")
+        raise RowsError(
+            "no-rows",
+            "no row has both a true and a predicted label",
+            where=source.where,
+            found=census.said(),
+            fix="check the columns",
+        )
     seen = {place: {cell[place] for cell in scored} for place in (0, 1)}
-    kinds = {role: kind_of(cast("set[Label]", seen[i]), where=source.where, locate=source.locate, role=role) for i, role in enumerate(("truth", "predicted"))}
+    kinds = {
+        role: kind_of(cast("set[Label]", seen[i]), where=source.where, locate=source.locate, role=role)
+        for i, role in enumerate(("truth", "predicted"))
+    }
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     if spelled:
         labels, positive = _as_spelled(labels, positive, {*truth, *predicted})
     settled = classes(
-        truth=cast("set[Label]", truth), predicted=cast("set[Label]", predicted), declared=labels, positive=positive,
-        unknown=settings.unknown, where=source.where, locate=_aware(source.locate, kinds),
+        truth=cast("set[Label]", truth),
+        predicted=cast("set[Label]", predicted),
+        declared=labels,
+        positive=positive,
+        unknown=settings.unknown,
+        where=source.where,
+        locate=_aware(source.locate, kinds),
     )
     return Assessment(
         _confusion(scored, settled, counted_.weighted),
@@ -143,11 +174,15 @@ def _without_missing(counted_: Counted, settings: Settings, source: Source) -> t
             lost["truth" if truth is None else "predicted"] += rows
     if any(lost.values()) and settings.missing == "error":
         shown = "; ".join(
-            f"{counted(n, 'row')} without {role}{' ' + at if (at := source.locate(role, None)) else ''}" for role, n in lost.items() if n
+            f"{counted(n, 'row')} without {role} {source.locate(role, None)}".rstrip() for role, n in lost.items() if n
         )
+        total = sum(lost.values())
         raise RowsError(
-            "missing-label", f"{counted(sum(lost.values()), 'row')} of {counted_.rows:,} {'has' if sum(lost.values()) == 1 else 'have'} no label",
-            where=source.where, found=shown, fix='complete the labels, or say missing="drop" to leave these rows out and count them',
+            "missing-label",
+            f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label",
+            where=source.where,
+            found=shown,
+            fix='complete the labels, or say missing="drop" to leave these rows out and count them',
         )
     kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
     excluded = {f"{role} is missing": n for role, n in lost.items() if n}
@@ -168,17 +203,24 @@ def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tup
             before = merged.get(key, (0, 0))
             merged[key] = (before[0] + rows, before[1] + weight)
         return merged, [f"{'truth' if a == 'boolean' else 'predicted'} is boolean: False is read as 0, True as 1"]
-    first = {role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells})))) for i, role in enumerate(("truth", "predicted"))}
+    first = {
+        role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells}))))
+        for i, role in enumerate(("truth", "predicted"))
+    }
     raise RowsError(
-        "label-types-differ", f"truth holds {a} labels, predicted holds {b} ones", where=source.where,
+        "label-types-differ",
+        f"truth holds {a} labels, predicted holds {b} ones",
+        where=source.where,
         found="; ".join(f"{role}: {quoted(label)}" for role, label in first.items()),
-        fix="make both one type before assessing, for instance both text; 1 and \"1\" are different labels",
+        fix='make both one type before assessing, for instance both text; 1 and "1" are different labels',
     )
 
 
-def _as_spelled(labels: Sequence[Label] | None, positive: Label | None, seen: set[Label | None]) -> tuple[Sequence[Label] | None, Label | None]:
+def _as_spelled(
+    labels: Sequence[Label] | None, positive: Label | None, seen: set[Label | None]
+) -> tuple[Sequence[Label] | None, Label | None]:
     """Labels typed on a command line, matched to the data's own type by how they are written."""
-    known = {str(label): cast("Label", label) for label in seen if label is not None}
+    known = {str(label): label for label in seen if label is not None}
     numbers = bool(known) and all(not isinstance(x, (str, bool)) for x in known.values())
 
     def one(text: Label) -> Label:
@@ -191,7 +233,9 @@ def _as_spelled(labels: Sequence[Label] | None, positive: Label | None, seen: se
 
 def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001
     pairs = {(cast("Label", t), cast("Label", p)): weight for (t, p), (_, weight) in cells.items()}
-    return Confusion.from_cells(pairs, labels=settled.labels, rows=sum(rows for rows, _ in cells.values()), weighted=weighted)
+    return Confusion.from_cells(
+        pairs, labels=settled.labels, rows=sum(rows for rows, _ in cells.values()), weighted=weighted
+    )
 
 
 def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], source: Source) -> Grouped:
@@ -202,9 +246,14 @@ def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], 
         for (level, *pair), found in cells.items():
             if None not in pair:
                 by_level.setdefault(level, {})[tuple(pair)] = found
-        order: list[Label | None] = [*in_order(level for level in by_level if level is not None), *([None] if None in by_level else [])]
+        order: list[Label | None] = [
+            *in_order(level for level in by_level if level is not None),
+            *([None] if None in by_level else []),
+        ]
         factors[name] = {
-            MISSING if level is None else level: _confusion(_one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted)
+            MISSING if level is None else level: _confusion(
+                _one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted
+            )
             for level in order
         }
     return Grouped(factors=factors)
@@ -215,7 +264,10 @@ def _file_notes(source: Source) -> tuple[str, ...]:
 
 
 def _about(source: Source, roles: Roles) -> dict[str, Any]:
-    about: dict[str, Any] = {"from": source.where, "columns": {role: c for role, c in roles.named().items() if isinstance(c, str)}}
+    about: dict[str, Any] = {
+        "from": source.where,
+        "columns": {role: c for role, c in roles.named().items() if isinstance(c, str)},
+    }
     if isinstance(source, FrameSource) and source.opened is not None:
         name = Path(source.opened.path).name
         about |= {"from": name, "format": source.opened.format, "files": {name: source.opened.sha256}}

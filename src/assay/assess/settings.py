@@ -35,7 +35,9 @@ class Settings:
             if given not in known:
                 close = nearest(str(given), known)
                 raise PlanError(
-                    "option-unknown", f"{name}={visible(repr(given))} is not a choice", known=", ".join(known),
+                    "option-unknown",
+                    f"{name}={visible(repr(given))} is not a choice",
+                    known=", ".join(known),
                     fix=f'did you mean "{close}"?' if close else "choose one of them",
                 )
 
@@ -43,7 +45,12 @@ class Settings:
         """As in a Record."""
         return {
             "level": self.wanted.level,
-            "intervals": {"shares": self.wanted.shares, "cells": self.wanted.cells, "draws": self.wanted.draws, "seed": self.wanted.seed},
+            "intervals": {
+                "shares": self.wanted.shares,
+                "cells": self.wanted.cells,
+                "draws": self.wanted.draws,
+                "seed": self.wanted.seed,
+            },
             "missing": self.missing,
             "unknown": self.unknown,
             "undefined": self.undefined,
@@ -57,8 +64,11 @@ class Settings:
         names = cast("list[str] | None", content["measures"])
         return cls(
             wanted=Wanted(
-                level=cast("float", content["level"]), shares=cast("str", intervals["shares"]), cells=cast("str", intervals["cells"]),
-                draws=cast("int", intervals["draws"]), seed=cast("int", intervals["seed"]),
+                level=cast("float", content["level"]),
+                shares=cast("str", intervals["shares"]),
+                cells=cast("str", intervals["cells"]),
+                draws=cast("int", intervals["draws"]),
+                seed=cast("int", intervals["seed"]),
             ),
             missing=cast("Literal['error', 'drop']", content["missing"]),
             unknown=cast("Literal['error', 'own']", content["unknown"]),
@@ -87,7 +97,9 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     for one in found:
         if one.needs:
             raise PlanError(
-                "measure-needs", f"{one.name} needs {' and '.join(one.needs)}", fix=f'write "{one.name}({one.needs[0]}=...)"',
+                "measure-needs",
+                f"{one.name} needs {' and '.join(one.needs)}",
+                fix=f'write "{one.name}({one.needs[0]}=...)"',
             )
     return tuple({one.title: one for one in found}.values())
 

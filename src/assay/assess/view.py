@@ -13,9 +13,8 @@ from assay.core.labels import Label
 from assay.core.text import listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Share, Undefined, Value
-from assay.inference.estimates import Estimate
+from assay.inference.estimates import Estimate, Interval
 from assay.inference.intervals import Found, Uncertainty
-from assay.inference.estimates import Interval
 from assay.measures import Measure, parse
 from assay.tally.base import Count
 from assay.tally.confusion import Confusion
@@ -29,7 +28,12 @@ class View(Mapping[str, Estimate]):
     """Estimates by measure name, of all rows or of one slice of them."""
 
     def __init__(
-        self, confusion: Confusion, settings: Settings, *, positive: Label | None, slice: dict[str, Label] | None = None  # noqa: A002
+        self,
+        confusion: Confusion,
+        settings: Settings,
+        *,
+        positive: Label | None,
+        slice: dict[str, Label] | None = None,  # noqa: A002
     ) -> None:
         self.confusion, self.settings, self.positive = confusion, settings, positive
         self.slice = slice or {}
@@ -79,20 +83,27 @@ class View(Mapping[str, Estimate]):
         """The margins of the classes."""
         return self.confusion.multiclass()
 
+    @cached_property
+    def _table(self) -> Binary:
+        return self.tables.one_vs_rest().at(self.confusion.labels.index(cast("Label", self.positive)))
+
     def _ready(self, measure: Measure) -> Measure:
-        if "undefined" in measure.parameters and "undefined" not in measure.given and self.settings.undefined != "propagate":
+        if (
+            "undefined" in measure.parameters
+            and "undefined" not in measure.given
+            and self.settings.undefined != "propagate"
+        ):
             return measure.with_(undefined=self.settings.undefined)
         return measure
 
     def _estimate(self, measure: Measure) -> Estimate:
         if measure.takes is Binary and self.positive is None:
             raise PlanError(
-                "measure-unfit", f"{measure.name} speaks of one class, and there are {self.confusion.k}",
-                known=f"by_class[label][{measure.name!r}]" + (f", {measure.name}_macro" if f"{measure.name}_macro" else ""),
-                fix=f"ask for one class: by_class[{quoted(self.confusion.labels[0])}][{measure.name!r}], or for an average",
+                "measure-unfit",
+                f"{measure.name} speaks of one class, and there are {self.confusion.k}",
+                fix=f"ask one class, by_class[{quoted(self.confusion.labels[0])}][{measure.name!r}], or an average",
             )
-        table = self.tables.one_vs_rest().at(self.confusion.labels.index(self.positive)) if measure.takes is Binary else self.tables  # type: ignore[arg-type]
-        result = self._named(measure(table), self.positive)
+        result = self._named(measure(self._table if measure.takes is Binary else self.tables), self.positive)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
 
     def _class_estimates(self, measure: Measure) -> list[Estimate]:
@@ -104,7 +115,8 @@ class View(Mapping[str, Estimate]):
         results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
         intervals = self._uncertainty.by_class(measure, results)
         return [
-            self._made(measure, result, found, label) for label, result, found in zip(labels, results, intervals, strict=True)
+            self._made(measure, result, found, label)
+            for label, result, found in zip(labels, results, intervals, strict=True)
         ]
 
     def _named(self, result: Value, positive: Label | None) -> Value:
@@ -125,8 +137,14 @@ class View(Mapping[str, Estimate]):
         if measure.average == "micro" and measure.base in ("precision", "recall", "f1", "f_0_5", "f2"):
             notes.append("identical to accuracy for one label a row")
         return Estimate(
-            measure=measure.title, result=result, interval=interval, no_interval=None if interval else cast("str", found),
-            n=n, label=label, slice=self.slice, notes=tuple(notes),
+            measure=measure.title,
+            result=result,
+            interval=interval,
+            no_interval=None if interval else cast("str", found),
+            n=n,
+            label=label,
+            slice=self.slice,
+            notes=tuple(notes),
         )
 
 
@@ -142,7 +160,9 @@ class ByClass(Mapping[Label, "ClassView"]):
         if label not in labels:
             close = nearest(str(label), [str(x) for x in labels])
             raise PlanError(
-                "label-not-declared", f"there is no class {quoted(label)}", known=listed(labels),
+                "label-not-declared",
+                f"there is no class {quoted(label)}",
+                known=listed(labels),
                 fix=f'did you mean "{close}"?' if close else "ask for one of the classes",
             )
         return ClassView(self._view, labels.index(label))
@@ -167,7 +187,9 @@ class ClassView(Mapping[str, Estimate]):
         measure = parse(name)
         if measure.takes is not Binary:
             raise PlanError(
-                "measure-unfit", f"{measure.name} speaks of all classes together", fix=f"ask the assessment itself for {measure.name!r}",
+                "measure-unfit",
+                f"{measure.name} speaks of all classes together",
+                fix=f"ask the assessment itself for {measure.name!r}",
             )
         return self._view.column(measure)[self._place]
 

@@ -77,7 +77,7 @@ class AssayError(Exception):
 
     exit_code: ClassVar[int] = 5
 
-    def __init__(  # noqa: PLR0913  the five lines of a message are its fields
+    def __init__(
         self,
         code: str,
         what: str,

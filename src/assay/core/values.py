@@ -17,10 +17,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    # Checked as float64 arrays; at run time also int, Fraction and object arrays of these, which obey the same operators.
+    # Checked as float64 arrays; at run time also int, Fraction and object arrays of these: the same operators.
     Amount: TypeAlias = NDArray[np.float64]
     Empty: TypeAlias = str | tuple[tuple[Amount, str], ...]
 
+EXACT = 2**53
 ROOT_BITS = 160
 """Binary places kept of a square root, so that the final division rounds once in practice."""
 
@@ -141,18 +142,23 @@ def _exact_root(x: object) -> Fraction:
 def floats(x: Amount) -> NDArray[np.float64]:
     """Any amount as float64, each entry rounded once."""
     if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([float(v) for v in x.flat], dtype=np.float64).reshape(x.shape)
+        return x.astype(np.float64)
     return np.asarray(x if isinstance(x, np.ndarray) else float(x), dtype=np.float64)
 
 
 def quotient(top: Amount, over: Amount) -> NDArray[np.float64]:
     """Elementwise quotient, correctly rounded for exact entries, NaN where the denominator is zero."""
     if _exact(top) and _exact(over):
+        if _small(top) and _small(over):
+            return _floats_divided(floats(top), floats(over))
         wide = np.broadcast_arrays(np.asarray(top, dtype=object), np.asarray(over, dtype=object))
         pairs = zip(wide[0].flat, wide[1].flat, strict=True)
         found = [_divided(a, b) if b != 0 else math.nan for a, b in pairs]
         return np.array(found, dtype=np.float64).reshape(wide[0].shape)
-    a, b = floats(top), floats(over)
+    return _floats_divided(floats(top), floats(over))
+
+
+def _floats_divided(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(b == 0, np.nan, a / b)
 
@@ -164,11 +170,20 @@ def pick(x: Amount, index: int) -> Amount:
 
 def exact_cells(x: object) -> Amount:
     """Whole counts as an object array of Python integers, which never overflow."""
-    return cast("Amount", np.array([v if isinstance(v, Fraction) else int(v) for v in np.asarray(x).tolist()], dtype=object))
+    return cast(
+        "Amount", np.array([v if isinstance(v, Fraction) else int(v) for v in np.asarray(x).tolist()], dtype=object)
+    )
 
 
 def _exact(x: object) -> bool:
     return x.dtype == object if isinstance(x, np.ndarray) else isinstance(x, (int, Fraction))
+
+
+def _small(x: Amount) -> bool:
+    """Whether every entry is a whole number that float64 holds exactly; the quotient of two such is rounded once."""
+    if isinstance(x, np.ndarray):
+        return bool(x.size) and set(map(type, x.flat)) == {int} and -EXACT <= x.min() and x.max() <= EXACT
+    return isinstance(x, int) and -EXACT <= x <= EXACT
 
 
 def _nonzero(x: Amount) -> bool:

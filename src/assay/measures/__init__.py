@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from assay.measures import agreement, binary, distribution, multiclass
+from assay.measures import agreement, binary, counts, distribution, multiclass, ratios
 from assay.measures.declare import REGISTRY, Measure, parse
 
-__all__ = ["REGISTRY", "Measure", "agreement", "binary", "distribution", "multiclass", "parse"]
+__all__ = ["REGISTRY", "Measure", "agreement", "binary", "counts", "distribution", "multiclass", "parse", "ratios"]

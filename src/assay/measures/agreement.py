@@ -10,7 +10,7 @@ import numpy as np
 from assay.core.text import quoted
 from assay.core.traits import FUND, HIGHER, NEITHER, RAINIO, SCHLOSSER, TS4213
 from assay.core.values import Number, Share, number, root, share
-from assay.measures.binary import NO_ROWS
+from assay.measures.counts import NO_ROWS
 from assay.measures.declare import measure
 from assay.tally.tables import Multiclass
 
@@ -30,11 +30,16 @@ def _only_class(t: Multiclass, cells: Amount) -> str:
 
 
 @measure(
-    symbol="κ", also=("Cohen's kappa", "kappa", "Cohen's kappa coefficient"),
+    symbol="κ",
+    also=("Cohen's kappa", "kappa", "Cohen's kappa coefficient"),
     says="agreement beyond what the two class distributions give by chance",
     formula="(sum(TP)/n - sum(r*c for r, c in zip(R, C))/n**2) / (1 - sum(r*c for r, c in zip(R, C))/n**2)",
-    range=(-1, 1), better=HIGHER, family="chance-corrected", chance="0",
-    source=(TS4213("5.3.9"), RAINIO("eq. 2"), SCHLOSSER("eq. 50")), spec="M-CHN-01",
+    range=(-1, 1),
+    better=HIGHER,
+    family="chance-corrected",
+    chance="0",
+    source=(TS4213("5.3.9"), RAINIO("eq. 2"), SCHLOSSER("eq. 50")),
+    spec="M-CHN-01",
     errata=("E-RAI-01", "E-RAI-02", "E-RAI-13", "E-SCH-21"),
 )
 def cohen_kappa(t: Multiclass) -> Number:
@@ -44,11 +49,18 @@ def cohen_kappa(t: Multiclass) -> Number:
 
 
 @measure(
-    symbol="MCC", also=("phi coefficient", "Matthews correlation coefficient", "Yule phi", "R_K"),
+    symbol="MCC",
+    also=("phi coefficient", "Matthews correlation coefficient", "Yule phi", "R_K"),
     says="correlation between what was true and what was called",
-    formula="(n*sum(TP) - sum(r*c for r, c in zip(R, C))) / sqrt((n**2 - sum(c**2 for c in C)) * (n**2 - sum(r**2 for r in R)))",
-    range=(-1, 1), better=HIGHER, family="chance-corrected", chance="0",
-    source=(RAINIO("eq. 3"), SCHLOSSER("eq. 44")), spec="M-CHN-02", errata=("E-SCH-06", "E-RAI-20", "E-XS-12"),
+    formula="(n*sum(TP) - sum(r*c for r, c in zip(R, C)))"
+    " / sqrt((n**2 - sum(c**2 for c in C)) * (n**2 - sum(r**2 for r in R)))",
+    range=(-1, 1),
+    better=HIGHER,
+    family="chance-corrected",
+    chance="0",
+    source=(RAINIO("eq. 3"), SCHLOSSER("eq. 44")),
+    spec="M-CHN-02",
+    errata=("E-SCH-06", "E-RAI-20", "E-XS-12"),
 )
 def matthews_corrcoef(t: Multiclass) -> Number:
     n = t.n
@@ -62,19 +74,29 @@ def matthews_corrcoef(t: Multiclass) -> Number:
 
 
 @measure(
-    symbol="NIR", also=("majority-class accuracy", "trivial baseline", "prediction by mode"),
+    symbol="NIR",
+    also=("majority-class accuracy", "trivial baseline", "prediction by mode"),
     says="the accuracy of always calling the most frequent class of these rows",
-    formula="max(R) / n", range=(0, 1), better=NEITHER, family="baselines",
-    source=(TS4213("5.3.13"), FUND("heuristics")), spec="M-CHN-09",
+    formula="max(R) / n",
+    range=(0, 1),
+    better=NEITHER,
+    family="baselines",
+    source=(TS4213("5.3.13"), FUND("heuristics")),
+    spec="M-CHN-09",
 )
 def no_information_rate(t: Multiclass) -> Share:
     return share(cast("Amount", t.actual.max(axis=-1)), of=t.n, empty=NO_ROWS)
 
 
 @measure(
-    also=("prior-random accuracy",), says="the expected accuracy of guessing each class as often as it occurs",
-    formula="sum(r**2 for r in R) / n**2", range=(0, 1), better=NEITHER, family="baselines",
-    source=(TS4213("5.3.13"), FUND("heuristics")), spec="M-CHN-09",
+    also=("prior-random accuracy",),
+    says="the expected accuracy of guessing each class as often as it occurs",
+    formula="sum(r**2 for r in R) / n**2",
+    range=(0, 1),
+    better=NEITHER,
+    family="baselines",
+    source=(TS4213("5.3.13"), FUND("heuristics")),
+    spec="M-CHN-09",
 )
 def stratified_chance_accuracy(t: Multiclass) -> Number:
     return number(_total(t.actual * t.actual), over=t.n * t.n, empty=NO_ROWS)
@@ -82,8 +104,12 @@ def stratified_chance_accuracy(t: Multiclass) -> Number:
 
 @measure(
     says="the expected accuracy of guessing every class equally often",
-    formula="1 / K", range=(0, 1), better=NEITHER, family="constants",
-    source=FUND("heuristics"), spec="M-CHN-09",
+    formula="1 / K",
+    range=(0, 1),
+    better=NEITHER,
+    family="constants",
+    source=FUND("heuristics"),
+    spec="M-CHN-09",
 )
 def uniform_chance_accuracy(t: Multiclass) -> Number:
     one = np.ones_like(t.n) if isinstance(t.n, np.ndarray) else cast("Amount", 1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import figure, listed, quoted
-from assay.core.values import Number, Raw, Share, Undefined, floats
+from assay.core.values import Number, Raw, Share, Undefined, Value, floats
 from assay.measures.declare import REGISTRY, Formula, Measure
 from assay.tally.tables import Binary, Multiclass
 
@@ -38,7 +38,13 @@ def macro(
         return _mean(base.with_(**given), t, None, undefined)
 
     return _declared(
-        base, averaged, "macro", spec=spec, also=also, name=name, through=through,
+        base,
+        averaged,
+        "macro",
+        spec=spec,
+        also=also,
+        name=name,
+        through=through,
         formula=f"sum({_indexed(base.formula)} for i in classes) / K",
         says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting the same",
     )
@@ -53,7 +59,13 @@ def weighted(
         return _mean(base.with_(**given), t, t.actual, undefined)
 
     return _declared(
-        base, averaged, "weighted", spec=spec, also=also, name=name, through=through,
+        base,
+        averaged,
+        "weighted",
+        spec=spec,
+        also=also,
+        name=name,
+        through=through,
         formula=f"sum(R[i] * ({_indexed(base.formula)}) for i in classes if R[i] > 0) / n",
         says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting by its true size",
     )
@@ -69,13 +81,21 @@ def micro(base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), 
 
     def through(accuracy: float, k: int) -> float:
         table = Binary(
-            tp=cast("Amount", accuracy), fp=cast("Amount", 1 - accuracy), fn=cast("Amount", 1 - accuracy),
+            tp=cast("Amount", accuracy),
+            fp=cast("Amount", 1 - accuracy),
+            fn=cast("Amount", 1 - accuracy),
             tn=cast("Amount", k - 2 + accuracy),
         )
         return float(base.values(table))
 
     return _declared(
-        base, pooled, "micro", spec=spec, also=also, name=name, through=None if base.needs else through,
+        base,
+        pooled,
+        "micro",
+        spec=spec,
+        also=also,
+        name=name,
+        through=None if base.needs else through,
         formula=_pooled(base.formula),
         says=f"{base.name.replace('_', ' ')} of all classes pooled; for one label a row it is a function of accuracy",
     )
@@ -84,7 +104,9 @@ def micro(base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), 
 def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy) -> Raw:
     if undefined not in POLICIES:
         raise PlanError(
-            "option-unknown", f"undefined = {undefined!r} is not a way to average", known=", ".join(POLICIES),
+            "option-unknown",
+            f"undefined = {undefined!r} is not a way to average",
+            known=", ".join(POLICIES),
             fix="choose one of them",
         )
     stack = base.raw(t.one_vs_rest())
@@ -94,45 +116,42 @@ def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy)
         return _mean_of_draws(stack.values, sizes, undefined)
     if t.n == 0:
         return Undefined(reason="there are no rows", code="n=0")
-    values = [stack.at(i).settled() for i in range(t.k)]
-    weights = [1.0] * t.k if sizes is None else [float(s) for s in sizes]
-    lost = [i for i, v in enumerate(values) if isinstance(v, Undefined) and weights[i] > 0]
+    values = stack.values
+    weights = np.ones(t.k) if sizes is None else floats(sizes)
+    lost = np.flatnonzero(np.isnan(values) & (weights > 0)).tolist()
     if lost and undefined == "propagate":
-        return Undefined(reason=_reason(t, values, weights, lost), code="absent-class")
-    terms = [_term(v, undefined) for v in values]
-    kept = [(x, w) for x, w in zip(terms, weights, strict=True) if x is not None and w > 0]
-    if not kept:
+        first = stack.at(lost[0]).settled()
+        return Undefined(reason=_reason(t, values, weights, lost, first), code="absent-class")
+    mean = _averaged(values, weights, undefined)
+    if mean is None:
         return Undefined(reason="no class has a value", code="absent-class")
-    mean = _averaged(kept)
     note = f"{listed(t.labels[i] for i in lost)}: no value, counted as {undefined}" if lost else None
     return Number(cast("Amount", mean), note=note)
 
 
-def _averaged(kept: Sequence[tuple[float, float]]) -> float:
-    if any(math.isinf(x) for x, _ in kept):
-        return math.inf
-    return math.fsum(x * w for x, w in kept) / math.fsum(w for _, w in kept)
+def _averaged(values: NDArray[np.float64], weights: NDArray[np.float64], undefined: Policy) -> float | None:
+    """One mean with one rounding; None when nothing is left to average."""
+    hole = np.isnan(values)
+    values = np.where(hole, 1.0 if undefined == "one" else 0.0, values)
+    kept = weights > 0 if undefined in ("zero", "one") else (weights > 0) & ~hole
+    if not kept.any():
+        return None
+    return math.fsum((values * weights)[kept]) / math.fsum(weights[kept])
 
 
-def _term(value: Share | Number | Undefined, undefined: Policy) -> float | None:
-    if not isinstance(value, Undefined):
-        return value.value
-    return {"zero": 0.0, "one": 1.0}.get(undefined)
-
-
-def _reason(t: Multiclass, values: Sequence[Share | Number | Undefined], weights: Sequence[float], lost: list[int]) -> str:
-    first = values[lost[0]]
+def _reason(
+    t: Multiclass, values: NDArray[np.float64], weights: NDArray[np.float64], lost: list[int], first: Value
+) -> str:
     label = quoted(t.labels[lost[0]])
     why = first.named(positive=label, negative=f"anything but {label}").reason if isinstance(first, Undefined) else ""
     more = f" (and {len(lost) - 1} more without a value)" if len(lost) > 1 else ""
-    as_zero = _averaged([(_term(v, "zero") or 0.0, w) for v, w in zip(values, weights, strict=True)])
-    left = [(v.value, w) for v, w in zip(values, weights, strict=True) if not isinstance(v, Undefined) and w > 0]
-    out = f"leaving it out: {figure(_averaged(left))}" if left else "leaving it out: nothing is left"
-    return f"class {label} has no value: {why}{more}; counting it as 0: {figure(as_zero)}; {out}"
+    as_zero, left = (_averaged(values, weights, policy) for policy in ("zero", "skip"))
+    out = f"leaving it out: {figure(left)}" if left is not None else "leaving it out: nothing is left"
+    return f"class {label} has no value: {why}{more}; counting it as 0: {figure(as_zero or 0.0)}; {out}"
 
 
 def _mean_of_draws(values: NDArray[np.float64], sizes: Amount | None, undefined: Policy) -> Number:
-    """In a draw a small class can vanish; such a draw averages the classes that are left (the plan's policy, if any)."""
+    """A draw in which a small class vanished averages the classes that are left, unless the plan says otherwise."""
     weights = np.ones_like(values) if sizes is None else np.broadcast_to(floats(sizes), values.shape)
     hole = np.isnan(values)
     if undefined in ("zero", "one"):
@@ -143,15 +162,35 @@ def _mean_of_draws(values: NDArray[np.float64], sizes: Amount | None, undefined:
     return Number((values * weights).sum(axis=-1), weights.sum(axis=-1))
 
 
-def _declared(  # noqa: PLR0913  the facts that differ from the base measure
-    base: Measure, function: Formula, average: str, *, spec: Sequence[str], also: Sequence[str], name: str,
-    through: Through | None, formula: str, says: str,
+def _declared(
+    base: Measure,
+    function: Formula,
+    average: str,
+    *,
+    spec: Sequence[str],
+    also: Sequence[str],
+    name: str,
+    through: Through | None,
+    formula: str,
+    says: str,
 ) -> Measure:
     return REGISTRY.add(
         replace(
-            base, name=name or f"{base.name}_{average}", symbol="", also=tuple(also), says=says, formula=formula,
-            spec=tuple(spec) or base.spec, takes=Multiclass, gives=Number, through_accuracy=through, function=_with_signature(function, base),
-            average=average, base=base.name, only=None, family="averages",
+            base,
+            name=name or f"{base.name}_{average}",
+            symbol="",
+            also=tuple(also),
+            says=says,
+            formula=formula,
+            spec=tuple(spec) or base.spec,
+            takes=Multiclass,
+            gives=Number,
+            through_accuracy=through,
+            function=_with_signature(function, base),
+            average=average,
+            base=base.name,
+            only=None,
+            family="averages",
             errata=(*base.errata, *(("E-TS-23",) if average == "micro" else ("E-XS-09",))),
             given={},
         )
@@ -160,10 +199,12 @@ def _declared(  # noqa: PLR0913  the facts that differ from the base measure
 
 def _with_signature(function: Formula, base: Measure) -> Formula:
     """Show the base measure's parameters as the operator's own."""
-    import inspect  # noqa: PLC0415  only at declaration time
+    import inspect
 
     own = [p for p in inspect.signature(function).parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    borrowed = [p for p in inspect.signature(base.function).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    borrowed = [
+        p for p in inspect.signature(base.function).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
     function.__signature__ = inspect.Signature([*own, *borrowed])  # type: ignore[attr-defined]
     return function
 

@@ -22,7 +22,10 @@ def measures(*, task: str | None = None, family: str | None = None) -> tuple[Mea
     if family is not None and family not in families:
         close = nearest(family, families)
         raise PlanError(
-            "option-unknown", f"there is no family {family!r}", known=", ".join(families), fix=f'did you mean "{close}"?' if close else "choose one",
+            "option-unknown",
+            f"there is no family {family!r}",
+            known=", ".join(families),
+            fix=f'did you mean "{close}"?' if close else "choose one",
         )
     return tuple(
         m for m in REGISTRY if (task is None or m.only in (None, Task(task))) and (family is None or m.family == family)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Tally: TypeAlias = Binary | Multiclass
-Formula: TypeAlias = Callable[..., Raw]
+Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
 AMBIGUOUS = {
@@ -42,7 +42,7 @@ AMBIGUOUS = {
 }
 
 _TALLIES: dict[str, type[Tally]] = {"Binary": Binary, "Multiclass": Multiclass}
-_VALUES: dict[str, type[Share] | type[Number]] = {"Share": Share, "Number": Number}
+_VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
 REGISTRY: Registry[Measure] = Registry("measure", AMBIGUOUS)
 
@@ -65,7 +65,7 @@ class Measure:
     infinite: bool
     family: str
     takes: type[Tally]
-    gives: type[Share] | type[Number]
+    gives: type[Share | Number]
     function: Formula
     average: str | None = None
     base: str | None = None
@@ -158,13 +158,13 @@ def _bound(end: float) -> str:
     return "infinity" if math.isinf(end) else f"{end:g}"
 
 
-def measure(  # noqa: PLR0913  each argument is one fact of the declaration
+def measure(
     *,
     symbol: str = "",
     also: tuple[str, ...] = (),
     says: str,
     formula: str,
-    range: tuple[float, float],  # noqa: A002  the word of the domain
+    range: tuple[float, float],
     better: Better,
     source: Source | tuple[Source, ...],
     spec: str | tuple[str, ...],
@@ -218,7 +218,7 @@ def parse(text: str) -> Measure:
         return REGISTRY.find(text)
     found = REGISTRY.find(tree.func.id)
     try:
-        given: dict[str, Any] = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
+        given: dict[str, object] = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
     except ValueError as error:
         raise PlanError(
             "measure-needs",

@@ -12,7 +12,7 @@ from assay.core.errors import PlanError
 from assay.core.text import listed
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, SCHLOSSER, TS4213
 from assay.core.values import Number, number, quotient
-from assay.measures.binary import NO_ROWS
+from assay.measures.counts import NO_ROWS
 from assay.measures.declare import measure
 from assay.tally.tables import Multiclass
 
@@ -33,7 +33,7 @@ def _divergence(first: NDArray[np.float64], second: NDArray[np.float64]) -> Amou
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(first > 0, first * np.log(first / second), 0.0)
     total = np.array(math.fsum(terms)) if terms.ndim == 1 and np.isfinite(terms).all() else terms.sum(axis=-1)
-    return np.maximum(total, 0.0)
+    return cast("Amount", np.maximum(total, 0.0))
 
 
 def _kl(t: Multiclass, first: Amount, second: Amount, gap: str) -> Number:
@@ -52,8 +52,14 @@ def _kl(t: Multiclass, first: Amount, second: Amount, gap: str) -> Number:
 @measure(
     also=("forward KL", "KL(truth || predicted)"),
     says="information lost when the predicted class shares stand in for the true ones, in nats",
-    formula="sum(t * ln(t / p) for t, p in shares if t > 0)", range=(0, math.inf), better=LOWER, infinite=True,
-    family="class shares", source=(TS4213("6.2.7"), TS4213("6.3.5")), spec=("M-DIS-01", "M-DIS-02"), errata=("E-TS-01", "E-TS-04"),
+    formula="sum(t * ln(t / p) for t, p in shares if t > 0)",
+    range=(0, math.inf),
+    better=LOWER,
+    infinite=True,
+    family="class shares",
+    source=(TS4213("6.2.7"), TS4213("6.3.5")),
+    spec=("M-DIS-01", "M-DIS-02"),
+    errata=("E-TS-01", "E-TS-04"),
 )
 def kl_truth_pred(t: Multiclass) -> Number:
     return _kl(t, t.actual, t.called, "never predicted")
@@ -62,30 +68,51 @@ def kl_truth_pred(t: Multiclass) -> Number:
 @measure(
     also=("reverse KL", "KL(predicted || truth)"),
     says="information lost when the true class shares stand in for the predicted ones, in nats",
-    formula="sum(p * ln(p / t) for t, p in shares if p > 0)", range=(0, math.inf), better=LOWER, infinite=True,
-    family="class shares", source=TS4213("6.4.4"), spec="M-DIS-03", errata=("E-TS-01", "E-TS-03"),
+    formula="sum(p * ln(p / t) for t, p in shares if p > 0)",
+    range=(0, math.inf),
+    better=LOWER,
+    infinite=True,
+    family="class shares",
+    source=TS4213("6.4.4"),
+    spec="M-DIS-03",
+    errata=("E-TS-01", "E-TS-03"),
 )
 def kl_pred_truth(t: Multiclass) -> Number:
     return _kl(t, t.called, t.actual, "never true")
 
 
 @measure(
-    symbol="JSD", also=("Jensen-Shannon divergence",), says="a bounded, symmetric companion of the two divergences, in nats",
-    formula="sum(t*ln(2*t/(t + p)) for t, p in shares if t > 0)/2 + sum(p*ln(2*p/(t + p)) for t, p in shares if p > 0)/2",
-    range=(0, math.log(2)), better=LOWER, family="class shares", source=EXTENSION, spec="M-DIS-06",
+    symbol="JSD",
+    also=("Jensen-Shannon divergence",),
+    says="a bounded, symmetric companion of the two divergences, in nats",
+    formula="sum(t*ln(2*t/(t + p)) for t, p in shares if t > 0)/2"
+    " + sum(p*ln(2*p/(t + p)) for t, p in shares if p > 0)/2",
+    range=(0, math.log(2)),
+    better=LOWER,
+    family="class shares",
+    source=EXTENSION,
+    spec="M-DIS-06",
 )
 def jensen_shannon(t: Multiclass) -> Number:
     if t.actual.ndim == 1 and not t.n:
         return Number(cast("Amount", 0), cast("Amount", 0), NO_ROWS)
     truth, called = _shares(t)
     middle = (truth + called) / 2
-    return number(np.minimum((_divergence(truth, middle) + _divergence(called, middle)) / 2, math.log(2)), empty=NO_ROWS)
+    return number(
+        np.minimum((_divergence(truth, middle) + _divergence(called, middle)) / 2, math.log(2)), empty=NO_ROWS
+    )
 
 
 @measure(
-    symbol="TV", also=("quantity disagreement",), says="the share of rows that would have to change class to match the totals",
-    formula="sum(abs(t - p) for t, p in shares) / 2", range=(0, 1), better=LOWER, family="class shares",
-    source=EXTENSION, spec="M-DIS-07",
+    symbol="TV",
+    also=("quantity disagreement",),
+    says="the share of rows that would have to change class to match the totals",
+    formula="sum(abs(t - p) for t, p in shares) / 2",
+    range=(0, 1),
+    better=LOWER,
+    family="class shares",
+    source=EXTENSION,
+    spec="M-DIS-07",
 )
 def total_variation(t: Multiclass) -> Number:
     return number(cast("Amount", abs(t.actual - t.called).sum(axis=-1)), over=2 * t.n, empty=NO_ROWS)
@@ -93,8 +120,13 @@ def total_variation(t: Multiclass) -> Number:
 
 @measure(
     says="how mixed the true classes are: the chance that two rows drawn with replacement differ",
-    formula="1 - sum(r**2 for r in R) / n**2", range=(0, 1), better=NEITHER, family="class shares",
-    source=SCHLOSSER("eq. 51"), spec="M-DIS-08", errata=("E-SCH-21",),
+    formula="1 - sum(r**2 for r in R) / n**2",
+    range=(0, 1),
+    better=NEITHER,
+    family="class shares",
+    source=SCHLOSSER("eq. 51"),
+    spec="M-DIS-08",
+    errata=("E-SCH-21",),
 )
 def gini_impurity(t: Multiclass) -> Number:
     n = t.n
@@ -102,10 +134,16 @@ def gini_impurity(t: Multiclass) -> Number:
 
 
 @measure(
-    symbol="CSMFA", also=("CSMF accuracy", "cause-specific mortality fraction accuracy"),
+    symbol="CSMFA",
+    also=("CSMF accuracy", "cause-specific mortality fraction accuracy"),
     says="how well the predicted class shares match the true ones, 1 minus the error over the worst possible error",
     formula="1 - sum(abs(t - p) for t, p in shares) / (2*(1 - min(t for t, p in shares)))",
-    range=(0, 1), better=HIGHER, family="class shares", source=TS4213("Annex D"), spec="M-CHN-05", errata=("E-TS-05", "E-TS-08"),
+    range=(0, 1),
+    better=HIGHER,
+    family="class shares",
+    source=TS4213("Annex D"),
+    spec="M-CHN-05",
+    errata=("E-TS-05", "E-TS-08"),
 )
 def csmf_accuracy(t: Multiclass) -> Number:
     worst = 2 * (t.n - cast("Amount", t.actual.min(axis=-1)))
@@ -117,8 +155,13 @@ def csmf_accuracy(t: Multiclass) -> Number:
     also=("chance-corrected CSMF accuracy",),
     says="CSMF accuracy rescaled so that random allocation of classes scores about 0",
     formula="(1 - sum(abs(t - p) for t, p in shares) / (2*(1 - min(t for t, p in shares))) - (1 - exp(-1))) / exp(-1)",
-    range=(1 - math.e, 1), better=HIGHER, family="class shares", chance="0 for many classes",
-    source=TS4213("Annex D"), spec="M-CHN-06", errata=("E-TS-06",),
+    range=(1 - math.e, 1),
+    better=HIGHER,
+    family="class shares",
+    chance="0 for many classes",
+    source=TS4213("Annex D"),
+    spec="M-CHN-06",
+    errata=("E-TS-06",),
 )
 def cccsmf_accuracy(t: Multiclass, *, baseline: Literal["limit", "finite-k"] = "limit") -> Number:
     plain = csmf_accuracy.raw(t)
@@ -141,7 +184,10 @@ def _chance_csmf(k: int, baseline: str) -> float:
         return 1 - math.exp(-1)
     if baseline != "finite-k":
         raise PlanError(
-            "option-unknown", f"baseline = {baseline!r} is not known", known='"limit", "finite-k"', fix="choose one of them"
+            "option-unknown",
+            f"baseline = {baseline!r} is not known",
+            known='"limit", "finite-k"',
+            fix="choose one of them",
         )
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     x, w = (nodes + 1) / 2, weights / 2

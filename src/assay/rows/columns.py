@@ -78,8 +78,11 @@ def coded(column: object, role: str) -> Coded:
     if kind == "O":
         return _objects(array, role)
     raise RowsError(
-        "column-type", f"a column of {array.dtype} cannot hold labels", where=role,
-        known="text, whole numbers, booleans, categories", fix="turn the column into text or whole numbers",
+        "column-type",
+        f"a column of {array.dtype} cannot hold labels",
+        where=role,
+        known="text, whole numbers, booleans, categories",
+        fix="turn the column into text or whole numbers",
     )
 
 
@@ -101,14 +104,18 @@ def as_array(column: object, role: str) -> NDArray[Any]:
         array = _from_list(list(column))
     else:
         raise RowsError(
-            "column-not-scalar", f"{role} is a {type(column).__name__}, not a column of labels", where=role,
+            "column-not-scalar",
+            f"{role} is a {type(column).__name__}, not a column of labels",
+            where=role,
             fix="give a list, an array, a Series, or name a column of data=",
         )
     if isinstance(array, np.ma.MaskedArray):
-        array = array.astype(object).filled(None) if array.mask.any() else array.data
+        array = np.ma.filled(array.astype(object), None) if np.ma.is_masked(array) else np.asarray(array.data)
     if array.ndim != 1:
         raise RowsError(
-            "column-not-scalar", f"{role} has shape {array.shape}, not one value a row", where=role,
+            "column-not-scalar",
+            f"{role} has shape {array.shape}, not one value a row",
+            where=role,
             fix="give a column of shape (n,); for a column vector, .ravel() makes one",
         )
     return array
@@ -145,7 +152,9 @@ def _categories(column: Any) -> NDArray[Any]:  # noqa: ANN401  a pandas Series o
 
 
 def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, PyArrow
-    array = series.to_numpy(zero_copy_only=False) if type(series).__module__.startswith("pyarrow") else series.to_numpy()
+    array = (
+        series.to_numpy(zero_copy_only=False) if type(series).__module__.startswith("pyarrow") else series.to_numpy()
+    )
     return np.asarray(array)
 
 
@@ -178,7 +187,12 @@ def _whole_floats(array: NDArray[Any], role: str) -> Coded:
     codes[missing] = there[0] if len(there) else 0
     whole = _integers(codes, role)
     return Coded(
-        role=role, codes=whole.codes, offset=whole.offset, span=whole.span if len(there) else 0, labels=whole.labels, missing=missing
+        role=role,
+        codes=whole.codes,
+        offset=whole.offset,
+        span=whole.span if len(there) else 0,
+        labels=whole.labels,
+        missing=missing,
     )
 
 
@@ -243,7 +257,7 @@ class _Numbers(dict[object, int]):
 
 
 def _key(value: object) -> object:
-    """Text as itself, all missing values as one, anything else with its type: 1, 1.0 and True are equal but not the same."""
+    """Text as itself, missing values as one, the rest with its type: 1, 1.0 and True are equal but not the same."""
     if type(value) is str:
         return value
     return (type(value), value) if value == value else None  # noqa: PLR0124  NaN and NaT differ from themselves
@@ -274,7 +288,8 @@ def _merged(codes: NDArray[np.int32], labels: list[Label | None], role: str) -> 
     """Codes whose labels turn out equal (1 and 1.0) share one number; missing ones are marked."""
     names: dict[tuple[type, Label | None], int] = {}
     move = np.array(
-        [-1 if label is None else names.setdefault((type(label), label), len(names)) for label in labels], dtype=np.int32
+        [-1 if label is None else names.setdefault((type(label), label), len(names)) for label in labels],
+        dtype=np.int32,
     )
     found = tuple(cast("Label", label) for _, label in names)
     if len(found) == len(labels):
@@ -282,7 +297,9 @@ def _merged(codes: NDArray[np.int32], labels: list[Label | None], role: str) -> 
     settled = move[codes]
     missing = settled < 0
     settled[missing] = 0
-    return Coded(role=role, codes=settled, offset=0, span=len(found), labels=found, missing=missing if missing.any() else None)
+    return Coded(
+        role=role, codes=settled, offset=0, span=len(found), labels=found, missing=missing if missing.any() else None
+    )
 
 
 def all_text(array: NDArray[Any]) -> bool:
@@ -300,17 +317,28 @@ def weights(column: object, rows: int) -> NDArray[np.float64]:
         try:
             array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise RowsError("column-not-numeric", "the weights are not numbers", where="weight", fix="give one number a row") from error
+            raise RowsError(
+                "column-not-numeric", "the weights are not numbers", where="weight", fix="give one number a row"
+            ) from error
     if array.dtype.kind not in "iufb":
-        raise RowsError("column-not-numeric", f"the weights are {array.dtype}, not numbers", where="weight", fix="give one number a row")
+        raise RowsError(
+            "column-not-numeric",
+            f"the weights are {array.dtype}, not numbers",
+            where="weight",
+            fix="give one number a row",
+        )
     if len(array) != rows:
         raise RowsError(
-            "rows-unmatched", f"there are {counted(len(array), 'weight')} for {counted(rows, 'row')}", where="weight",
+            "rows-unmatched",
+            f"there are {counted(len(array), 'weight')} for {counted(rows, 'row')}",
+            where="weight",
             fix="give one weight a row",
         )
     real = array.astype(np.float64)
     if array.dtype.kind in "iu" and len(array) and (real.astype(array.dtype) != array).any():
-        raise RowsError("weight-not-finite", "a weight is a whole number above 2^53", where="weight", fix="rescale the weights")
+        raise RowsError(
+            "weight-not-finite", "a weight is a whole number above 2^53", where="weight", fix="rescale the weights"
+        )
     _refuse(~np.isfinite(real), real, "weight-not-finite", "missing, NaN or infinite")
     _refuse(real < 0, real, "weight-negative", "below zero")
     return real
@@ -321,6 +349,9 @@ def _refuse(bad: NDArray[np.bool_], values: NDArray[np.float64], code: str, what
     if len(rows):
         shown = ", ".join(f"{values[i]} at index {i}" for i in rows[:3].tolist())
         raise RowsError(
-            code, f"{counted(len(rows), 'weight')} of {len(values):,} {'is' if len(rows) == 1 else 'are'} {what}", where="weight",
-            found=visible(shown), fix="correct the weights, or leave the rows out before assessing",
+            code,
+            f"{counted(len(rows), 'weight')} of {len(values):,} {'is' if len(rows) == 1 else 'are'} {what}",
+            where="weight",
+            found=visible(shown),
+            fix="correct the weights, or leave the rows out before assessing",
         )

@@ -93,9 +93,11 @@ def refuse_duplicates(names: list[str], where: str) -> None:
         raise RowsError(
             "duplicate-column",
             f"two columns are called {quoted(name)}" if same else "two column names differ only in case",
-            where=where, found=f"{quoted(names[before - 1])} is column {before}, {quoted(name)} is column {place}",
-            known=f"{counted(len(names), 'column')}: {listed(names)}", fix="rename one of the two columns",
-        )  # fmt: skip
+            where=where,
+            found=f"{quoted(names[before - 1])} is column {before}, {quoted(name)} is column {place}",
+            known=f"{counted(len(names), 'column')}: {listed(names)}",
+            fix="rename one of the two columns",
+        )
 
 
 @contextmanager
@@ -117,27 +119,47 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
     message = visible(str(error).strip().partition("\n")[0])
     if isinstance(error, duckdb.OutOfMemoryException):
         return EngineError(
-            "engine-failed", "the engine ran out of memory", where=where, found=message,
+            "engine-failed",
+            "the engine ran out of memory",
+            where=where,
+            found=message,
             fix="close other programs, or read fewer columns at once",
-        )  # fmt: skip
+        )
     of_the_file = (
-        duckdb.IOException, duckdb.InvalidInputException, duckdb.SerializationException, duckdb.InternalException,
-        duckdb.FatalException, duckdb.NotSupportedError, duckdb.OutOfRangeException, OSError, ValueError,
-    )  # fmt: skip
+        duckdb.IOException,
+        duckdb.InvalidInputException,
+        duckdb.SerializationException,
+        duckdb.InternalException,
+        duckdb.FatalException,
+        duckdb.NotSupportedError,
+        duckdb.OutOfRangeException,
+        OSError,
+        ValueError,
+    )
     if form in {"parquet", "arrow"} and isinstance(error, of_the_file):
         return _corrupt(message, where, form)
     return EngineError(
-        "engine-failed", "the engine could not run a query on the file", where=where, found=message,
+        "engine-failed",
+        "the engine could not run a query on the file",
+        where=where,
+        found=message,
         fix="report this with the file's digest: the file passed every check before",
-    )  # fmt: skip
+    )
 
 
 def _corrupt(message: str, where: str, form: str) -> RowsError:
     if "utf" in message.lower():
         return RowsError(
-            "encoding", "a text in the file is not UTF-8", where=where, found=message, fix="write the file again as UTF-8"
+            "encoding",
+            "a text in the file is not UTF-8",
+            where=where,
+            found=message,
+            fix="write the file again as UTF-8",
         )
     return RowsError(
-        "file-unreadable", f"the file is damaged: {form} data cannot be read", where=where, found=message,
+        "file-unreadable",
+        f"the file is damaged: {form} data cannot be read",
+        where=where,
+        found=message,
         fix="copy or write the file again",
-    )  # fmt: skip
+    )

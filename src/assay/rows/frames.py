@@ -51,14 +51,18 @@ def _narwhals(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame 
     if hasattr(data, "__arrow_c_stream__"):
         for backend in ("pyarrow", "polars"):
             try:
-                return nw.from_arrow(data, backend=backend)  # type: ignore[arg-type]
+                return nw.from_arrow(data, backend=backend)
             except ImportError:
                 continue
         raise PlanError(
-            "missing-extra", "an Arrow stream needs pyarrow or polars to be read", fix='pip install "assay[arrow]"',
+            "missing-extra",
+            "an Arrow stream needs pyarrow or polars to be read",
+            fix='pip install "assay[arrow]"',
         )
     raise RowsError(
-        "refused-format", f"data is a {type(data).__name__}, which is no table", where="data",
+        "refused-format",
+        f"data is a {type(data).__name__}, which is no table",
+        where="data",
         known="a path; a pandas, Polars, PyArrow, DuckDB frame; a mapping of columns; anything with __arrow_c_stream__",
         fix="give one of these",
     )
@@ -68,13 +72,16 @@ def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
     names = list(frame.columns)
     doubled = sorted({n for n in names if names.count(n) > 1})
     if doubled:
-        raise RowsError("duplicate-column", f"two columns are called {listed(doubled)}", where="data", fix="rename one of them")
+        raise RowsError(
+            "duplicate-column", f"two columns are called {listed(doubled)}", where="data", fix="rename one of them"
+        )
 
     def take(column: object) -> object:
         return frame.get_column(require(str(column), names, "data")).to_native()
 
     columns = Roles(
-        truth=take(roles.truth), predicted=take(roles.predicted),
+        truth=take(roles.truth),
+        predicted=take(roles.predicted),
         group={name: take(column) for name, column in roles.group.items()},
         weight=None if roles.weight is None else take(roles.weight),
     )
@@ -84,28 +91,30 @@ def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
 def from_columns(library: str, roles: Roles) -> Source:
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
-    from assay.rows.opening import _same_length  # noqa: PLC0415
+    from assay.rows.opening import _same_length
 
     _same_length(sizes)
     labels = _aliases(roles)
     columns = dict(zip(labels.values(), roles.named().values(), strict=True))
     if library == "polars":
-        import polars as pl  # noqa: PLC0415  the user's own library
+        import polars as pl
 
         return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles))
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles))
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
     """Numpy arrays read in place by the embedded engine."""
-    import duckdb  # noqa: PLC0415  half a second to import
+    import duckdb
 
     columns: dict[str, NDArray[np.object_]] = dict(zip(_aliases(roles).values(), arrays.values(), strict=True))
-    connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    connection = duckdb.connect(
+        ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    )
     connection.register("columns", columns)
-    return _side_by_side(nw.from_native(connection.table("columns")), roles, indexed=True)
+    return _side_by_side(nw.from_native(connection.table("columns")), roles, arrays=columns)
 
 
 def _aliases(roles: Roles) -> dict[str, str]:
@@ -113,18 +122,23 @@ def _aliases(roles: Roles) -> dict[str, str]:
     return {role: f"c{number}" for number, role in enumerate(roles.named())}
 
 
-def _side_by_side(frame: Any, roles: Roles, *, indexed: bool = True) -> FrameSource:  # noqa: ANN401
+def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]] | None = None) -> FrameSource:  # noqa: ANN401
     alias = _aliases(roles)
     return FrameSource(
-        frame=frame, truth=alias["truth"], predicted=alias["predicted"],
-        group={name: alias[f'group "{name}"'] for name in roles.group}, weight=alias.get("weight"),
-        where="the given columns", indexed=indexed,
+        frame=frame,
+        truth=alias["truth"],
+        predicted=alias["predicted"],
+        group={name: alias[f'group "{name}"'] for name in roles.group},
+        weight=alias.get("weight"),
+        where="the given columns",
+        arrays=arrays,
+        indexed=True,
     )
 
 
 def from_file(path: str | os.PathLike[str], roles: Roles, reading: Reading | None, progress: Any) -> FrameSource:  # noqa: ANN401
     """A file, opened by the embedded engine with every text column as text."""
-    from assay.rows.files import Reading, open_file  # noqa: PLC0415
+    from assay.rows.files import Reading, open_file
 
     opened = open_file(path, reading or Reading(), progress=progress)
     names = list(opened.columns)
@@ -148,40 +162,46 @@ def _checked(source: FrameSource) -> FrameSource:
         kind = schema[column]
         if isinstance(kind, NESTED):
             raise RowsError(
-                "column-not-scalar", f'column "{column}" holds {kind}, not one value a row', where=source.where,
+                "column-not-scalar",
+                f'column "{column}" holds {kind}, not one value a row',
+                where=source.where,
                 fix="give a column with one label a row",
             )
         if isinstance(kind, UNFIT):
             raise RowsError(
-                "column-type", f'column "{column}" is {kind}, which cannot hold labels', where=source.where,
-                known="text, whole numbers, booleans, categories", fix="turn the column into text or whole numbers",
+                "column-type",
+                f'column "{column}" is {kind}, which cannot hold labels',
+                where=source.where,
+                known="text, whole numbers, booleans, categories",
+                fix="turn the column into text or whole numbers",
             )
     return source
 
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
-    """Row numbers (from 1, or from 0 for arrays) of the first rows that carry a label; none where an engine has no order."""
+    """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
     if source.opened is not None:
-        from assay.rows.files import rows_with  # noqa: PLC0415
+        from assay.rows.files import rows_with
 
         return rows_with(source.opened, column, label, most)
-    frame = source.frame
-    if frame.implementation.is_duckdb() and not source.indexed:
+    if source.arrays is not None:
+        return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
+    if not isinstance(source.frame, nw.DataFrame):
         return []
     hit = nw.col(column).is_null() if label is None else nw.col(column) == label
-    try:
-        numbered = frame.with_row_index("row", order_by=None) if isinstance(frame, nw.DataFrame) else None
-    except TypeError:
-        numbered = frame.with_row_index("row")
-    if numbered is None:
-        return []
-    first = 0 if source.indexed else 1
-    return [int(row) + first for row in numbered.filter(hit).head(most).get_column("row").to_list()]
+    found = source.frame.with_row_index("assay_row").filter(hit).head(most)
+    return [int(row) + (not source.indexed) for row in found.get_column("assay_row").to_list()]
 
 
 def engine_failure(error: Exception, where: str) -> EngineError:
     """What an engine said, as one of ours."""
-    return EngineError("engine-failed", f"the engine failed: {type(error).__name__}", where=where, found=str(error)[:400], fix="see what it says")
+    return EngineError(
+        "engine-failed",
+        f"the engine failed: {type(error).__name__}",
+        where=where,
+        found=str(error)[:400],
+        fix="see what it says",
+    )
 
 
 __all__ = ["ArraySource", "engine_failure", "first_rows", "from_arrays", "from_columns", "from_file", "from_frame"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -47,20 +48,31 @@ def label_of(value: object, *, where: str) -> Label | None:
         return None
     if isinstance(value, (list, tuple, dict, set)) or hasattr(value, "__len__"):
         raise RowsError(
-            "column-not-scalar", f"a row holds {type(value).__name__}, not one label", where=where, found=visible(repr(value)[:80]),
+            "column-not-scalar",
+            f"a row holds {type(value).__name__}, not one label",
+            where=where,
+            found=visible(repr(value)[:80]),
             fix="give one value a row (a column of shape (n,), not nested lists or bytes)",
         )
     raise RowsError(
-        "column-type", f"values of type {type(value).__name__} cannot be labels", where=where, found=visible(repr(value)[:80]),
-        known="text, whole numbers, booleans, categories", fix="turn the column into text or whole numbers",
+        "column-type",
+        f"values of type {type(value).__name__} cannot be labels",
+        where=where,
+        found=visible(repr(value)[:80]),
+        known="text, whole numbers, booleans, categories",
+        fix="turn the column into text or whole numbers",
     )
 
 
 def _text(value: str, where: str) -> str:
     if len(value.encode("utf-8", "surrogatepass")) > LONGEST:
         raise RowsError(
-            "name-too-long", f"a label is {len(value):,} characters long", where=where, found=visible(value),
-            known=f"at most {LONGEST:,} bytes", fix="give the classes short names",
+            "name-too-long",
+            f"a label is {len(value):,} characters long",
+            where=where,
+            found=visible(value),
+            known=f"at most {LONGEST:,} bytes",
+            fix="give the classes short names",
         )
     return str(value)
 
@@ -68,8 +80,12 @@ def _text(value: str, where: str) -> str:
 def _whole(value: float, where: str) -> int:
     if math.isinf(value) or value != int(value) or abs(value) > EXACT:
         raise RowsError(
-            "label-precision", f"the number {value!r} cannot be a label", where=where, found=repr(value),
-            known="whole numbers up to 2^53", fix="labels are names: give whole numbers or text; scores go into another role",
+            "label-precision",
+            f"the number {value!r} cannot be a label",
+            where=where,
+            found=repr(value),
+            known="whole numbers up to 2^53",
+            fix="labels are names: give whole numbers or text; scores go into another role",
         )
     return int(value)
 
@@ -78,12 +94,17 @@ def kind_of(labels: Iterable[Label], *, where: str, locate: Locate, role: str) -
     """The one type of a column's labels: text, integer or boolean."""
     kinds: dict[str, Label] = {}
     for label in labels:
-        kinds.setdefault("boolean" if isinstance(label, bool) else "text" if isinstance(label, str) else "integer", label)
+        kinds.setdefault(
+            "boolean" if isinstance(label, bool) else "text" if isinstance(label, str) else "integer", label
+        )
     if len(kinds) > 1:
         shown = "; ".join(f"{kind} {quoted(label)} {locate(role, label)}" for kind, label in sorted(kinds.items()))
         raise RowsError(
-            "mixed-types-in-column", f"the {role} column mixes {' and '.join(sorted(kinds))} labels", where=where, found=shown,
-            fix="make them one type: 1 and \"1\" are different labels",
+            "mixed-types-in-column",
+            f"the {role} column mixes {' and '.join(sorted(kinds))} labels",
+            where=where,
+            found=shown,
+            fix='make them one type: 1 and "1" are different labels',
         )
     return next(iter(kinds), None)
 
@@ -98,7 +119,7 @@ class Classes:
     notes: tuple[str, ...]
 
 
-def classes(  # noqa: PLR0913  what is seen, what is declared, and how to speak of it
+def classes(
     *,
     truth: set[Label],
     predicted: set[Label],
@@ -112,23 +133,27 @@ def classes(  # noqa: PLR0913  what is seen, what is declared, and how to speak 
     notes: list[str] = []
     if declared is not None:
         known = _declared(declared)
-        labels = (*known, *_outside({*truth, *predicted} - set(known), known, truth, unknown, where, locate, notes))
+        extra = {*truth, *predicted} - set(known)
+        more = _outside(extra, known, truth, unknown=unknown, where=where, locate=locate, notes=notes)
+        labels = (*known, *more)
     else:
         known = _known(truth, predicted, positive)
         extra = predicted - set(known)
         by_number = len(truth) > 2 and all(not isinstance(x, (str, bool)) for x in extra)  # noqa: PLR2004
         policy: Literal["error", "own"] = "own" if by_number else unknown
-        labels = in_order({*known, *_outside(extra, known, truth, policy, where, locate, notes)})
+        more = _outside(extra, known, truth, unknown=policy, where=where, locate=locate, notes=notes)
+        labels = in_order({*known, *more})
         _refuse_look_alikes(labels, where)
-    return _with_positive(labels, positive, declared is not None, where, notes)
+    return _with_positive(labels, positive, declared=declared is not None, where=where, notes=notes)
 
 
 def _declared(declared: Sequence[Label]) -> tuple[Label, ...]:
     known = tuple(declared)
-    twice = sorted({str(x) for x in known if known.count(x) > 1})
+    twice = sorted(str(x) for x, times in Counter(known).items() if times > 1)
     if twice or not known:
         raise PlanError(
-            "option-unknown", "the declared labels are empty" if not known else f"labels are declared twice: {listed(twice)}",
+            "option-unknown",
+            "the declared labels are empty" if not known else f"labels are declared twice: {listed(twice)}",
             fix="name every class once: labels=[...]",
         )
     return known
@@ -142,23 +167,34 @@ def _known(truth: set[Label], predicted: set[Label], positive: Label | None) -> 
     return in_order(truth | ({positive} if positive is not None and len(truth) < 2 else set()))  # noqa: PLR2004
 
 
-def _outside(  # noqa: PLR0913
-    extra: set[Label], known: Sequence[Label], truth: set[Label], unknown: str, where: str, locate: Locate, notes: list[str]
+def _outside(
+    extra: set[Label],
+    known: Sequence[Label],
+    truth: set[Label],
+    *,
+    unknown: str,
+    where: str,
+    locate: Locate,
+    notes: list[str],
 ) -> tuple[Label, ...]:
     """Labels outside the class list: refused, or classes of their own that no row truly belongs to."""
     if not extra:
         return ()
     order = in_order(extra)
     if unknown == "own":
-        notes.append(f"{listed(order)} {'is' if len(order) == 1 else 'are'} not among the true labels; counted as wrong, as classes of their own")
+        verb = "is" if len(order) == 1 else "are"
+        notes.append(f"{listed(order)} {verb} never true; counted as wrong, as classes of their own")
         return order
     role = "predicted" if not extra & truth else "truth"
     shown = "; ".join(f"{quoted(x)} {locate('truth' if x in truth else 'predicted', x)}" for x in order[:3])
     more = f" and {len(order) - 3} more" if len(order) > 3 else ""  # noqa: PLR2004
     close = nearest(str(order[0]), [str(x) for x in known])
     raise UnknownLabel(
-        "label-not-declared", f"{counted(len(order), 'label')} in the {role} column {'is' if len(order) == 1 else 'are'} not among the classes",
-        where=where, found=shown + more, known=listed(known),
+        "label-not-declared",
+        f"{counted(len(order), 'label')} in the {role} column not among the classes",
+        where=where,
+        found=shown + more,
+        known=listed(known),
         fix=(f'"{visible(close)}" may be meant; ' if close else "")
         + f"correct the data, or declare every class: labels=[{listed([*known, *order])}]",
     )
@@ -172,45 +208,65 @@ def _refuse_look_alikes(labels: Sequence[Label], where: str) -> None:
         twin = seen.setdefault(look(label), label)
         if twin != label:
             raise RowsError(
-                "labels-look-alike", f"the labels {quoted(twin)} and {quoted(label)} look alike", where=where,
-                found=f"{ascii(twin)} and {ascii(label)}", fix="correct the data, or declare both as classes: labels=[...]",
+                "labels-look-alike",
+                f"the labels {quoted(twin)} and {quoted(label)} look alike",
+                where=where,
+                found=f"{twin!a} and {label!a}",
+                fix="correct the data, or declare both as classes: labels=[...]",
             )
 
 
-def _with_positive(labels: tuple[Label, ...], positive: Label | None, declared: bool, where: str, notes: list[str]) -> Classes:  # noqa: FBT001
+def _with_positive(
+    labels: tuple[Label, ...], positive: Label | None, *, declared: bool, where: str, notes: list[str]
+) -> Classes:
     if positive is not None:
-        return _stated(labels, positive, declared, where, notes)
+        return _stated(labels, positive, declared=declared, where=where, notes=notes)
     if len(labels) != 2:  # noqa: PLR2004
         return Classes(labels=labels, positive=None, task=Task.MULTICLASS, notes=tuple(notes))
     for pair in ZERO_ONE:
         if set(labels) == set(pair) and type(labels[0]) is type(pair[0]):
-            notes.append(f"positive class {quoted(pair[1])}: not stated, taken because the labels are {quoted(pair[0])} and {quoted(pair[1])}")
+            notes.append(f"positive class {quoted(pair[1])}: not stated, taken because the other is {quoted(pair[0])}")
             return Classes(labels=pair, positive=pair[1], task=Task.BINARY, notes=tuple(notes))
     code = "mask-values" if set(labels) == {0, 255} else "positive-class-undeclared"
     raise PlanError(
-        code, "there are two classes, and nobody said which one is positive", where=where, known=listed(labels),
+        code,
+        "there are two classes, and nobody said which one is positive",
+        where=where,
+        known=listed(labels),
         fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])}",
     )
 
 
-def _stated(labels: tuple[Label, ...], positive: Label, declared: bool, where: str, notes: list[str]) -> Classes:  # noqa: FBT001
+def _stated(labels: tuple[Label, ...], positive: Label, *, declared: bool, where: str, notes: list[str]) -> Classes:
     if positive not in labels or type(positive) is not type(labels[labels.index(positive)]):
         twin = next((x for x in labels if str(x) == str(positive)), None)
-        hint = f"{quoted(positive)} and {quoted(twin)} are of different types: positive={quoted(twin)}" if twin is not None else None
+        hint = (
+            f"{quoted(positive)} and {quoted(twin)} are of different types: positive={quoted(twin)}"
+            if twin is not None
+            else None
+        )
         close = nearest(str(positive), [str(x) for x in labels])
         raise PlanError(
-            "unknown-positive", f"the positive class {quoted(positive)} is not among the labels", where=where, known=listed(labels),
+            "unknown-positive",
+            f"the positive class {quoted(positive)} is not among the labels",
+            where=where,
+            known=listed(labels),
             fix=hint or (f'did you mean "{visible(close)}"?' if close else "name one of the labels"),
         )
     if len(labels) > 2:  # noqa: PLR2004
         raise PlanError(
-            "positive-not-binary", f"a positive class is stated, but there are {len(labels)} classes", where=where, known=listed(labels),
+            "positive-not-binary",
+            f"a positive class is stated, but there are {len(labels)} classes",
+            where=where,
+            known=listed(labels),
             fix="leave positive out for a multi-class assessment, or map the labels to two classes",
         )
     if len(labels) == 1:
         if not isinstance(positive, str):
             raise PlanError(
-                "positive-class-undeclared", f"every row is {quoted(positive)}, so the other class has no name", where=where,
+                "positive-class-undeclared",
+                f"every row is {quoted(positive)}, so the other class has no name",
+                where=where,
                 fix=f"declare both classes: labels=[..., {quoted(positive)}]",
             )
         labels = (f"not {positive}", positive)

@@ -67,6 +67,7 @@ class FrameSource:
     weight: str | None
     where: str
     opened: OpenedFile | None = None
+    arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
 
     def column(self, role: str) -> str:
@@ -75,7 +76,7 @@ class FrameSource:
 
     def locate(self, role: str, label: Label | None) -> str:
         """Where the first rows with a label stand."""
-        from assay.rows.frames import first_rows  # noqa: PLC0415  the engine is loaded only where one is used
+        from assay.rows.frames import first_rows
 
         rows = first_rows(self, self.column(role), label)
         word = "at index" if self.indexed else "in row" if len(rows) == 1 else "in rows"
@@ -91,12 +92,12 @@ def open_source(data: object, roles: Roles, reading: Reading | None = None, prog
         return _arrays(roles)
     _names_only(roles)
     if isinstance(data, (str, os.PathLike)):
-        from assay.rows.frames import from_file  # noqa: PLC0415
+        from assay.rows.frames import from_file
 
         return from_file(data, roles, reading, progress)
     if isinstance(data, Mapping):
         return _arrays(_from_mapping(data, roles))
-    from assay.rows.frames import from_frame  # noqa: PLC0415
+    from assay.rows.frames import from_frame
 
     return from_frame(data, roles)
 
@@ -105,7 +106,9 @@ def _names_only(roles: Roles) -> None:
     for role, column in roles.named().items():
         if not isinstance(column, str):
             raise PlanError(
-                "role-clash", f"{role} is a {type(column).__name__}, but data= is given", where=role,
+                "role-clash",
+                f"{role} is a {type(column).__name__}, but data= is given",
+                where=role,
                 fix=f"with data=, name a column: {role.split()[0]}='...'; without it, give the columns themselves",
             )
 
@@ -115,7 +118,8 @@ def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
         return data[require(str(name), list(data), "data")]
 
     return Roles(
-        truth=take(roles.truth), predicted=take(roles.predicted),
+        truth=take(roles.truth),
+        predicted=take(roles.predicted),
         group={name: take(column) for name, column in roles.group.items()},
         weight=None if roles.weight is None else take(roles.weight),
     )
@@ -127,7 +131,10 @@ def require(name: str, columns: Sequence[str], where: str) -> str:
         return name
     close = nearest(name, columns)
     raise MissingColumn(
-        "missing-column", f"there is no column {quoted(name)}", where=where, known=listed(columns, most=12),
+        "missing-column",
+        f"there is no column {quoted(name)}",
+        where=where,
+        known=listed(columns, most=12),
         fix=f'did you mean "{visible(close)}"?' if close else "name one of the known columns",
     )
 
@@ -136,11 +143,13 @@ def _arrays(roles: Roles) -> Source:
     for role, column in roles.named().items():
         if isinstance(column, str):
             raise PlanError(
-                "role-missing", f"{role} names a column, but there is no data= to find it in", where=role,
+                "role-missing",
+                f"{role} names a column, but there is no data= to find it in",
+                where=role,
                 fix="give data= (a frame or a path), or the column itself",
             )
     if native := _one_engine(roles):
-        from assay.rows.frames import from_columns  # noqa: PLC0415
+        from assay.rows.frames import from_columns
 
         return from_columns(native, roles)
     _same_index(roles)
@@ -166,8 +175,11 @@ def _same_length(sizes: Mapping[str, int]) -> None:
     for role, size in sizes.items():
         if size != rows:
             raise UnpairedRows(
-                "rows-unmatched", f"truth has {counted(rows, 'row')}, {role} has {size:,}", where=role,
-                found=f"{counted(abs(rows - size), 'row')} without a partner", fix="give columns of the same rows in the same order",
+                "rows-unmatched",
+                f"truth has {counted(rows, 'row')}, {role} has {size:,}",
+                where=role,
+                found=f"{counted(abs(rows - size), 'row')} without a partner",
+                fix="give columns of the same rows in the same order",
             )
 
 
@@ -182,8 +194,12 @@ def _same_index(roles: Roles) -> None:
             continue
         same_rows = len(index) == len(reference) and set(index) == set(reference)
         raise UnpairedRows(
-            "rows-unmatched", f"truth and {role} are Series with different row names", where=role,
-            found="the same rows in another order" if same_rows else f"{counted(len(set(reference) ^ set(index)), 'row name')} on one side only",
+            "rows-unmatched",
+            f"truth and {role} are Series with different row names",
+            where=role,
+            found="the same rows in another order"
+            if same_rows
+            else f"{counted(len(set(reference) ^ set(index)), 'row name')} on one side only",
             fix=f"align them first, as in {role}.reindex(truth.index), or pass plain arrays whose order you trust",
         )
 
@@ -202,11 +218,13 @@ def _text_objects(roles: Roles) -> FrameSource | None:
     _same_length({role: len(array) for role, array in arrays.items()})
     if not all(all_text(array) for array in objects):
         return None
-    from assay.rows.frames import from_arrays  # noqa: PLC0415
+    from assay.rows.frames import from_arrays
 
     return from_arrays(arrays, roles)
 
 
 def no_rows(where: str) -> RowsError:
     """There is nothing to assess."""
-    return RowsError("no-rows", "the input holds no rows", where=where, fix="give at least one row of truth and prediction")
+    return RowsError(
+        "no-rows", "the input holds no rows", where=where, fix="give at least one row of truth and prediction"
+    )

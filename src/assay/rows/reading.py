@@ -13,34 +13,65 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, nearest, quoted, visible
 
 FORMATS = {
-    ".csv": "csv", ".tsv": "csv", ".txt": "csv",
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
-    ".parquet": "parquet", ".pq": "parquet",
-    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
-}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
 """What a file name may end in; the text formats also with .gz or .zst behind."""
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
-_REFUSED = {".pkl", ".pickle", ".joblib", ".pt", ".pth", ".h5", ".hdf5", ".npy", ".npz", ".onnx", ".xlsx", ".xls", ".zip"}
+_REFUSED = {
+    ".pkl",
+    ".pickle",
+    ".joblib",
+    ".pt",
+    ".pth",
+    ".h5",
+    ".hdf5",
+    ".npy",
+    ".npz",
+    ".onnx",
+    ".xlsx",
+    ".xls",
+    ".zip",
+}
 
 _REFUSED_MAGIC = {
-    b"\x80\x02": "pickle", b"\x80\x03": "pickle", b"\x80\x04": "pickle", b"\x80\x05": "pickle",
-    b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x89HDF\r\n\x1a\n": "HDF5", b"\x93NUMPY": "NumPy",
+    b"\x80\x02": "pickle",
+    b"\x80\x03": "pickle",
+    b"\x80\x04": "pickle",
+    b"\x80\x05": "pickle",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"\x89HDF\r\n\x1a\n": "HDF5",
+    b"\x93NUMPY": "NumPy",
     b"\xd0\xcf\x11\xe0": "Excel",
-}  # fmt: skip
+}
 
 _MAGIC = {
-    b"PAR1": "parquet", b"PARE": "encrypted parquet", b"ARROW1": "arrow", b"FEA1": "feather version 1",
-    b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd",
-}  # fmt: skip
+    b"PAR1": "parquet",
+    b"PARE": "encrypted parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "feather version 1",
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
 
 _STREAM = b"\xff\xff\xff\xff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a file is written and how much of it is allowed; a delimiter left open is looked up and shown in the notes."""
+    """How a file is written and how much of it is allowed; a delimiter left open is looked up and noted."""
 
     delimiter: str | None = None
     decimal: str = "."
@@ -75,7 +106,11 @@ class Format:
 
 def _option(name: str, value: object, known: str) -> PlanError:
     return PlanError(
-        "option-unknown", f"{name} cannot be {quoted(value)}", found=quoted(value), known=known, fix=f"state {name} anew"
+        "option-unknown",
+        f"{name} cannot be {quoted(value)}",
+        found=quoted(value),
+        known=known,
+        fix=f"state {name} anew",
     )
 
 
@@ -87,14 +122,20 @@ def regular_file(path: str) -> os.stat_result:
         raise _absent(path, error) from None
     if stat.S_ISDIR(facts.st_mode):
         raise PlanError(
-            "no-file", "the path is a folder, not a file", where=visible(path),
-            known=f"it holds {listed(_neighbours(path))}", fix="name one file in it",
-        )  # fmt: skip
+            "no-file",
+            "the path is a folder, not a file",
+            where=visible(path),
+            known=f"it holds {listed(_neighbours(path))}",
+            fix="name one file in it",
+        )
     if not stat.S_ISREG(facts.st_mode):
         raise PlanError(
-            "no-file", "the path is not a regular file", where=visible(path), found="a device, pipe or socket",
+            "no-file",
+            "the path is not a regular file",
+            where=visible(path),
+            found="a device, pipe or socket",
             fix="write the rows to a file first",
-        )  # fmt: skip
+        )
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
@@ -108,9 +149,12 @@ def unreadable(path: str, error: Exception) -> PlanError:
     """The error of a file that is there but cannot be opened or read to its end."""
     reason = getattr(error, "strerror", None) or str(error)
     return PlanError(
-        "no-file", "the file cannot be read", where=visible(path), found=visible(reason),
+        "no-file",
+        "the file cannot be read",
+        where=visible(path),
+        found=visible(reason),
         fix="check its permissions, and that it is complete on this machine",
-    )  # fmt: skip
+    )
 
 
 def _absent(path: str, error: Exception) -> PlanError:
@@ -120,10 +164,12 @@ def _absent(path: str, error: Exception) -> PlanError:
     others = _neighbours(folder or ".")
     close = nearest(name, others)
     return PlanError(
-        "no-file", "there is no such file", where=visible(path),
+        "no-file",
+        "there is no such file",
+        where=visible(path),
         known=f"the folder holds {listed(others)}" if others else "the folder is empty, missing or not readable",
         fix=f"did you mean {quoted(str(Path(folder) / close))}?" if close else "correct the path",
-    )  # fmt: skip
+    )
 
 
 def _neighbours(folder: str) -> list[str]:
@@ -135,30 +181,33 @@ def _neighbours(folder: str) -> list[str]:
 
 def named_format(path: str) -> Format:
     """The format a file name promises; a name that promises code or nothing known is refused unopened."""
-    name = Path(path).name.lower()
-    stem, ending = os.path.splitext(name)
-    if ending in _REFUSED:
-        raise refused(path, f'files named "{ending}"')
-    compression = COMPRESSIONS.get(ending)
-    if compression:
-        ending = os.path.splitext(stem)[1]
+    name = Path(Path(path).name.lower())
+    if name.suffix in _REFUSED:
+        raise refused(path, f'files named "{name.suffix}"')
+    compression = COMPRESSIONS.get(name.suffix)
+    ending = Path(name.stem).suffix if compression else name.suffix
     kind = FORMATS.get(ending)
     if kind is None or (compression and kind in {"parquet", "arrow"}):
         raise RowsError(
-            "refused-format", "the name of the file says no format that is read here", where=visible(path),
-            found=quoted(name[len(os.path.splitext(stem if compression else name)[0]) :]),
+            "refused-format",
+            "the name of the file says no format that is read here",
+            where=visible(path),
+            found=quoted(ending + name.suffix if compression else ending),
             known=f"{' '.join(FORMATS)}; text also with {' '.join(COMPRESSIONS)} behind",
             fix="give the file the ending of the format it is in, or export it as .csv or .parquet",
-        )  # fmt: skip
+        )
     return Format(name=kind, compression=compression, delimiter="\t" if ending == ".tsv" else None)
 
 
 def refused(path: str, what: str) -> RowsError:
     """The error for a format that can run code or is no table."""
     return RowsError(
-        "refused-format", f"{what} can run code or are no table, so they are never opened", where=visible(path),
-        known=" ".join(FORMATS), fix="export the predictions as .csv or .parquet and give that file",
-    )  # fmt: skip
+        "refused-format",
+        f"{what} can run code or are no table, so they are never opened",
+        where=visible(path),
+        known=" ".join(FORMATS),
+        fix="export the predictions as .csv or .parquet and give that file",
+    )
 
 
 def confirm_magic(path: str, form: Format, head: bytes) -> None:
@@ -172,13 +221,19 @@ def confirm_magic(path: str, form: Format, head: bytes) -> None:
         return
     if actual is not None:
         raise RowsError(
-            "file-unreadable", "the name of the file and its first bytes disagree", where=visible(path),
-            found=f"the bytes are those of {actual}", known=f"the name says {promised}",
+            "file-unreadable",
+            "the name of the file and its first bytes disagree",
+            where=visible(path),
+            found=f"the bytes are those of {actual}",
+            known=f"the name says {promised}",
             fix="give the file the ending of the format it is in, or write it again",
-        )  # fmt: skip
+        )
     if promised in {"csv", "jsonl"}:
         return
     raise RowsError(
-        "file-truncated", f"this is not a complete {promised} file", where=visible(path),
-        found=f"it does not begin with the mark of {promised}", fix="copy or write the file again",
-    )  # fmt: skip
+        "file-truncated",
+        f"this is not a complete {promised} file",
+        where=visible(path),
+        found=f"it does not begin with the mark of {promised}",
+        fix="copy or write the file again",
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a text file: expanded within limits, hashed as stored, cut into blocks of whole lines, checked for UTF-8."""
+"""The bytes of a text file: expanded within limits, hashed as stored, in blocks of whole lines, checked for UTF-8."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FREE = 64 << 20
 BOM = b"\xef\xbb\xbf"
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_ALLOWED = bytes(byte for byte in range(256) if byte >= 0x20 or byte in b"\t\r\n")  # noqa: PLR2004  C0 ends at 0x1F
+_ALLOWED = bytes(byte for byte in range(256) if byte >= 0x20 or byte in b"\t\r\n")  # noqa: PLR2004  the control characters end there
 
 Progress = Callable[[int, int], None]
 
@@ -49,9 +49,6 @@ class Text:
         rest: list[bytes] = []
         first = True
         for piece in self._expanded():
-            if first and len(rest) < len(BOM) and len(b"".join(rest) + piece) < len(BOM):
-                rest.append(piece)
-                continue
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 rest.append(piece)
@@ -69,9 +66,12 @@ class Text:
     def _begin(self, block: bytes) -> bytes:
         if block.startswith(_UTF16):
             raise RowsError(
-                "encoding", "the file is UTF-16, not UTF-8", where=f"{self.where}, line 1", found="its byte order mark, at byte 0",
+                "encoding",
+                "the file is UTF-16, not UTF-8",
+                where=f"{self.where}, line 1",
+                found="its byte order mark, at byte 0",
                 fix='save it as UTF-8 ("CSV UTF-8" in a spreadsheet)',
-            )  # fmt: skip
+            )
         if self.form.compression:
             confirm_magic(self.path, Format(name=self.form.name), block[:16])
         self.bom = block.startswith(BOM)
@@ -80,9 +80,11 @@ class Text:
     def too_long(self) -> RowsError:
         """The error for a row that no table has."""
         return RowsError(
-            "file-unreadable", "a row is longer than 64 MiB", where=self.where,
+            "file-unreadable",
+            "a row is longer than 64 MiB",
+            where=self.where,
             fix="check that the file is a table with one row a line, and that its quotes are closed",
-        )  # fmt: skip
+        )
 
     def _expanded(self) -> Iterator[bytes]:
         if self.form.compression is None:
@@ -95,11 +97,13 @@ class Text:
             total += len(piece)
             if total > most:
                 raise RowsError(
-                    "expands-past-limit", "the compressed file expands past the limit", where=self.where,
+                    "expands-past-limit",
+                    "the compressed file expands past the limit",
+                    where=self.where,
                     found=f"more than {most:,} bytes from {size:,} stored ones",
-                    known=f"at most {self.reading.max_bytes:,} bytes, and past 64 MiB at most {self.reading.max_ratio} times its size",
+                    known=f"max_bytes {self.reading.max_bytes:,}; max_ratio {self.reading.max_ratio}, past 64 MiB",
                     fix="raise max_bytes or max_ratio if you trust the file, or expand it yourself",
-                )  # fmt: skip
+                )
             yield piece
 
     def _stored(self) -> Iterator[bytes]:
@@ -147,7 +151,10 @@ class Text:
         arrow = optional("pyarrow")
         if arrow is None:
             raise PlanError(
-                "missing-extra", "a .zst file needs pyarrow to be read", where=self.where, fix='pip install "assay[arrow]"'
+                "missing-extra",
+                "a .zst file needs pyarrow to be read",
+                where=self.where,
+                fix='pip install "assay[arrow]"',
             )
         stored = self._stored()
         try:
@@ -161,15 +168,21 @@ class Text:
 
     def _cut(self) -> RowsError:
         return RowsError(
-            "file-truncated", "the compressed file ends before it is complete", where=self.where,
-            found="its end mark is missing", fix="copy or write the file again",
-        )  # fmt: skip
+            "file-truncated",
+            "the compressed file ends before it is complete",
+            where=self.where,
+            found="its end mark is missing",
+            fix="copy or write the file again",
+        )
 
     def _damaged(self, reason: str) -> RowsError:
         return RowsError(
-            "file-unreadable", "the compressed file is damaged", where=self.where, found=visible(reason),
+            "file-unreadable",
+            "the compressed file is damaged",
+            where=self.where,
+            found=visible(reason),
             fix="copy or write the file again",
-        )  # fmt: skip
+        )
 
 
 class _Pieces:
@@ -207,23 +220,28 @@ def optional(name: str) -> ModuleType | None:
 def check_text(block: bytes, where: str, line: int, offset: int) -> None:
     """Demand UTF-8 without control characters; `line` and `offset` are those of the block's first byte."""
     if odd := block.translate(None, _ALLOWED):
-        at = block.index(odd[0])
+        at = block.index(odd[:1])
+        line += block.count(b"\n", 0, at)
         raise RowsError(
-            "control-character", "a control character stands in the file",
-            where=f"{where}, line {line + block.count(b'\n', 0, at):,}",
-            found=f"{'NUL' if odd[0] == 0 else f'character {odd[0]:#04x}'} at byte {offset + at:,}; {len(odd):,} in this part of the file",
+            "control-character",
+            "a control character stands in the file",
+            where=f"{where}, line {line:,}",
+            found=f"{'NUL' if odd[0] == 0 else f'character {odd[0]:#04x}'} at byte {offset + at:,}",
             fix="remove the control characters; if there are many, the file may be UTF-16 or no text: save it as UTF-8",
-        )  # fmt: skip
+        )
     if block.isascii():
         return
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
+        line += block.count(b"\n", 0, error.start)
         raise RowsError(
-            "encoding", "the file is not UTF-8", where=f"{where}, line {line + block.count(b'\n', 0, error.start):,}",
+            "encoding",
+            "the file is not UTF-8",
+            where=f"{where}, line {line:,}",
             found=f"byte {block[error.start]:#04x} at byte {offset + error.start:,}",
             fix="save it as UTF-8; files from older Windows programs are often cp1252",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def digest_of(path: str, progress: Progress | None = None) -> str:

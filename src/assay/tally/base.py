@@ -36,11 +36,15 @@ def count_from_json(text: object) -> Count:
     (Fraction(1, 2), 3)
     """
     if isinstance(text, bool) or not isinstance(text, (int, str)):
-        raise RecordError("record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source")
+        raise RecordError(
+            "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
+        )
     try:
         exact = Fraction(text)
     except (ValueError, ZeroDivisionError) as error:
-        raise RecordError("record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source") from error
+        raise RecordError(
+            "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
+        ) from error
     return exact.numerator if exact.denominator == 1 else exact
 
 

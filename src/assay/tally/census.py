@@ -42,7 +42,8 @@ class Census:
         reasons = ", ".join(f"{n:,} {why}" if len(self.excluded) > 1 else why for why, n in self.excluded.items())
         out = sum(self.excluded.values())
         why = f" ({reasons})" if reasons else ""
-        return f"{counted(self.read, 'row')} read = {self.scored:,} scored + {out:,} excluded{why} + {self.unmatched:,} unmatched"
+        lost = f"{out:,} excluded{why} + {self.unmatched:,} unmatched"
+        return f"{counted(self.read, 'row')} read = {self.scored:,} scored + {lost}"
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

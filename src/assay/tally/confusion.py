@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from assay.core.errors import PlanError, RecordError
-from assay.core.text import listed
 from assay.core.labels import Label, in_order
+from assay.core.text import listed
 from assay.tally.base import VERSION, Count, checked, count_from_json, count_to_json, digest
 from assay.tally.tables import Binary, Multiclass
 
@@ -60,7 +60,7 @@ class Confusion:
         )
 
     @classmethod
-    def from_codes(  # noqa: PLR0913  the columns of a sparse matrix
+    def from_codes(
         cls,
         labels: Sequence[Label],
         truth: NDArray[np.int64],

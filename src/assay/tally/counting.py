@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Counted:
 def count(source: Source) -> Counted:
     """Count a source where it lives."""
     if isinstance(source, FrameSource):
-        from assay.tally.grouping import count_frame  # noqa: PLC0415  the engine is loaded only where one is used
+        from assay.tally.grouping import count_frame
 
         return count_frame(source)
     return _count_arrays(source)
@@ -77,18 +77,24 @@ def _compact(column: Coded) -> Coded:
 
 
 def _keys(columns: Sequence[Coded], spans: Sequence[int], rows: slice) -> NDArray[np.int64]:
-    key: NDArray[np.int64] | None = None
-    for column, span in zip(columns, spans, strict=True):
-        part = column.codes[rows]
-        number = np.subtract(part, part.dtype.type(column.offset)).astype(np.int64) if column.offset else part.astype(np.int64)
-        if column.missing is not None:
-            number[column.missing[rows]] = column.span
-        if key is None:
-            key = number
-        else:
-            key *= span
-            key += number
-    return cast("NDArray[np.int64]", key)
+    key = _numbers(columns[0], rows)
+    for column, span in zip(columns[1:], spans[1:], strict=True):
+        key *= span
+        key += _numbers(column, rows)
+    return key
+
+
+def _numbers(column: Coded, rows: slice) -> NDArray[np.int64]:
+    """Class numbers of some rows, in fresh memory; missing ones get the number after the last class."""
+    part = column.codes[rows]
+    if part.dtype == np.uint64:  # above 2^63 only the distance from the smallest label fits an int64
+        number = np.subtract(part, np.uint64(column.offset)).astype(np.int64)
+    else:
+        number = part.astype(np.int64)
+        number -= column.offset
+    if column.missing is not None:
+        number[column.missing[rows]] = column.span
+    return number
 
 
 def _dense(columns: Sequence[Coded], spans: Sequence[int], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -133,7 +139,11 @@ def _weights(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.
 
 
 def _decoded(
-    columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.int64], counts: NDArray[np.int64], sums: dict[int, Fraction] | None
+    columns: Sequence[Coded],
+    spans: Sequence[int],
+    keys: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    sums: dict[int, Fraction] | None,
 ) -> Cells:
     cells: Cells = {}
     for key, times in zip(keys.tolist(), counts.tolist(), strict=True):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from assay.core.errors import PlanError
-from assay.core.text import listed
 from assay.core.labels import Label
+from assay.core.text import listed
 from assay.tally.confusion import Confusion
 
 MISSING = "(missing)"

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
 import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, OutOfRange, RowsError
 from assay.core.labels import Label
+from assay.core.text import visible
 from assay.rows.frames import engine_failure
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
@@ -42,7 +45,7 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     for row in rows:
         values = dict(zip(keys, row, strict=False))
         labels = tuple(_label(names, column, values[column], source.where) for column in columns)
-        times = int(row[-1])
+        times = cast("int", row[-1])
         before = cells.get(labels, (0, 0))
         weight: Count = times if source.weight is None else _weight(values[source.weight], source.where) * times
         cells[labels] = (before[0] + times, before[1] + weight)
@@ -61,29 +64,27 @@ def _label(names: dict[tuple[str, object], Label | None], column: str, value: ob
 
 def _weight(value: object, where: str) -> Fraction:
     """Rows with the same weight were counted together, so the sum is exact whatever the engine does with reals."""
-    try:
-        if isinstance(value, str) and not _DECIMAL.fullmatch(value):
-            raise ValueError(value)
-        weight = Fraction(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError) as error:
+    plain = _DECIMAL.fullmatch(value) if isinstance(value, str) else isinstance(value, (int, float, Decimal))
+    if not plain or (isinstance(value, (float, Decimal)) and not math.isfinite(value)):
         raise RowsError(
-            "weight-not-finite", f"a weight is {value!r}", where=where, fix="give one finite number a row",
-        ) from error
+            "weight-not-finite", f"a weight is {visible(repr(value))}", where=where, fix="give one finite number a row"
+        )
+    weight = Fraction(cast("str", value))
     if weight < 0:
         raise OutOfRange("weight-negative", f"a weight is {value!r}", where=where, fix="correct the weights")
     return weight
 
 
-def _collected(source: FrameSource, keys: list[str]) -> list[tuple[Any, ...]]:
+def _collected(source: FrameSource, keys: list[str]) -> list[tuple[object, ...]]:
     counted_ = source.frame.group_by(*keys).agg(nw.len().alias(_ROWS)).select(*keys, _ROWS)
     try:
         if source.opened is not None:
-            return source.opened.fetch(counted_.to_native())
+            return cast("list[tuple[object, ...]]", source.opened.fetch(counted_.to_native()))
         if counted_.implementation.is_duckdb():
-            return counted_.to_native().fetchall()  # type: ignore[no-any-return]
-        return list((counted_.collect() if isinstance(counted_, nw.LazyFrame) else counted_).rows())
+            return cast("list[tuple[object, ...]]", counted_.to_native().fetchall())
+        eager = counted_.collect() if isinstance(counted_, nw.LazyFrame) else counted_
+        return cast("list[tuple[object, ...]]", eager.rows())
     except AssayError:
         raise
-    except Exception as error:  # noqa: BLE001  engines raise types of their own; all become one of ours
+    except Exception as error:
         raise engine_failure(error, source.where) from error
-

@@ -7,12 +7,13 @@ Both may be stacks: their cells may carry leading axes (class, group, draw), so 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from assay.core.values import exact_cells, pick
 from assay.core.labels import Label, in_order
+from assay.core.values import exact_cells, pick
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
@@ -63,7 +64,9 @@ class Binary:
 
     def at(self, index: int) -> Binary:
         """One table of a stack."""
-        return Binary(tp=pick(self.tp, index), fp=pick(self.fp, index), fn=pick(self.fn, index), tn=pick(self.tn, index))
+        return Binary(
+            tp=pick(self.tp, index), fp=pick(self.fp, index), fn=pick(self.fn, index), tn=pick(self.tn, index)
+        )
 
     def __add__(self, other: Binary) -> Binary:
         """Both tables together."""
@@ -78,7 +81,7 @@ class Binary:
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Multiclass:
     """Of K classes: rows found, rows truly there, rows called so; classes on the last axis."""
 
@@ -107,7 +110,7 @@ class Multiclass:
         """How many classes there are."""
         return int(np.shape(self.hits)[-1])
 
-    @property
+    @cached_property
     def n(self) -> Amount:
         """All rows."""
         return cast("Amount", self.actual.sum(axis=-1))
@@ -119,6 +122,10 @@ class Multiclass:
 
     def one_vs_rest(self) -> Binary:
         """A stack of four-cell tables, one per class."""
+        return self._one_vs_rest
+
+    @cached_property
+    def _one_vs_rest(self) -> Binary:
         n = self.n
         total = n[..., np.newaxis] if isinstance(n, np.ndarray) else n
         return Binary(

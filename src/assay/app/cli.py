@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line; every command imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.core.errors import AssayError
+
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+class _Group(click.Group):
+    """Commands in the order they are told, with a hint for a mistyped one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from assay.core.text import nearest
+
+        if args and args[0] not in self.commands and (close := nearest(args[0], self.commands)):
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {close!r}?")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Group, context_settings=HELP, invoke_without_command=True)
+@click.option("--version", is_flag=True, help="Show the version and leave.")
+@click.pass_context
+def cli(ctx: click.Context, *, version: bool) -> None:
+    r"""Assess machine-learning performance: every measure with its uncertainty.
+
+    \b
+    Try:  assay demo
+          assay run predictions.csv --truth label --predicted guess --positive yes
+          assay show recall
+    """
+    if version:
+        from importlib.metadata import version as of
+
+        click.echo(f"assay {of('assay')}")
+    elif ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@cli.command()
+@click.argument("predictions", type=click.Path())
+@click.option("--truth", metavar="COLUMN", help="Column with the true labels.")
+@click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels.")
+@click.option("--positive", metavar="LABEL", help="The positive class, if there are two.")
+@click.option("--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order.")
+@click.option(
+    "--group", "groups", metavar="COLUMN", multiple=True, help="Also assess each level of this column; repeatable."
+)
+@click.option("--weight", metavar="COLUMN", help="Column with row weights.")
+@click.option(
+    "--measure", "measures", metavar="NAME", multiple=True, help="Only these measures or families; repeatable."
+)
+@click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals.")
+@click.option("--missing", default="error", show_default=True, help="Rows without a label: error or drop.")
+@click.option("--unknown", default="error", show_default=True, help="Predicted labels that are no class: error or own.")
+@click.option(
+    "--undefined",
+    default="propagate",
+    show_default=True,
+    help="Undefined classes in averages: propagate, skip, zero, one.",
+)
+@click.option(
+    "--shares", default="wilson", show_default=True, help="Interval of shares: wilson, clopper-pearson, jeffreys."
+)
+@click.option(
+    "--cells", default="auto", show_default=True, help="Interval of the rest: auto, dirichlet, bca, percentile, delta."
+)
+@click.option("--seed", default=4213, show_default=True, help="Seed of the draws.")
+@click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header.")
+@click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file.")
+@click.option("--max-rows", type=int, help="Refuse files with more rows.")
+@click.option("--sha256", help="Refuse a file with another digest.")
+@click.option(
+    "--out",
+    "-o",
+    default="assay-out",
+    show_default=True,
+    type=click.Path(),
+    help="Folder for record.json and report.html.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def run(predictions: str, *, out: str, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401  options by name
+    """Assess a file of predictions: CSV, Parquet, JSON lines or Arrow."""
+    from assay.app.running import run_file
+
+    assessment = run_file(predictions, quiet=quiet, **given)
+    where = _written(assessment, Path(out))
+    if as_json:
+        click.echo(assessment.record.to_text(), nl=False)
+    if not quiet:
+        _say_summary(assessment)
+        _say_end(assessment, where, f"assay run {predictions} --help   (groups, weights, intervals)")
+
+
+@cli.command()
+@click.argument("measure")
+@click.option("--json", "as_json", is_flag=True, help="Print the declaration as JSON.")
+def show(measure: str, *, as_json: bool) -> None:
+    """Explain a measure: formula, range, sources, errata, other names."""
+    from assay.app.showing import declaration, explained
+    from assay.measures.catalogue import measure as find
+
+    found = find(measure)
+    click.echo(json.dumps(declaration(found), indent=1, ensure_ascii=False) if as_json else explained(found))
+
+
+@cli.command()
+@click.option("--task", metavar="TASK", help="Only measures for binary or multiclass.")
+@click.option("--family", metavar="FAMILY", help="Only one family.")
+@click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
+def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
+    """List the measures."""
+    from assay.app.showing import declaration, listing
+    from assay.measures.catalogue import measures as find
+
+    found = find(task=task, family=family)
+    click.echo(json.dumps([declaration(m) for m in found], indent=1, ensure_ascii=False) if as_json else listing(found))
+
+
+@cli.command()
+@click.option(
+    "--out", "-o", default="assay-demo", show_default=True, type=click.Path(), help="Folder for the demo's reports."
+)
+@click.option(
+    "--open/--no-open", "opens", default=None, help="Open the report in a browser (default: if there is a desktop)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the Records on standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
+    """Assess two bundled examples: a screening test and a waste sorter."""
+    from assay.app.running import demo_files, run_file
+
+    records: dict[str, Any] = {}
+    last: tuple[Any, Path] | None = None
+    for name, path, roles in demo_files():
+        assessment = run_file(path, quiet=quiet, **roles)
+        last = assessment, _written(assessment, Path(out) / name)
+        records[name] = dict(assessment.record)
+        if not quiet:
+            _say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
+            _say_summary(assessment)
+    if as_json:
+        click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
+    if last is None:
+        return
+    if not quiet:
+        _say_end(last[0], last[1], "assay run YOUR.csv --truth COLUMN --predicted COLUMN --positive LABEL")
+    if opens or (opens is None and not quiet and _desktop()):
+        click.launch(str(last[1] / "report.html"))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def doctor(*, as_json: bool) -> None:
+    """Look at this installation: versions, optional parts, and whether the engine counts."""
+    from assay.app.examining import examined
+
+    rows = examined()
+    if as_json:
+        click.echo(json.dumps([{"part": a, "state": b, "detail": c} for a, b, c in rows], indent=1))
+    else:
+        for part, state, detail in rows:
+            click.echo(f"{part:<14} {state:<8} {detail}")
+    if any(state == "broken" for _, state, _ in rows):
+        raise SystemExit(5)
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of a Record."""
+    from assay.assess.record import schema as of_record
+
+    click.echo(json.dumps(of_record(), indent=1))
+
+
+def _written(assessment: Any, folder: Path) -> Path:  # noqa: ANN401  an Assessment, whose module loads numpy
+    from assay.core.errors import PlanError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PlanError(
+            "out-exists",
+            f"cannot make the folder {folder}",
+            where=str(folder),
+            found=error.strerror,
+            fix="give another --out",
+        ) from error
+    assessment.save(folder / "record.json")
+    assessment.report(folder / "report.html")
+    return folder
+
+
+def _say_summary(assessment: Any) -> None:  # noqa: ANN401
+    import shutil
+
+    from assay.report.terminal import summary
+
+    _say(summary(assessment.record, width=min(100, shutil.get_terminal_size((100, 24)).columns), colour=_colour()))
+
+
+def _say_end(assessment: Any, folder: Path, next_command: str) -> None:  # noqa: ANN401
+    _say("")
+    _say(f"verdict  {assessment.record['conformity']['overall']}: an ad hoc run states no plan, so no clause is shown")
+    _say(f"report   {folder / 'report.html'}   (record: {folder / 'record.json'})")
+    _say(f"next     {next_command}")
+
+
+def _say(text: str) -> None:
+    """People's output goes to standard error, so that standard output stays for machines."""
+    click.echo(text, err=True)
+
+
+def _colour() -> bool:
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+
+def _desktop() -> bool:
+    return sys.stderr.isatty() and bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("darwin", "win32")
+    )
+
+
+def main() -> None:
+    """Run the command line; every failure has its exit code and its message."""
+    try:
+        status = cli.main(standalone_mode=False)
+    except AssayError as error:
+        _fail(error)
+    except click.exceptions.Abort:
+        _say("stopped")
+        raise SystemExit(130) from None
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        _say("stopped")
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        sys.stdout = None
+        raise SystemExit(141) from None
+    except Exception as error:
+        if os.environ.get("ASSAY_DEBUG"):
+            raise
+        from assay.core.text import visible
+
+        _fail(
+            AssayError(
+                "internal",
+                f"a fault of assay itself: {type(error).__name__}: {visible(error)}",
+                fix="run again with ASSAY_DEBUG=1 to see where, and report it with that output",
+            )
+        )
+    raise SystemExit(status if isinstance(status, int) else 0)
+
+
+def _fail(error: AssayError) -> None:
+    if "--json" in sys.argv:
+        click.echo(json.dumps(error.to_json(), ensure_ascii=False))
+    text = str(error)
+    if _colour():
+        head, _, rest = text.partition("\n")
+        text = click.style(head, fg="red", bold=True) + "\n" + rest
+    _say(text)
+    raise SystemExit(error.exit_code)

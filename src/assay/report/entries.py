@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One estimate of a Record, ready to be shown: text for people, and numbers for charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, Final
+
+from assay.core.errors import PlanError, RecordError
+from assay.core.text import SHOWN, counted, figure, visible
+from assay.measures import REGISTRY, parse
+from assay.report import sentences
+from assay.tally.base import Count, count_from_json
+
+LONGEST: Final = 1200
+"""A note or reason longer than this is cut; names are cut much earlier, by `visible`."""
+INFINITE: Final = {"inf": math.inf, "-inf": -math.inf}
+UNDEFINED: Final = "undefined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is declared of a measure, as text."""
+
+    measure: str
+    name: str
+    symbol: str = ""
+    says: str = ""
+    formula: str = ""
+    also: tuple[str, ...] = ()
+    span: tuple[float, float] = (-math.inf, math.inf)
+    range: str = ""
+    better: str = ""
+    chance: str = ""
+    source: str = ""
+    family: str = ""
+    base: str = ""
+    average: str = ""
+    errata: tuple[str, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        """Where the glossary speaks of it; a name typed with parameters has none of its own."""
+        return f"about-{self.measure}" if self.measure.isidentifier() else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One number with its interval, or the reasons why one or both are missing."""
+
+    about: About
+    value: float | None
+    shown: str
+    reason: str
+    low: float | None
+    high: float | None
+    interval: str
+    missing: str
+    method: str
+    n: str
+    parts: str
+    notes: tuple[str, ...]
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a value."""
+        return self.value is not None
+
+    @property
+    def short(self) -> str:
+        """The interval with a dash, for charts."""
+        return self.interval.replace(" to ", "–")
+
+    @property
+    def so(self) -> str:
+        """The interval, or why there is none."""
+        return self.interval or self.missing
+
+
+def prose(text: object) -> str:
+    """A note or reason that may hold names from outside: invisible characters shown, length bounded."""
+    whole = str(text)
+    kept = whole if len(whole) <= LONGEST else f"{whole[:LONGEST]}…"
+    # `visible` cuts a name at 256 characters; a sentence is longer, so it goes through in pieces.
+    return "".join(visible(kept[i : i + SHOWN]) for i in range(0, len(kept), SHOWN))
+
+
+def real(content: object) -> float | None:
+    """A number of a Record: infinities are written as text, a missing one as null."""
+    if content is None:
+        return None
+    if isinstance(content, str) and content in INFINITE:
+        return INFINITE[content]
+    if isinstance(content, bool) or not isinstance(content, (int, float)):
+        raise RecordError("record-unreadable", f"a value is written as {visible(repr(content))}", fix="restore the file")
+    return float(content)
+
+
+def amount(count: Count) -> str:
+    """A count of rows, or a sum of weights, as people read it.
+
+    >>> amount(1200), amount(Fraction(9, 2)), amount(Fraction(1, 3))
+    ('1,200', '4.5', '0.333')
+    """
+    if isinstance(count, int) or count.denominator == 1:
+        return f"{int(count):,}"
+    value = float(count)
+    short = f"{value:,.6g}"
+    return short if math.isclose(float(short.replace(",", "")), value) and len(short) <= len("1,000.5") else figure(value)
+
+
+def share(part: Count, whole: Count) -> float | None:
+    """A part of a whole, for shading a cell; nothing when the whole is empty."""
+    return float(Fraction(part) / Fraction(whole)) if whole else None
+
+
+def in_hundred(value: float) -> str:
+    """A share in percent, never a false 0 or 100.
+
+    >>> in_hundred(0.731), in_hundred(0.0001), in_hundred(0.9999), in_hundred(1.0)
+    ('73 %', '<1 %', '>99 %', '100 %')
+    """
+    whole = round(value * 100)
+    if whole == 0 and value > 0:
+        return "<1 %"
+    if whole == 100 and value < 1:  # noqa: PLR2004  percent
+        return ">99 %"
+    return f"{whole} %"
+
+
+@cache
+def about(title: str) -> About:
+    """The declaration of a measure; a Record from elsewhere may name one we do not know."""
+    try:
+        found = parse(title)
+    except PlanError:
+        return About(measure=visible(title), name=visible(title))
+    name = sentences.spoken(found.name, found.symbol)
+    if found.base and found.average and found.name == f"{found.base}_{found.average}":
+        base = REGISTRY.find(found.base)
+        name = sentences.averaged(sentences.spoken(base.name, base.symbol), found.average)
+    given = title.removeprefix(found.name)
+    return About(
+        measure=title,
+        name=name + given,
+        symbol=found.symbol,
+        says=found.says,
+        formula=found.formula,
+        also=found.also,
+        span=found.range,
+        range=found.range_shown,
+        better=str(found.better),
+        chance=found.chance or "",
+        source="; ".join(str(one) for one in found.source),
+        family=found.family,
+        base=found.base or "",
+        average=found.average or "",
+        errata=found.errata,
+    )
+
+
+def entry(estimate: Mapping[str, Any]) -> Entry:
+    """An estimate of a Record, ready to be shown."""
+    known = about(str(estimate["measure"]))
+    value, low, high = (real(estimate.get(name)) for name in ("value", "low", "high"))
+    parts = ""
+    if estimate.get("denominator") is not None:
+        top, of = (amount(count_from_json(estimate[name])) for name in ("numerator", "denominator"))
+        parts = f"{top} of {of}"
+    counts = known.family == "counts"
+    return Entry(
+        about=known,
+        value=value,
+        shown=UNDEFINED if value is None else _whole(value) if counts else figure(value),
+        reason=prose(estimate.get("undefined", "no reason is recorded")) if value is None else "",
+        low=low,
+        high=high,
+        interval="" if low is None or high is None else f"{figure(low)} to {figure(high)}",
+        missing=prose(estimate.get("no_interval") or ("the value is undefined" if value is None else "not recorded")),
+        method=visible(estimate.get("interval") or "none"),
+        n=amount(count_from_json(estimate["n"])),
+        parts=parts,
+        notes=tuple(prose(note) for key in ("notes", "interval_notes") for note in estimate.get(key, ())),
+    )
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else figure(value)
+
+
+def rows_said(rows: int) -> str:
+    """A number of rows."""
+    return counted(rows, "row")

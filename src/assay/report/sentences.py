@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every sentence a report says, in one place; numbers and names come in ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from assay.core.text import counted
+
+SPOKEN: Final = {
+    "matthews_corrcoef": "Matthews correlation",
+    "cohen_kappa": "Cohen's kappa",
+    "youden_index": "Youden index",
+    "fowlkes_mallows": "Fowlkes-Mallows",
+    "jaccard": "Jaccard index",
+    "gini_impurity": "Gini impurity",
+    "jensen_shannon": "Jensen-Shannon divergence",
+    "kl_truth_pred": "KL, truth from predicted",
+    "kl_pred_truth": "KL, predicted from truth",
+    "csmf_accuracy": "CSMF accuracy",
+    "cccsmf_accuracy": "chance-corrected CSMF accuracy",
+    "likelihood_ratio_positive": "positive likelihood ratio",
+    "likelihood_ratio_negative": "negative likelihood ratio",
+}
+"""Names that read badly with their underscores taken away."""
+
+FAMILIES: Final = {
+    "counts": "Counts",
+    "rates": "Rates",
+    "F": "F-scores and overlaps",
+    "chance-corrected": "Corrected for chance",
+    "ratios": "Ratios",
+    "averages": "Averages over classes",
+    "baselines": "Baselines",
+    "constants": "Constants",
+    "class shares": "Class shares, true against predicted",
+}
+
+AVERAGES: Final = {
+    "macro": "every class counts the same",
+    "weighted": "every class counts by its true size",
+    "micro": "all classes pooled",
+}
+
+METHODS: Final = {
+    "wilson": "Wilson score interval of a share: the true shares that would make the observed one unsurprising",
+    "clopper-pearson": "Clopper-Pearson interval of a share: never covers less often than its level says",
+    "jeffreys": "Jeffreys interval of a share: the middle of Beta(x + 1/2, n - x + 1/2)",
+    "dirichlet-jeffreys on 4 cells": "the four cells of the table are drawn anew from a Dirichlet distribution"
+    " with Jeffreys' weight (count + 1/2), and the measure is computed on every draw",
+    "bca on cells": "the cells of the confusion matrix, not the rows, are drawn anew; the percentiles are corrected"
+    " for bias and acceleration (BCa)",
+    "percentile on cells": "the cells of the confusion matrix, not the rows, are drawn anew; plain percentiles",
+    "delta on cells": "the delta method on the cells of the confusion matrix",
+}
+
+POLICIES: Final = {
+    "propagate": "an average over classes is undefined when a class has no value",
+    "skip": "a class without a value is left out of averages",
+    "zero": "a class without a value counts as 0 in averages",
+    "one": "a class without a value counts as 1 in averages",
+}
+
+ORIENTATION: Final = "Rows are what was true, columns what was predicted."
+SHADING: Final = "The darker a cell, the larger its share of its row: ✓ blue is right, ✗ orange is mistaken."
+NO_MISTAKES: Final = "No row was classified wrongly."
+SEE_TABLE: Final = "the numbers are in the table below the chart"
+REFERENCE: Final = "The dashed line is the value of all rows together."
+CONFORMITY: Final = "conformity with ISO/IEC TS 4213:2022"
+
+
+def spoken(name: str, symbol: str = "") -> str:
+    """The name of a measure as people say it.
+
+    >>> spoken("negative_predictive_value", "NPV"), spoken("f_0_5", "F0.5"), spoken("cohen_kappa", "κ")
+    ('negative predictive value', 'F0.5', "Cohen's kappa")
+    """
+    if name in SPOKEN:
+        return SPOKEN[name]
+    plain = name.replace("_", "").casefold()
+    return symbol if plain == symbol.replace(".", "").casefold() else name.replace("_", " ")
+
+
+def averaged(base: str, average: str) -> str:
+    """The name of an average over classes.
+
+    >>> averaged("recall", "macro")
+    'recall, macro'
+    """
+    return f"{base}, {average}"
+
+
+def percent(level: float) -> str:
+    """A confidence level.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{level * 100:.10g} %"
+
+
+def title(source: str | None, rows: str) -> str:
+    """What the report is about."""
+    return f"Assessment of {source}" if source else f"Assessment of {rows}"
+
+
+def kind(task: str, classes: int) -> str:
+    """The kind of assessment."""
+    return "binary" if task == "binary" else f"multi-class, {counted(classes, 'class', 'classes')}"
+
+
+def said_rightly(*, rows: str, right: str, value: str, how_sure: str, baseline: str) -> str:
+    """The opening sentence of an assessment of classes."""
+    return f"Of {rows}, {right} classified rightly: accuracy {value}, {how_sure}{baseline}."
+
+
+def of_weight(total: str, rows: str) -> str:
+    """What an assessment of weighted rows rests on."""
+    return f"a total weight of {total} on {rows}"
+
+
+def were(amount: str) -> str:
+    """An amount with the verb that fits it."""
+    return f"{amount} {'was' if amount == '1' else 'were'}"
+
+
+def how_sure(interval: str, level: str, missing: str) -> str:
+    """An interval, or why there is none."""
+    return f"{level} interval {interval}" if interval else f"without an interval ({missing})"
+
+
+def trivial(baseline: str) -> str:
+    """What no knowledge at all would reach."""
+    return f"; always calling the most frequent class would give {baseline}"
+
+
+def accuracy_undefined(rows: str, reason: str) -> str:
+    """The opening sentence when even accuracy has no value."""
+    return f"{rows} were assessed; accuracy is undefined: {reason}."
+
+
+def asked_for(rows: str, measures: int) -> str:
+    """The opening sentence when accuracy was not asked for."""
+    return f"{rows} were assessed on {counted(measures, 'measure')}."
+
+
+def rows_equation(rows: Mapping[str, object]) -> str:
+    """Row accounting, as an equation in words.
+
+    >>> rows_equation({"read": 5, "scored": 4, "excluded": {"truth is missing": 1}, "unmatched": 0})
+    '5 rows read = 4 scored + 1 excluded (truth is missing) + 0 unmatched'
+    """
+    read, scored, unmatched = (int(str(rows[name])) for name in ("read", "scored", "unmatched"))
+    given = rows["excluded"]
+    excluded = {str(why): int(n) for why, n in given.items()} if isinstance(given, Mapping) else {}
+    reasons = ", ".join(f"{n:,} {why}" if len(excluded) > 1 else why for why, n in excluded.items())
+    out = f"{sum(excluded.values()):,} excluded" + (f" ({reasons})" if reasons else "")
+    return f"{counted(read, 'row')} read = {scored:,} scored + {out} + {unmatched:,} unmatched"
+
+
+def undefined_measures(lost: int, of: int) -> str:
+    """How many measures have no value."""
+    return f"{lost} of {of} measures {'is' if lost == 1 else 'are'} undefined here; each says why."
+
+
+def excluded_rows(out: int, read: int, reasons: str) -> str:
+    """How many rows were left out."""
+    return f"{out:,} of {counted(read, 'row')} {'was' if out == 1 else 'were'} left out: {reasons}."
+
+
+def unmatched_rows(out: int, read: int) -> str:
+    """How many rows found no partner."""
+    return f"{out:,} of {counted(read, 'row')} found no partner."
+
+
+def never_predicted(labels: str, count: int) -> str:
+    """Classes the system does not use."""
+    return f"{counted(count, 'class', 'classes')} {'was' if count == 1 else 'were'} never predicted: {labels}."
+
+
+def never_true(labels: str, count: int) -> str:
+    """Classes the data do not hold."""
+    return f"{counted(count, 'class', 'classes')} never occurred in truth: {labels}."
+
+
+def small_groups(count: int, below: int) -> str:
+    """Groups too small to say much."""
+    return f"{counted(count, 'group')} {'has' if count == 1 else 'have'} fewer than {below} rows and {marks(count)}."
+
+
+def marks(count: int) -> str:
+    """How a small group is shown."""
+    return "is marked △" if count == 1 else "are marked △"
+
+
+def small(rows: int) -> str:
+    """The mark of one small group."""
+    return f"△ only {counted(rows, 'row')}"
+
+
+def other_classes(count: int) -> str:
+    """The classes of a matrix that are not shown one by one."""
+    return f"other ({counted(count, 'class', 'classes')})"
+
+
+def matrix_cut(shown: int, hidden: int) -> str:
+    """Why a matrix does not show all classes."""
+    return f"The {shown} largest classes are shown; the other {hidden:,} are added up."
+
+
+def rows_cut(shown: int, hidden: int, thing: str = "classes") -> str:
+    """Why a table does not show all classes."""
+    return f"The {shown} largest {thing} are shown; {hidden:,} more are not, but the Record has their counts."
+
+
+def plot_cut(shown: int, thing: str = "classes") -> str:
+    """Why a chart does not show all classes."""
+    return f"The charts show the {shown} largest {thing}; the table below them has more."
+
+
+def unlisted(classes: int) -> str:
+    """Why there are no measures for each class."""
+    return f"A Record of {classes:,} classes lists no measures class by class, so these are the counts of its tally."
+
+
+def more(count: int, thing: str, things: str | None = None) -> str:
+    """What a summary leaves to the report."""
+    many = things or f"{thing}s"
+    return f"and {counted(count, f'more {thing}', f'more {many}')}: see the report"
+
+
+def forest_title(measure: str, by: str) -> str:
+    """The title of a forest plot."""
+    return f"{measure} by {by}"
+
+
+def forest_described(count: int, lowest: tuple[str, str] | None, highest: tuple[str, str] | None) -> str:
+    """A forest plot for who cannot see it."""
+    many = counted(count, "row")
+    if lowest is None or highest is None:
+        return f"{many}, none with a value; {SEE_TABLE}."
+    return f"{many}; lowest {lowest[1]} ({lowest[0]}), highest {highest[1]} ({highest[0]}); {SEE_TABLE}."
+
+
+def bar_described(value: str, interval: str, low: str, high: str) -> str:
+    """A small bar for who cannot see it."""
+    return f"{value}{f', interval {interval}' if interval else ''}, on a scale from {low} to {high}"
+
+
+def method(name: str) -> str:
+    """What an interval method does."""
+    if name in METHODS:
+        return METHODS[name]
+    first, _, rest = name.partition(" of ")
+    return f"the {first} interval of {rest}, carried over to measures that are functions of it" if rest else name
+
+
+def draws(count: object, seed: object) -> str:
+    """How many draws there were, and how to make them again."""
+    many = f"{count:,}" if isinstance(count, int) else str(count)
+    return f"{many} draws, seed {seed}: the same draws on every machine."
+
+
+def policy(name: str) -> str:
+    """What an undefined class value does to an average."""
+    return POLICIES.get(name, name).capitalize() + "."
+
+
+def weighted_rows() -> str:
+    """What weights change."""
+    return "Rows are weighted: counts are sums of weights, and no interval is given, because weights are not counts."
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in a row."""
+    return ", ".join(names)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file that is open: its queries, and where in it the rows stand that an error must name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay.core.errors import EngineError, MissingColumn, RowsError
+from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.rows.engine import quote_identifier, quote_literal, told_as_ours
+from assay.rows.jsonlines import Fault
+from assay.rows.reading import unreadable
+
+if TYPE_CHECKING:
+    import duckdb
+
+VIEW = "rows"
+"""What the rows are called in SQL given to `OpenedFile.fetch`."""
+
+_NUMERIC = {
+    "tinyint",
+    "smallint",
+    "integer",
+    "bigint",
+    "hugeint",
+    "utinyint",
+    "usmallint",
+    "uinteger",
+    "ubigint",
+    "uhugeint",
+}
+_REAL = {"float", "double", "decimal"}
+_EXACT = 2**53
+
+Stamp: TypeAlias = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, eq=False)
+class OpenedFile:
+    """A file whose rows wait in the engine; run queries with `fetch`, so that failures come out as errors of ours."""
+
+    relation: duckdb.DuckDBPyRelation
+    connection: duckdb.DuckDBPyConnection
+    path: str
+    format: str
+    columns: dict[str, str]
+    sha256: str
+    bytes: int
+    rows: int | None
+    notes: tuple[str, ...]
+    first_line: int
+    decimal: str = "."
+    faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
+    stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
+
+    def fetch(self, query: str | duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
+        """The answer to a query, as rows of Python values; in SQL text the file is the table `rows`."""
+        with translated(self):
+            return (self.connection.sql(query) if isinstance(query, str) else query).fetchall()
+
+    def arrays(self, query: str | duckdb.DuckDBPyRelation) -> dict[str, Any]:
+        """The answer to a query, as numpy arrays by column."""
+        with translated(self):
+            return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
+
+    def confirm(self, rows: int) -> None:
+        """Demand that the engine read as many rows as the file has; whoever counts rows calls this with the sum."""
+        if self.rows is None or rows == self.rows:
+            return
+        numbers = f"{rows:,} read, {self.rows:,} there"
+        if self.format in {"parquet", "arrow"}:
+            raise RowsError(
+                "file-unreadable",
+                "the file does not hold the rows its footer counts",
+                where=visible(self.path),
+                found=numbers,
+                fix="write the file again",
+            )
+        raise EngineError(
+            "engine-failed",
+            "the engine read another number of rows than the file has",
+            where=visible(self.path),
+            found=numbers,
+            fix="report this with the file's digest",
+        )
+
+
+@contextmanager
+def translated(opened: OpenedFile) -> Iterator[None]:
+    """Run engine work on an opened file so that only our errors come out, also if the file changed meanwhile."""
+    try:
+        with told_as_ours(visible(opened.path), opened.format):
+            yield
+    except (EngineError, RowsError):
+        demand_unchanged(opened)
+        raise
+    demand_unchanged(opened)
+
+
+def demand_unchanged(opened: OpenedFile) -> None:
+    """Demand that the file is the one that was checked and hashed."""
+    try:
+        now = stamp_of(Path(opened.path).stat())
+    except OSError as error:
+        raise unreadable(opened.path, error) from None
+    if now != opened.stamp:
+        raise RowsError(
+            "digest-mismatch",
+            "the file changed while it was being read",
+            where=visible(opened.path),
+            known=f"sha256 {opened.sha256}",
+            fix="run again when nothing writes to the file",
+        )
+
+
+def stamp_of(facts: os.stat_result) -> Stamp:
+    """What changes when a file is written to or replaced."""
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def check_scalar(opened: OpenedFile, column: str) -> None:
+    """Demand that a column is there and holds one value of one kind a row."""
+    if column not in opened.columns:
+        close = nearest(column, opened.columns)
+        raise MissingColumn(
+            "missing-column",
+            f"there is no column {quoted(column)}",
+            where=visible(opened.path),
+            found=quoted(column),
+            known=listed(opened.columns, most=12),
+            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
+        )
+    if (fault := opened.faults.get(column)) and (error := fault()):
+        raise error
+
+
+def locate(
+    opened: OpenedFile, predicate: str, columns: Sequence[str], limit: int = 3
+) -> list[tuple[int, dict[str, object]]]:
+    """The first rows that satisfy an SQL predicate, in file order, by their number among the data rows (from 1)."""
+    number = next(name for name in _fresh("row") if name.lower() not in {c.lower() for c in opened.columns})
+    numbered = f"SELECT row_number() OVER () AS {quote_identifier(number)}, * FROM {VIEW}"  # noqa: S608
+    chosen = ", ".join(quote_identifier(name) for name in (number, *columns))
+    query = (
+        f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
+    )
+    return [(row[0], dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
+
+
+def _fresh(name: str) -> Iterator[str]:
+    while True:
+        yield name
+        name += "_"
+
+
+def rows_with(opened: OpenedFile, column: str, label: object, most: int = 3) -> list[int]:
+    """The numbers of the first rows that carry a label; None looks for missing ones."""
+    name = quote_identifier(column)
+    if label is None:
+        predicate = f"{name} IS NULL"
+    elif isinstance(label, str):
+        predicate = f"{name} = {quote_literal(label)}"
+    elif isinstance(label, (bool, int, float)):
+        predicate = f"{name} = {label!r}"
+    else:
+        return []
+    return [row for row, _ in locate(opened, predicate, [], most)]
+
+
+def number_column(opened: OpenedFile, column: str) -> str:
+    """The SQL that makes numbers of a column, after a check that every value is one; missing values stay missing."""
+    check_scalar(opened, column)
+    name = quote_identifier(column)
+    kind = opened.columns[column].partition("(")[0].lower()
+    if kind in _REAL:
+        return f"CAST({name} AS DOUBLE)"
+    if kind in _NUMERIC:
+        _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {_EXACT}", "up to 2^53, to be exact")
+        return f"CAST({name} AS DOUBLE)"
+    if kind != "varchar":
+        raise _not_numeric(opened, column, f"the column is {visible(opened.columns[column])}", "numbers")
+    mark = opened.decimal
+    pattern = rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?"
+    pointed = name if mark == "." else f"replace({name}, ',', '.')"
+    number = f"TRY_CAST({pointed} AS DOUBLE)"
+    wrong = f"NOT coalesce(regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}), false)"
+    _demand_numbers(
+        opened, column, f"{name} IS NOT NULL AND {wrong}", f"digits with a decimal {quoted(mark)}, as in 0{mark}95"
+    )
+    return f"CAST({pointed} AS DOUBLE)"
+
+
+def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> None:
+    count = opened.fetch(f"SELECT count(*) FROM {VIEW} WHERE {wrong}")[0][0]  # noqa: S608
+    if count:
+        first = locate(opened, wrong, [column])
+        shown = ", ".join(f"{quoted(values[column])} in row {row:,}" for row, values in first)
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
+        raise _not_numeric(opened, column, f"{shown}{more}", known, count)
+
+
+def _not_numeric(opened: OpenedFile, column: str, found: str, known: str, count: int | None = None) -> RowsError:
+    some = f"{counted(count, 'value')} of column {quoted(column)} cannot be read as a number" if count else None
+    return RowsError(
+        "column-not-numeric",
+        some or f"column {quoted(column)} must hold numbers",
+        where=f"{visible(opened.path)}, column {quoted(column)}",
+        found=found,
+        known=known,
+        fix='correct the values; if the file writes 0,95 state decimal=","; leave a field empty for a missing value',
+    )
