@@ -16,8 +16,8 @@ from assay.measures import REGISTRY, Measure
 from assay.tally.confusion import Confusion
 from assay.tally.tables import Binary, Multiclass
 
-FEW = settings(max_examples=25)
-SOME = settings(max_examples=60)
+FEW = settings(max_examples=15)
+SOME = settings(max_examples=40)
 HUGE = 2**40
 
 # ---------------------------------------------------------------- counts and tables
@@ -133,6 +133,15 @@ def tables(case, cells=counts, least=1, most=8):
 
 def corners(case):
     return map(binary, FOUR_CORNERS) if case.measure.takes is Binary else map(Multiclass.of, CORNERS)
+
+
+def refuses(ready, table):
+    """Whether a measure refuses a table: the weighted balanced accuracy does, given the class sizes (errata E-SCH-03)."""
+    if ready.name != "balanced_accuracy_weighted" or table.k == 1:
+        return False
+    weights_, sizes = ([Fraction(x) for x in xs] for xs in (ready.given["weights"].values(), table.actual))
+    defined = all(r for w, r in zip(weights_, sizes, strict=True) if w)
+    return defined and all(w * sum(sizes) == r * sum(weights_) for w, r in zip(weights_, sizes, strict=True))
 
 
 def plain(result):

@@ -23,7 +23,7 @@ def formula_value(measure, table):
     names = _names(measure, table)
     names["over"] = _division(infinite=measure.infinite)
     try:
-        return eval(_code(measure.formula), {"__builtins__": {}}, names)  # noqa: S307  our own declarations
+        return eval(_code(measure.formula), {"__builtins__": {}, **names})  # noqa: S307  our own declarations
     except NoValueError:
         return None
 

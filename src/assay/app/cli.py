@@ -189,9 +189,13 @@ def schema() -> None:
     click.echo(json.dumps(of_record(), indent=1))
 
 
-def _written(assessment: Any, folder: Path) -> Path:  # noqa: ANN401  an Assessment, whose module loads numpy
+def _written(assessment: Any, folder: Path) -> Path:
+    """Both files of a run; they are made before anything is written, so that a fault leaves nothing behind."""
+    from assay.assess.assessment import RENDERERS
+    from assay.assess.record import write_whole
     from assay.core.errors import PlanError
 
+    made = {name: RENDERERS[Path(name).suffix](assessment.record) for name in ("record.json", "report.html")}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -202,8 +206,8 @@ def _written(assessment: Any, folder: Path) -> Path:  # noqa: ANN401  an Assessm
             found=error.strerror,
             fix="give another --out",
         ) from error
-    assessment.save(folder / "record.json")
-    assessment.report(folder / "report.html")
+    for name, text in made.items():
+        write_whole(folder / name, text.encode("utf-8", "surrogatepass"))
     return folder
 
 

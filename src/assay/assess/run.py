@@ -182,7 +182,7 @@ def _without_missing(counted_: Counted, settings: Settings, source: Source) -> t
             f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label",
             where=source.where,
             found=shown,
-            fix='complete the labels, or say missing="drop" to leave these rows out and count them',
+            fix='complete the labels, or leave these rows out and count them: missing="drop" (--missing drop)',
         )
     kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
     excluded = {f"{role} is missing": n for role, n in lost.items() if n}

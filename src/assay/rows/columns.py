@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import RowsError
+from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, visible
-from assay.rows.labels import EXACT, label_of
+from assay.rows.labels import EXACT, absent, label_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,6 +99,8 @@ def as_array(column: object, role: str) -> NDArray[Any]:
         array = np.from_dlpack(cast("Any", column))
     elif hasattr(column, "to_numpy"):
         array = _from_series(column)
+    elif hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
+        array = _from_arrow(column)
     elif hasattr(column, "__array__"):
         array = np.asarray(column)
     elif isinstance(column, Iterable) and not isinstance(column, (str, bytes, dict)):
@@ -110,7 +113,7 @@ def as_array(column: object, role: str) -> NDArray[Any]:
             fix="give a list, an array, a Series, or name a column of data=",
         )
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(object), None) if np.ma.is_masked(array) else np.asarray(array.data)
+        array = _from_list(array.tolist()) if np.ma.is_masked(array) else np.asarray(array.data)
     if array.ndim != 1:
         raise RowsError(
             "column-not-scalar",
@@ -151,11 +154,33 @@ def _categories(column: Any) -> NDArray[Any]:  # noqa: ANN401  a pandas Series o
     return cast("NDArray[Any]", names[np.asarray(holder.codes)])
 
 
-def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, PyArrow
-    array = (
-        series.to_numpy(zero_copy_only=False) if type(series).__module__.startswith("pyarrow") else series.to_numpy()
-    )
-    return np.asarray(array)
+def _from_series(series: Any) -> NDArray[Any]:
+    """A Series of pandas, Polars or PyArrow; one with nulls as Python objects, because floats would round large labels."""
+    if type(series).__module__.startswith("pyarrow"):
+        return _from_list(series.to_pylist()) if series.null_count else np.asarray(series.to_numpy(zero_copy_only=False))
+    if hasattr(series, "null_count"):
+        return _from_list(series.to_list()) if series.null_count() else np.asarray(series.to_numpy())
+    if hasattr(series, "isna") and not isinstance(series.dtype, np.dtype) and series.isna().any():
+        return np.asarray(series.astype(object).where(series.notna(), None), dtype=object)
+    return np.asarray(series.to_numpy())
+
+
+def _from_arrow(column: Any) -> NDArray[Any]:
+    """Anything that hands over Arrow data, through whichever Arrow library is installed."""
+    try:
+        import pyarrow as pa
+
+        return _from_series(pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column))
+    except ImportError:
+        pass
+    try:
+        import polars as pl
+
+        return _from_series(pl.Series(column))
+    except ImportError as error:
+        raise PlanError(
+            "missing-extra", "an Arrow column needs pyarrow or polars to be read", fix='pip install "assay[arrow]"'
+        ) from error
 
 
 def _integers(array: NDArray[Any], role: str) -> Coded:
@@ -176,7 +201,7 @@ def _whole_floats(array: NDArray[Any], role: str) -> Coded:
     for start in range(0, len(array), CHUNK):
         part, gone = array[start : start + CHUNK], missing[start : start + CHUNK]
         there = part[~gone]
-        bad = there[(np.abs(there) > EXACT) | (there != np.floor(there))]
+        bad = there[(np.abs(there) >= EXACT) | (there != np.floor(there))]
         if len(bad):
             row = start + int(np.flatnonzero(part == bad[0])[0])
             label_of(float(bad[0]), where=f"{role}, index {row}")
@@ -260,7 +285,7 @@ def _key(value: object) -> object:
     """Text as itself, missing values as one, the rest with its type: 1, 1.0 and True are equal but not the same."""
     if type(value) is str:
         return value
-    return (type(value), value) if value == value else None  # noqa: PLR0124  NaN and NaT differ from themselves
+    return None if absent(value) else (type(value), value)
 
 
 def _objects(array: NDArray[Any], role: str) -> Coded:
@@ -314,12 +339,16 @@ def weights(column: object, rows: int) -> NDArray[np.float64]:
     """A column of weights: finite, not negative, one a row."""
     array = as_array(column, "weight")
     if array.dtype.kind == "O":
-        try:
-            array = np.array([np.nan if v is None else v for v in array], dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        strange = next((v for v in array if not absent(v) and not isinstance(v, numbers.Real)), None)
+        if strange is not None:
             raise RowsError(
-                "column-not-numeric", "the weights are not numbers", where="weight", fix="give one number a row"
-            ) from error
+                "column-not-numeric",
+                "the weights are not numbers",
+                where="weight",
+                found=visible(repr(strange)),
+                fix="give one number a row",
+            )
+        array = np.array([np.nan if absent(v) else v for v in array], dtype=np.float64)
     if array.dtype.kind not in "iufb":
         raise RowsError(
             "column-not-numeric",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted
-from assay.rows.textfiles import BOM, FREE, Text, check_text
+from assay.rows.textfiles import BOM, CONTROLS, FREE, Text, check_encoding, refuse_controls
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +80,8 @@ class Body:
         self.end = b"\r\n" if header.crlf else b"\n"
         self.mark = header.delimiter.encode()
         self.good = self.mark * (self.fields - 1) + self.end
-        self.plain = bytes(set(range(256)) - {*self.mark, _QUOTE, _NEWLINE, _RETURN})
+        self.marks = self.mark + b'"\r\n'
+        self.plain = bytes(set(range(256)) - set(self.marks) - set(CONTROLS))
         self.line = 1  # of the row that comes next, or that is open
         self.offset = len(BOM) if text.bom else 0
         self.rows = 0
@@ -95,8 +96,10 @@ class Body:
     def feed(self, block: bytes) -> None:
         """Take in the next lines."""
         at = self.line + self.open.count(_MARK)
-        check_text(block, self.where, at, self.offset)
         kept = block.translate(None, self.plain)
+        if kept.translate(None, self.marks):
+            refuse_controls(block, self.where, at, self.offset)
+        check_encoding(block, self.where, at, self.offset)
         if not block.endswith(b"\n"):
             kept += self.end.removeprefix(b"\r") if block.endswith(b"\r") else self.end
         if self.fields == 1:
@@ -128,32 +131,36 @@ class Body:
         data = np.frombuffer(block + b"\n", np.uint8)  # the newline stands for what is before and after the block
         at = np.flatnonzero(data == _QUOTE)
         was = int(self.inside)
-        opening, closing = at[was::2], at[1 - was :: 2]
-        begins = data[opening - 1]
-        fine = (begins == self.mark[0]) | (begins == _NEWLINE) | (begins == _QUOTE)
-        if not fine.all():
-            raise self._stray(line + block.count(b"\n", 0, int(opening[~fine][0])))
-        real = opening[begins != _QUOTE]
-        ends = data[closing + 1]
-        fine = (ends == self.mark[0]) | (ends == _NEWLINE) | (ends == _RETURN) | (ends == _QUOTE)
-        if not fine.all():
-            wrong = int(closing[~fine][0])
-            before = real[real < wrong]
-            opened = line + block.count(b"\n", 0, int(before[-1])) if len(before) else self.opened_at
-            raise unclosed(self.where, opened, line + block.count(b"\n", 0, wrong))
-        if len(real):
-            self.opened_at = line + block.count(b"\n", 0, int(real[-1]))
-        marks = np.frombuffer(kept, np.uint8)
-        quotes = marks == _QUOTE
-        inside = np.logical_xor.accumulate(quotes)
-        if was:
-            inside = ~inside
-        broken = inside & (marks == _NEWLINE)
-        self.folded |= bool(broken.any()) or bool((inside & (marks == _RETURN)).any())
+        self._demand_quoting(block, line, data, at[was::2], at[1 - was :: 2])
         self._measure(data[:-1], at, was)
         self.inside = bool((was + len(at)) & 1)
+        simple = kept if was else kept.replace(b'""', b"")
+        if b'"' not in simple and not was:
+            return simple  # no quoted field holds a delimiter or a line break
+        marks = np.frombuffer(kept, np.uint8)
+        quotes = marks == _QUOTE
+        inside = np.logical_xor.accumulate(quotes) ^ bool(was)
+        broken = inside & (marks == _NEWLINE)
+        self.folded |= bool(broken.any()) or bool((inside & (marks == _RETURN)).any())
         out = np.where(broken, _MARK[0], marks)[(~inside & ~quotes) | broken]
         return bytes(out.astype(np.uint8))
+
+    def _demand_quoting(self, block: bytes, line: int, data: Bytes, opening: Places, closing: Places) -> None:
+        """A quote opens a field, closes it, or is doubled inside; it stands nowhere else."""
+        import numpy as np
+
+        begins, ends = data[opening - 1], data[closing + 1]
+        if bytes(begins).translate(None, self.mark + b'\n"'):
+            fine = np.isin(begins, list(self.mark + b'\n"'))
+            raise self._stray(line + block.count(b"\n", 0, int(opening[~fine][0])))
+        last = opening[begins != _QUOTE][-1:]
+        if bytes(ends).translate(None, self.marks):
+            wrong = int(closing[~np.isin(ends, list(self.marks))][0])
+            before = opening[(begins != _QUOTE) & (opening < wrong)]
+            opened = line + block.count(b"\n", 0, int(before[-1])) if len(before) else self.opened_at
+            raise unclosed(self.where, opened, line + block.count(b"\n", 0, wrong))
+        if self.inside ^ bool((len(opening) + len(closing)) & 1) and len(last):
+            self.opened_at = line + block.count(b"\n", 0, int(last[0]))
 
     def _measure(self, data: Bytes, quotes: Places, was: int) -> None:
         """Follow the length of the longest row across blocks; most rows lie within one."""
@@ -263,12 +270,13 @@ class Body:
 
 def unclosed(where: str, line: int, closed: int | None = None) -> RowsError:
     """The error for a quote that is opened and not closed where it should be."""
-    end = "it is never closed" if closed is None else f"the next quote, on line {closed:,}, stands before other text"
+    end = "it is never closed" if closed is None else f"the next quote, on line {closed:,}, has other text behind it"
     return RowsError(
         "quote-not-closed",
         f"the quoted field opened at line {line:,} is not closed",
         where=f"{where}, line {line:,}",
         found=end,
+        known="behind a closing quote stands the delimiter or the end of the line, without a space",
         fix="close the quote, or double it if it belongs to the text",
     )
 
@@ -279,6 +287,7 @@ def blank(trouble: Trouble, where: str) -> RowsError:
         "blank-line",
         f"{counted(trouble.count, 'blank line')} {'stands' if trouble.count == 1 else 'stand'} between the rows",
         where=f"{where}, {trouble.lines()}",
+        known="blank lines may stand at the end only; in a single column nowhere",
         fix='remove the blank lines; an empty text in a single column is written ""',
     )
 

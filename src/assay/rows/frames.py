@@ -138,10 +138,14 @@ def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]
 
 def from_file(path: str | os.PathLike[str], roles: Roles, reading: Reading | None, progress: Any) -> FrameSource:  # noqa: ANN401
     """A file, opened by the embedded engine with every text column as text."""
-    from assay.rows.files import Reading, open_file
+    from assay.rows.files import Reading, check_scalar, number_column, open_file
 
     opened = open_file(path, reading or Reading(), progress=progress)
     names = list(opened.columns)
+    for column in (roles.truth, roles.predicted, *roles.group.values()):
+        check_scalar(opened, str(column))
+    if roles.weight is not None:
+        number_column(opened, str(roles.weight))
     return _checked(
         FrameSource(
             frame=nw.from_native(opened.relation),

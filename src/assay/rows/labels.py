@@ -34,7 +34,7 @@ def label_of(value: object, *, where: str) -> Label | None:
     """
     if isinstance(value, Enum):
         value = value.value
-    if value is None or value != value:  # noqa: PLR0124  NaN, NaT
+    if absent(value):
         return None
     if isinstance(value, str):
         return _text(value, where)
@@ -44,8 +44,6 @@ def label_of(value: object, *, where: str) -> Label | None:
         return int(value)
     if isinstance(value, (numbers.Real, Decimal)):
         return _whole(float(value), where)
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
     if isinstance(value, (list, tuple, dict, set)) or hasattr(value, "__len__"):
         raise RowsError(
             "column-not-scalar",
@@ -64,6 +62,17 @@ def label_of(value: object, *, where: str) -> Label | None:
     )
 
 
+def absent(value: object) -> bool:
+    """Whether a cell holds nothing: None, NaN, or a library's own word for it.
+
+    >>> absent(None), absent(float("nan")), absent("nan")
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (numbers.Real, Decimal)) and value != value  # noqa: PLR0124  NaN differs from itself
+
+
 def _text(value: str, where: str) -> str:
     if len(value.encode("utf-8", "surrogatepass")) > LONGEST:
         raise RowsError(
@@ -78,13 +87,13 @@ def _text(value: str, where: str) -> str:
 
 
 def _whole(value: float, where: str) -> int:
-    if math.isinf(value) or value != int(value) or abs(value) > EXACT:
+    if math.isinf(value) or value != int(value) or abs(value) >= EXACT:
         raise RowsError(
             "label-precision",
             f"the number {value!r} cannot be a label",
             where=where,
             found=repr(value),
-            known="whole numbers up to 2^53",
+            known="whole numbers below 2^53",
             fix="labels are names: give whole numbers or text; scores go into another role",
         )
     return int(value)
@@ -196,7 +205,7 @@ def _outside(
         found=shown + more,
         known=listed(known),
         fix=(f'"{visible(close)}" may be meant; ' if close else "")
-        + f"correct the data, or declare every class: labels=[{listed([*known, *order])}]",
+        + f"correct the data, or declare every class: labels=[{listed([*known, *order])}] (command line: --label each)",
     )
 
 
@@ -233,7 +242,7 @@ def _with_positive(
         "there are two classes, and nobody said which one is positive",
         where=where,
         known=listed(labels),
-        fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])}",
+        fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])} (command line: --positive LABEL)",
     )
 
 

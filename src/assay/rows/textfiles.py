@@ -25,7 +25,8 @@ FREE = 64 << 20
 BOM = b"\xef\xbb\xbf"
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_ALLOWED = bytes(byte for byte in range(256) if byte >= 0x20 or byte in b"\t\r\n")  # noqa: PLR2004  the control characters end there
+CONTROLS = bytes(set(range(0x20)) - set(b"\t\r\n"))
+_ALLOWED = bytes(set(range(256)) - set(CONTROLS))
 
 Progress = Callable[[int, int], None]
 
@@ -219,6 +220,12 @@ def optional(name: str) -> ModuleType | None:
 
 def check_text(block: bytes, where: str, line: int, offset: int) -> None:
     """Demand UTF-8 without control characters; `line` and `offset` are those of the block's first byte."""
+    refuse_controls(block, where, line, offset)
+    check_encoding(block, where, line, offset)
+
+
+def refuse_controls(block: bytes, where: str, line: int, offset: int) -> None:
+    """Demand that no control characters but tab and line ends stand in a block."""
     if odd := block.translate(None, _ALLOWED):
         at = block.index(odd[:1])
         line += block.count(b"\n", 0, at)
@@ -229,6 +236,10 @@ def check_text(block: bytes, where: str, line: int, offset: int) -> None:
             found=f"{'NUL' if odd[0] == 0 else f'character {odd[0]:#04x}'} at byte {offset + at:,}",
             fix="remove the control characters; if there are many, the file may be UTF-16 or no text: save it as UTF-8",
         )
+
+
+def check_encoding(block: bytes, where: str, line: int, offset: int) -> None:
+    """Demand that a block is UTF-8."""
     if block.isascii():
         return
     try:

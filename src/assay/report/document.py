@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Record as a document: what is shown and in which order, before anybody decides how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.assess.errata import errata
+from assay.assess.record import Record
+from assay.core.text import counted, listed, visible
+from assay.report import sentences
+from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
+from assay.report.entries import About, Entry, about, amount, entry, prose
+
+HEADLINE: Final = {
+    "binary": (
+        "accuracy",
+        "balanced_accuracy",
+        "precision",
+        "recall",
+        "specificity",
+        "f1",
+        "matthews_corrcoef",
+        "cohen_kappa",
+    ),
+    "multiclass": (
+        "accuracy",
+        "balanced_accuracy",
+        "f1_macro",
+        "f1_weighted",
+        "precision_macro",
+        "recall_macro",
+        "matthews_corrcoef",
+        "cohen_kappa",
+    ),
+}
+BASELINE: Final = "no_information_rate"
+OF_CLASS: Final = ("precision", "recall", "f1")
+MOST_HEADLINES: Final = 8
+MOST_ROWS: Final = 200
+SMALL: Final = 10  # rows; ACCEPTANCE D04
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Measures that belong together."""
+
+    name: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassRow:
+    """One class against the rest; without entries where the Record lists none."""
+
+    label: str
+    size: str
+    called: str
+    right: str
+    entries: tuple[Entry, ...]
+    plotted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classes:
+    """The classes one by one."""
+
+    columns: tuple[About, ...]
+    rows: tuple[ClassRow, ...]
+    hidden: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """The rows of one level of a group."""
+
+    label: str
+    rows: int
+    small: bool
+    entries: tuple[Entry, ...]
+    plotted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """A way to group rows, and its levels."""
+
+    name: str
+    columns: tuple[About, ...]
+    whole: tuple[Entry, ...]
+    levels: tuple[Level, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AverageRow:
+    """One measure averaged over the classes in several ways; None where a way does not exist."""
+
+    name: str
+    entries: tuple[Entry | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A place where a source errs or leaves a choice, and the reading followed."""
+
+    id: str
+    title: str
+    source: str
+    reading: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something to know before trusting a number: a sign, a word and a sentence."""
+
+    sign: str
+    word: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """Everything a report says, in order; every text from outside has been made visible."""
+
+    title: str
+    kind: str
+    opening: str
+    remarks: tuple[Remark, ...]
+    facts: tuple[tuple[str, str], ...]
+    level: str
+    weighted: bool
+    headline: tuple[Entry, ...]
+    baseline: Entry | None
+    matrix: Matrix
+    mistakes: tuple[Mistake, ...]
+    classes: Classes | None
+    averages: tuple[AverageRow, ...]
+    families: tuple[Family, ...]
+    undefined: tuple[Entry, ...]
+    factors: tuple[Factor, ...]
+    rows: str
+    notes: tuple[str, ...]
+    methods: tuple[tuple[str, str], ...]
+    settings: tuple[str, ...]
+    errata: tuple[Choice, ...]
+    environment: tuple[tuple[str, str], ...]
+    digests: tuple[tuple[str, str], ...]
+    glossary: tuple[About, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sorted:
+    """The estimates of a Record by what they speak of."""
+
+    whole: dict[str, Mapping[str, Any]]
+    of_class: dict[str, dict[object, Mapping[str, Any]]]
+    of_level: dict[tuple[str, str], dict[str, Mapping[str, Any]]]
+    methods: dict[str, None]
+
+
+def read(record: Record) -> Document:
+    """The document of a Record."""
+    found = _sorted(record["estimates"])
+    tally = counts(record["tallies"]["confusion"])
+    whole = {title: entry(estimate) for title, estimate in found.whole.items()}
+    headline = _headline(str(record["task"]), whole)
+    classes = _classes(found, tally)
+    factors = tuple(_factors(record, found, headline))
+    undefined = tuple(one for one in whole.values() if not one.defined)
+    families = _families(whole.values())
+    return Document(
+        title=_title(record),
+        kind=sentences.kind(str(record["task"]), len(tally.labels)),
+        opening=_opening(record, whole, tally),
+        remarks=tuple(_remarks(record, undefined, len(whole), tally, factors)),
+        facts=tuple(_facts(record, tally)),
+        level=sentences.percent(float(record["plan"]["level"])),
+        weighted=tally.weighted,
+        headline=headline,
+        baseline=whole.get(BASELINE),
+        matrix=matrix(tally),
+        mistakes=mistakes(tally),
+        classes=classes,
+        averages=_averages(whole.values()),
+        families=families,
+        undefined=undefined,
+        factors=factors,
+        rows=prose(sentences.rows_equation(record["rows"])),
+        notes=tuple(prose(note) for note in record.get("notes", ())),
+        methods=tuple((visible(name), prose(sentences.method(name))) for name in found.methods),
+        settings=tuple(_settings(record, tally, found)),
+        errata=tuple(_errata(record)),
+        environment=tuple(_environment(record)),
+        digests=tuple(_digests(record)),
+        glossary=_glossary(whole.values(), classes),
+    )
+
+
+def _sorted(estimates: Iterable[Mapping[str, Any]]) -> _Sorted:
+    found = _Sorted(whole={}, of_class={}, of_level={}, methods={})
+    for one in estimates:
+        label, slice_, title = one.get("class"), one.get("slice"), str(one["measure"])
+        if one.get("interval"):
+            found.methods[str(one["interval"])] = None
+        if slice_ is None and label is None:
+            found.whole[title] = one
+        elif slice_ is None:
+            found.of_class.setdefault(title, {})[label] = one
+        elif label is None and len(slice_) == 1:
+            ((factor, level),) = slice_.items()
+            found.of_level.setdefault((factor, repr(level)), {})[title] = one
+    return found
+
+
+def _headline(task: str, whole: Mapping[str, Entry]) -> tuple[Entry, ...]:
+    wanted = [whole[name] for name in HEADLINE.get(task, ()) if name in whole]
+    return tuple(wanted or [one for one in whole.values() if one.about.family != "counts"][:MOST_HEADLINES])
+
+
+def _title(record: Record) -> str:
+    data = record["plan"].get("data", {})
+    # Only a file has a name worth a title; "the given columns" would not tell two reports apart.
+    name = visible(data["from"]) if data.get("format") else None
+    return sentences.title(name, _rows(record))
+
+
+def _rows(record: Record) -> str:
+    return counted(int(record["samples"]), "row")
+
+
+def _opening(record: Record, whole: Mapping[str, Entry], tally: Counts) -> str:
+    rows, accuracy = _rows(record), whole.get("accuracy")
+    if accuracy is None:
+        return sentences.asked_for(rows, len(whole) or len(record["estimates"]))
+    if not accuracy.defined:
+        return sentences.accuracy_undefined(rows, accuracy.reason)
+    baseline = whole.get(BASELINE)
+    return sentences.said_rightly(
+        rows=sentences.of_weight(amount(tally.total), rows) if tally.weighted else rows,
+        right=sentences.were(amount(sum(tally.hits))),
+        value=accuracy.shown,
+        how_sure=sentences.how_sure(
+            accuracy.interval, sentences.percent(float(record["plan"]["level"])), accuracy.missing
+        ),
+        baseline=sentences.trivial(baseline.shown) if baseline is not None and baseline.defined else "",
+    )
+
+
+def _remarks(
+    record: Record, undefined: Sequence[Entry], measures: int, tally: Counts, factors: Sequence[Factor]
+) -> Iterable[Remark]:
+    rows = record["rows"]
+    out = {prose(why): int(n) for why, n in rows["excluded"].items()}
+    if out:
+        sentence = sentences.excluded_rows(sum(out.values()), int(rows["read"]), sentences.joined(list(out)))
+        yield Remark(sign="−", word="left out", sentence=sentence)
+    if rows["unmatched"]:
+        sentence = sentences.unmatched_rows(int(rows["unmatched"]), int(rows["read"]))
+        yield Remark(sign="−", word="unmatched", sentence=sentence)
+    for word, margin, says in (
+        ("never predicted", tally.called, sentences.never_predicted),
+        ("never true", tally.actual, sentences.never_true),
+    ):
+        lost = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
+        if lost:
+            yield Remark(sign="∅", word=word, sentence=prose(says(listed(lost), len(lost))))
+    if undefined:
+        yield Remark(
+            sign="∅", word="undefined", sentence=sentences.undefined_measures(len(undefined), measures)
+        )
+    small = sum(level.small for factor in factors for level in factor.levels)
+    if small:
+        yield Remark(sign="△", word="small groups", sentence=sentences.small_groups(small, SMALL))
+    if tally.weighted:
+        yield Remark(sign="∅", word="no intervals", sentence=sentences.weighted_rows())
+
+
+def _facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
+    data = record["plan"].get("data", {})
+    yield "rows", f"{int(record['samples']):,}"
+    if tally.weighted:
+        yield "total weight", amount(tally.total)
+    yield "classes", f"{len(tally.labels):,}"
+    if record.get("positive") is not None:
+        yield "positive class", visible(record["positive"])
+    for role, column in data.get("columns", {}).items():
+        yield f"{visible(role)} column", visible(column)
+    yield "intervals", sentences.percent(float(record["plan"]["level"]))
+    if counted_at := record.get("environment", {}).get("counted_at"):
+        yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
+
+
+def _classes(found: _Sorted, tally: Counts) -> Classes | None:
+    k = len(tally.labels)
+    listed_ = [name for name in OF_CLASS if name in found.of_class]
+    titles = listed_ or [title for title in found.of_class if about(title).family != "counts"][: len(OF_CLASS)]
+    if not titles and k <= MOST_ROWS:
+        return None  # a binary table has none: the other class is the mirror image
+    rows = tally.largest(MOST_ROWS)
+    plotted = set(tally.largest(MOST_CLASSES))
+    return Classes(
+        columns=tuple(about(title) for title in titles),
+        rows=tuple(
+            ClassRow(
+                label=visible(tally.labels[i]),
+                size=amount(tally.actual[i]),
+                called=amount(tally.called[i]),
+                right=amount(tally.hits[i]),
+                entries=tuple(entry(found.of_class[title][tally.labels[i]]) for title in titles),
+                plotted=i in plotted,
+            )
+            for i in rows
+        ),
+        hidden=k - len(rows),
+        total=k,
+    )
+
+
+def _averages(entries: Iterable[Entry]) -> tuple[AverageRow, ...]:
+    by_base: dict[str, dict[str, Entry]] = {}
+    for one in entries:
+        if one.about.average in sentences.AVERAGES and one.about.measure == f"{one.about.base}_{one.about.average}":
+            by_base.setdefault(one.about.base, {})[one.about.average] = one
+    return tuple(
+        AverageRow(name=about(base).name, entries=tuple(found.get(way) for way in sentences.AVERAGES))
+        for base, found in by_base.items()
+        if len(found) > 1
+    )
+
+
+def _families(entries: Iterable[Entry]) -> tuple[Family, ...]:
+    by_name: dict[str, list[Entry]] = {name: [] for name in sentences.FAMILIES}
+    for one in entries:
+        by_name.setdefault(one.about.family, []).append(one)
+    return tuple(
+        Family(name=sentences.FAMILIES.get(name, name or "Others"), entries=tuple(found))
+        for name, found in by_name.items()
+        if found
+    )
+
+
+def _factors(record: Record, found: _Sorted, headline: Sequence[Entry]) -> Iterable[Factor]:
+    for name, levels in record["tallies"].get("groups", {}).items():
+        by_size = sorted(range(len(levels)), key=lambda i: (-int(levels[i]["confusion"]["rows"]), i))
+        kept, plotted = set(by_size[:MOST_ROWS]), set(by_size[:MOST_CLASSES])
+        titles = [one.about.measure for one in headline]
+        rows = []
+        for i, one in enumerate(levels):
+            estimates = found.of_level.get((name, repr(one["level"])), {})
+            if i not in kept or not all(title in estimates for title in titles):
+                continue
+            n = int(one["confusion"]["rows"])
+            rows.append(
+                Level(
+                    label=visible(one["level"]),
+                    rows=n,
+                    small=n < SMALL,
+                    entries=tuple(entry(estimates[title]) for title in titles),
+                    plotted=i in plotted,
+                )
+            )
+        yield Factor(
+            name=visible(name),
+            columns=tuple(one.about for one in headline),
+            whole=tuple(headline),
+            levels=tuple(rows),
+            hidden=len(levels) - len(rows),
+        )
+
+
+def _settings(record: Record, tally: Counts, found: _Sorted) -> Iterable[str]:
+    plan = record["plan"]
+    intervals = plan.get("intervals", {})
+    if any(name not in ("wilson", "clopper-pearson", "jeffreys") for name in found.methods):
+        yield prose(sentences.draws(intervals.get("draws"), intervals.get("seed")))
+    yield prose(sentences.policy(str(plan.get("undefined", ""))))
+    if tally.weighted:
+        yield sentences.weighted_rows()
+
+
+def _errata(record: Record) -> Iterable[Choice]:
+    used = set(map(str, record.get("errata", ())))
+    for one in errata():
+        if one.id in used:
+            yield Choice(id=one.id, title=one.title, source=f"{one.source}, {one.where}", reading=one.reading)
+
+
+def _environment(record: Record) -> Iterable[tuple[str, str]]:
+    for name, value in record.get("environment", {}).items():
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        yield visible(str(name).replace("_", " ")), prose(shown)
+    overall = record.get("conformity", {}).get("overall")
+    if overall:
+        yield sentences.CONFORMITY, visible(overall).removeprefix("conformity ")
+
+
+def _digests(record: Record) -> Iterable[tuple[str, str]]:
+    digests = record.get("digests", {})
+    yield "tallies", visible(digests.get("tallies", ""))
+    yield "plan", visible(record["plan"].get("digest", ""))
+    for name, found in digests.get("files", {}).items():
+        yield visible(name), visible(found)
+
+
+def _glossary(entries: Iterable[Entry], classes: Classes | None) -> tuple[About, ...]:
+    known = {one.about.measure: one.about for one in entries}
+    for column in classes.columns if classes is not None else ():
+        known.setdefault(column.measure, column)
+    return tuple(known.values())

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same rows through every engine give the identical tally, or the same error."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import assay
+
+TEXT = st.lists(st.tuples(*[st.sampled_from(["a", "b", "ć", "d e", "", "NA", "0"])] * 2), min_size=1, max_size=40)
+NUMBERS = st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=1, max_size=40)
+
+
+def engines(truth, predicted, group):
+    columns = {"y": truth, "p": predicted, "g": group}
+    frame = pl.DataFrame(columns)
+    yield "polars", frame
+    yield "polars lazy", frame.lazy()
+    yield "pandas", pd.DataFrame(columns)
+    yield "pyarrow", pa.table(columns)
+    yield "duckdb", duckdb.connect().from_arrow(pa.table(columns))
+    yield "mapping", columns
+
+
+def outcome(data, **options):
+    try:
+        found = assay.assess(data=data, truth="y", predicted="p", group="g", unknown="own", **options)
+    except assay.AssayError as error:
+        return error.code
+    return found.confusion.digest(), {k: v.digest() for k, v in found.grouped.factors["g"].items()}, found.census
+
+
+@pytest.mark.parametrize("rows", [TEXT, NUMBERS], ids=["text", "numbers"])
+def test_every_engine_gives_the_same_tally_or_the_same_error(rows):
+    @given(rows, st.data())
+    def holds(pairs, data):
+        truth, predicted = (list(column) for column in zip(*pairs, strict=True))
+        group = data.draw(st.lists(st.sampled_from(["x", "y", None]), min_size=len(pairs), max_size=len(pairs)))
+        found = {name: outcome(frame) for name, frame in engines(truth, predicted, group)}
+        assert len({repr(one) for one in found.values()}) == 1, found
+
+    holds()
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+def test_missing_labels_are_treated_alike_on_every_engine(missing):
+    truth, predicted, group = ["a", None, "b", "a"], ["a", "b", None, "b"], ["x", "y", "x", None]
+    found = {name: outcome(frame, missing=missing, positive="b") for name, frame in engines(truth, predicted, group)}
+    assert len({repr(one) for one in found.values()}) == 1, found
+    assert ("missing-label" in found.values()) == (missing == "error")
+
+
+def test_files_of_every_format_give_the_tally_of_the_arrays(tmp_path):
+    rng = np.random.default_rng(3)
+    truth, predicted = (rng.choice(["cat", "dog", "eel"], 500).tolist() for _ in range(2))
+    frame = pl.DataFrame({"y": truth, "p": predicted})
+    frame.write_csv(tmp_path / "a.csv")
+    frame.write_csv(tmp_path / "a.tsv", separator="\t")
+    frame.write_parquet(tmp_path / "a.parquet")
+    frame.write_ndjson(tmp_path / "a.jsonl")
+    frame.write_ipc(tmp_path / "a.arrow")
+    expected = assay.assess(truth=truth, predicted=predicted).confusion
+    for path in sorted(tmp_path.iterdir()):
+        assert assay.assess(data=path, truth="y", predicted="p").confusion == expected, path.name
+
+
+def test_large_text_arrays_are_counted_by_the_engine_to_the_same_tally(monkeypatch):
+    rng = np.random.default_rng(4)
+    truth, predicted = (rng.choice(["cat", "dog", "eel"], 5000).astype(object) for _ in range(2))
+    by_arrays = assay.assess(truth=truth, predicted=predicted).confusion
+    monkeypatch.setattr("assay.rows.opening.ENGINE_FROM", 100)
+    assert assay.assess(truth=truth, predicted=predicted).confusion == by_arrays
+    truth[17] = None
+    with pytest.raises(assay.RowsError, match="1 row of 5,000"):
+        assay.assess(truth=truth, predicted=predicted)
+
+
+def test_weights_add_up_exactly_on_every_engine():
+    weight = [0.1, 0.2, 0.3, 1e-300, 1e15]
+    columns = {"y": [0, 1, 1, 0, 1], "p": [0, 1, 0, 0, 1], "w": weight}
+    frame = pl.DataFrame(columns)
+    frames = [columns, frame, frame.lazy(), pd.DataFrame(columns), pa.table(columns), duckdb.connect().from_arrow(pa.table(columns))]
+    found = {assay.assess(data=one, truth="y", predicted="p", weight="w").confusion.digest() for one in frames}
+    assert len(found) == 1

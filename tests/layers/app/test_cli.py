@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from assay.assess.record import schema
+
+
+def assay(*arguments, cwd=None, **given):
+    command = [sys.executable, "-m", "assay", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, **given)
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text("truth,guess,site\nyes,yes,A\nno,no,B\nyes,no,A\nno,no,A\n", encoding="utf-8")
+    return path
+
+
+def test_run_writes_record_and_report_and_ends_with_three_lines(predictions, tmp_path):
+    out = tmp_path / "out"
+    done = assay("run", predictions, "--truth", "truth", "--predicted", "guess", "--positive", "yes", "--group", "site", "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert sorted(p.name for p in out.iterdir()) == ["record.json", "report.html"]
+    jsonschema.validate(json.loads((out / "record.json").read_text(encoding="utf-8")), schema())
+    assert [line.split()[0] for line in done.stderr.splitlines()[-3:]] == ["verdict", "report", "next"]
+    assert "4 rows read = 4 scored" in done.stderr
+
+
+def test_json_goes_to_standard_output_and_quiet_says_nothing(predictions, tmp_path):
+    given = ("--truth", "truth", "--predicted", "guess", "--positive", "yes", "--json", "--quiet", "-o", tmp_path / "out")
+    done = assay("run", predictions, *given)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["samples"] == 4
+
+
+def test_labels_typed_on_the_command_line_match_numbers_in_a_file(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"y": 5, "p": 5}\n{"y": 7, "p": 5}\n', encoding="utf-8")
+    done = assay("run", path, "--truth", "y", "--predicted", "p", "--positive", "7", "--json", "-q", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["positive"] == 7
+
+
+def test_a_column_that_nobody_named_is_asked_for_with_the_columns_there_are(predictions, tmp_path):
+    done = assay("run", predictions, "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert '"truth", "guess", "site"' in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_is_told_in_json_too(predictions, tmp_path):
+    done = assay("run", predictions, "--truth", "truth", "--predicted", "guess", "--json", "-o", tmp_path / "out")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"] == "positive-class-undeclared"
+    assert done.stderr.startswith("error[E-POSITIVE-CLASS-UNDECLARED]: ")
+
+
+@pytest.mark.parametrize(("words", "hint"), [(["shwo"], "show"), (["run", "x", "--trth", "y"], "--truth")])
+def test_a_mistyped_word_gets_a_hint_and_exit_code_2(words, hint):
+    done = assay(*words)
+    assert done.returncode == 2
+    assert hint in done.stderr
+
+
+def test_show_explains_and_measures_lists():
+    assert "TP / (TP + FN)" in assay("show", "sensitivity").stdout
+    assert assay("show", "recal").returncode == 2
+    assert 'did you mean "recall"' in assay("show", "recal").stderr
+    assert "kl_truth_pred, kl_pred_truth" in assay("show", "KL").stderr
+    declared = json.loads(assay("measures", "--task", "binary", "--json").stdout)
+    assert {"recall", "f1", "matthews_corrcoef"} <= {one["name"] for one in declared}
+    assert assay("measures", "--family", "rats").returncode == 2
+
+
+def test_doctor_and_schema_answer():
+    assert assay("doctor").returncode == 0
+    assert json.loads(assay("schema").stdout)["title"] == "assay Record"
+
+
+def test_demo_needs_no_data_and_tells_where_the_report_is(tmp_path):
+    done = assay("demo", "--no-open", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "assay-demo" / "waste" / "report.html").stat().st_size > 10_000
+    assert "assay-demo" in done.stderr
+
+
+def test_an_output_folder_that_cannot_be_made_is_an_error_before_anything_is_written(predictions, tmp_path):
+    done = assay("run", predictions, "--truth", "truth", "--predicted", "guess", "--positive", "yes", "-o", predictions / "out")
+    assert done.returncode == 2
+    assert "error[E-OUT-EXISTS]" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["predictions.csv"]
+
+
+def test_a_closed_pipe_is_no_traceback(predictions):
+    shell = f"{sys.executable} -m assay measures | head -1"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
