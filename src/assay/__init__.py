@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.merging import merge
     from assay.assess.record import Record
     from assay.assess.run import assess, load
     from assay.core.errors import (
@@ -44,6 +47,7 @@ __all__ = [
     "load",
     "measure",
     "measures",
+    "merge",
 ]
 
 _HOMES = {
@@ -54,9 +58,22 @@ _HOMES = {
     "Record": "assay.assess.record",
     "assess": "assay.assess.run",
     "load": "assay.assess.run",
+    "merge": "assay.assess.merging",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",
 }
+
+
+class _Face(ModuleType):
+    """A package whose public names win over subpackages of the same name (docs/decisions/0004)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Importing assay.assess would hang that package where the function `assay.assess` belongs."""
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face
 
 
 def __getattr__(name: str) -> object:
@@ -64,7 +81,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         msg = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(msg)
-    if name in ("assess", "load", "Assessment"):
+    if name in ("assess", "load", "merge", "Assessment"):
         import_module("assay.report")  # a result can draw itself once the report layer has introduced itself
     found = getattr(import_module(_HOMES.get(name, "assay.core.errors")), name)
     globals()[name] = found

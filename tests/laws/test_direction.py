@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.core.traits import HIGHER, LOWER, NEITHER
 from assay.tally.tables import Binary, Multiclass
 from tests.strategies import (
-    BINARY_CASES, CASES, FEW, FOUR_CORNERS, SOME, binary, counts, matrices, plain, refuses,
+    BINARY_CASES, CASES, FEW, FOUR_CORNERS, MANY, binary, counts, four, matrices, on_every_measure, plain, refuses,
 )  # fmt: skip
 
 DIRECTED = [case for case in CASES if case.measure.better is not NEITHER]
@@ -46,20 +46,16 @@ def test_a_perfect_table_reaches_the_best_end(case, sizes):
     assert value == best_end(case.measure) or (no_errors_left and value is None)
 
 
-@pytest.mark.parametrize("case", DIRECTED, ids=str)
-@SOME
-@given(matrix=matrices(counts, least=2))
-def test_no_table_of_the_same_classes_is_better_than_the_perfect_one(case, matrix):
-    if case.measure.takes is Binary:
-        matrix = [row[:2] for row in matrix[:2]]
-        table = binary((matrix[0][0], matrix[1][0], matrix[0][1], matrix[1][1]))
-    else:
-        table = Multiclass.of(matrix)
-        if refuses(case.ready(table.k), table):
-            return
-    value, perfect = plain(case(table)), perfect_value(case, [sum(row) for row in matrix])
-    if value is not None and perfect is not None:
-        assert at_least_as_good(case.measure, perfect, value)
+@MANY
+@given(cells=four(counts), matrix=matrices(counts, least=2))
+def test_no_table_of_the_same_classes_is_better_than_the_perfect_one(cells, matrix):
+    def assert_perfect_is_best(case, table):
+        sizes = [table.actual, table.actual_negative] if isinstance(table, Binary) else table.actual.tolist()
+        value, perfect = plain(case(table)), perfect_value(case, sizes)
+        if value is not None and perfect is not None and case in DIRECTED:
+            assert at_least_as_good(case.measure, perfect, value)
+
+    on_every_measure(assert_perfect_is_best, cells, matrix)
 
 
 def righted(cells):

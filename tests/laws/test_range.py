@@ -7,16 +7,12 @@ from math import isinf, isnan
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.strategies import CASES, SOME, amounts, corners, plain, refuses, tables
+from tests.strategies import CASES, MANY, amounts, four, matrices, on_every_corner, on_every_measure, plain
 
 
 def assert_in_range(case, table):
-    ready = case.ready(getattr(table, "k", 2))
-    if refuses(ready, table):
-        return
-    value, (low, high) = plain(ready(table)), case.measure.range
+    value, (low, high) = plain(case(table)), case.measure.range
     if value is not None:
         assert not isnan(value)
         assert low <= value <= high
@@ -25,15 +21,13 @@ def assert_in_range(case, table):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_value_of_a_small_table_lies_in_the_declared_range(case):
-    for table in corners(case):
-        assert_in_range(case, table)
+    on_every_corner(assert_in_range, case)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@SOME
-@given(data=st.data())
-def test_every_value_lies_in_the_declared_range(case, data):
-    assert_in_range(case, data.draw(tables(case, amounts)))
+@MANY
+@given(cells=four(amounts), matrix=matrices(amounts))
+def test_every_value_lies_in_the_declared_range(cells, matrix):
+    on_every_measure(assert_in_range, cells, matrix)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

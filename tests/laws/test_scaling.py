@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.tally.tables import Binary, Multiclass
-from tests.strategies import CASES, SOME, counts, plain, refuses, same, tables
+from tests.strategies import CASES, MANY, counts, four, matrices, on_every_measure, plain, same
 
 RATES = [case for case in CASES if case.measure.family != "counts"]
-COUNTS = [case for case in CASES if case.measure.family == "counts"]
 factors = st.one_of(st.integers(2, 2**20), st.builds(Fraction, st.integers(1, 1000), st.integers(1, 1000)))
 
 
@@ -24,16 +23,17 @@ def scaled(table, factor):
     return Multiclass(**parts, labels=table.labels)
 
 
-def assert_unmoved(case, table, factor):
-    if not refuses(case.ready(getattr(table, "k", 2)), table):
-        assert same(plain(case(table)), plain(case(scaled(table, factor))))
+@MANY
+@given(cells=four(counts), matrix=matrices(counts), factor=factors)
+def test_multiplying_all_counts_multiplies_counts_and_moves_no_rate(cells, matrix, factor):
+    def assert_law(case, table):
+        before, after = case(table), case(scaled(table, factor))
+        if case in RATES:
+            assert same(plain(before), plain(after)), f"{plain(before)} became {plain(after)}"
+        else:
+            assert after.value == float(Fraction(before.top) * factor)
 
-
-@pytest.mark.parametrize("case", RATES, ids=str)
-@SOME
-@given(data=st.data(), factor=factors)
-def test_multiplying_all_counts_does_not_move_a_rate(case, data, factor):
-    assert_unmoved(case, data.draw(tables(case, counts)), factor)
+    on_every_measure(assert_law, cells, matrix)
 
 
 @pytest.mark.parametrize("case", RATES, ids=str)
@@ -41,12 +41,8 @@ def test_multiplying_all_counts_does_not_move_a_rate(case, data, factor):
 def test_weights_may_be_tiny(case, power):
     cells = [[40, 3, 2], [5, 60, 1], [0, 7, 9]]
     table = Multiclass.of(cells) if case.measure.takes is Multiclass else Binary.of(tp=40, fp=3, fn=5, tn=60)
-    assert_unmoved(case, table, Fraction(2) ** power)
+    assert same(plain(case(table)), plain(case(scaled(table, Fraction(2) ** power))))
 
 
-@pytest.mark.parametrize("case", COUNTS, ids=str)
-@SOME
-@given(data=st.data(), factor=factors)
-def test_multiplying_all_counts_multiplies_a_count(case, data, factor):
-    table = data.draw(tables(case, counts))
-    assert plain(case(scaled(table, factor))) == float(Fraction(case(table).top) * factor)
+def test_there_are_counts_and_rates():
+    assert 0 < len(RATES) < len(CASES)

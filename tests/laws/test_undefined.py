@@ -8,12 +8,11 @@ import re
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate
 from assay.tally.tables import Binary, Multiclass
-from tests.strategies import CASES, SOME, amounts, corners, refuses, tables
+from tests.strategies import CASES, MANY, amounts, four, matrices, on_every_corner, on_every_measure, table_size
 
 # What each sentence claims of tp, fp, fn, tn.
 OF_A_CLASS = {
@@ -57,18 +56,15 @@ def is_true_of_average(reason, ready, table):
     found = re.fullmatch(r"class (\d+) has no value: (.+?)( \(and \d+ more without a value\))?; counting it .+", reason)
     assert found, reason
     place, why = int(found[1]), found[2]
-    cells = (x[place] for x in (lambda t: (t.tp, t.fp, t.fn, t.tn))(table.one_vs_rest()))
-    tp, fp, fn, tn = cells
+    one = table.one_vs_rest().at(place)
     names = {"positive": found[1], "negative": f"anything but {found[1]}"}
-    claims = {text.format(**names): claim for text, claim in OF_A_CLASS.items()}
+    claims = {text.format(**names): is_true for text, is_true in OF_A_CLASS.items()}
     assert ready.average in ("macro", "weighted")
-    return all(claims[one](tp, fp, fn, tn) for one in why.split("; "))
+    return all(claims[claim](one.tp, one.fp, one.fn, one.tn) for claim in why.split("; "))
 
 
 def assert_reason_is_true(case, table):
-    ready = case.ready(getattr(table, "k", 2))
-    if refuses(ready, table):
-        return
+    ready = case.ready(table_size(table))
     found = ready(table)
     if not isinstance(found, Undefined):
         return
@@ -90,11 +86,14 @@ def assert_reason_is_true(case, table):
             assert is_true_of_all(claim, table, ready), f"{ready.title}: {claim!r} of {table}"
 
 
+def assert_reason_is_true_of_rows(case, table):
+    if table.n:
+        assert_reason_is_true(case, table)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_reason_is_true_of_every_small_table_without_a_value(case):
-    for table in corners(case):
-        if table.n:
-            assert_reason_is_true(case, table)
+    on_every_corner(assert_reason_is_true_of_rows, case)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -104,48 +103,45 @@ def test_the_reason_is_true_of_a_table_without_rows(case):
         assert_reason_is_true(case, empty)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@SOME
-@given(data=st.data())
-def test_the_reason_is_true_of_any_table_without_a_value(case, data):
-    table = data.draw(tables(case, amounts))
-    if table.n:
-        assert_reason_is_true(case, table)
+@MANY
+@given(cells=four(amounts), matrix=matrices(amounts))
+def test_the_reason_is_true_of_any_table_without_a_value(cells, matrix):
+    on_every_measure(assert_reason_is_true_of_rows, cells, matrix)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_reason_names_the_classes_once_they_are_known(case):
     told = set()
-    for table in corners(case):
-        ready = case.ready(getattr(table, "k", 2))
-        if refuses(ready, table):
-            continue
-        found = ready(table)
+
+    def assert_named(case, table):
+        found = case(table)
         if isinstance(found, Undefined):
             told.add(found.reason)
             named = found.named(positive='"cat"', negative='"dog"').reason
             assert not re.search(r"[{}]", named)
             assert not re.search(r"\b(None|nan|object|array)\b", named)
-    always = case.measure.family in ("counts", "constants")
-    assert bool(told) != always
+
+    on_every_corner(assert_named, case)
+    always_defined = case.measure.family in ("counts", "constants")
+    assert bool(told) != always_defined
+
+
+def assert_written_as_what_it_is(case, table):
+    found = case(table)
+    estimate = Estimate(measure=case.measure.name, result=found, interval=None, no_interval="", n=0)
+    written = json.loads(json.dumps(estimate.to_json(), allow_nan=False))
+    if isinstance(found, Undefined):
+        assert written["value"] is None
+        assert written["undefined"] == found.reason == estimate.reason
+        assert estimate.value is None
+    else:
+        assert written["value"] == ("inf" if found.value == float("inf") else found.value)
+        assert "undefined" not in written
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_undefined_value_is_never_written_as_a_number(case):
-    for table in corners(case):
-        ready = case.ready(getattr(table, "k", 2))
-        if refuses(ready, table):
-            continue
-        found = ready(table)
-        estimate = Estimate(measure=ready.title, result=found, interval=None, no_interval="", n=0)
-        written = json.loads(json.dumps(estimate.to_json(), allow_nan=False))
-        if isinstance(found, Undefined):
-            assert written["value"] is None
-            assert written["undefined"] == found.reason == estimate.reason
-            assert estimate.value is None
-        else:
-            assert written["value"] == ("inf" if found.value == float("inf") else found.value)
-            assert "undefined" not in written
+    on_every_corner(assert_written_as_what_it_is, case)
 
 
 def test_an_undefined_value_cannot_be_used_as_a_number_by_accident():

@@ -125,7 +125,8 @@ class View(Mapping[str, Estimate]):
         if self.confusion.weighted and not self.confusion.total:
             return Undefined(reason="all weights are zero", code="weight-sum=0")
         if positive is None:
-            return result
+            only = quoted(self.confusion.labels[0])
+            return result.named(positive="any class", negative=f"anything but {only}" if self.confusion.k == 1 else "any other class")
         others = [label for label in self.confusion.labels if label != positive]
         other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
         return result.named(positive=quoted(positive), negative=other)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXACT = 2**53
 ROOT_BITS = 160
-"""Binary places kept of a square root, so that the final division rounds once in practice."""
+"""Significant binary places kept of a square root, so that the final division rounds once in practice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +135,10 @@ def root(x: Amount) -> Amount:
 
 def _exact_root(x: object) -> Fraction:
     exact = Fraction(cast("int", x))
-    scaled = (exact.numerator << (2 * ROOT_BITS)) // exact.denominator
-    return Fraction(math.isqrt(scaled), 1 << ROOT_BITS)
+    smaller = max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
+    places = ROOT_BITS + smaller  # a tiny amount, such as a product of tiny weights, keeps as many figures as a large one
+    scaled = (exact.numerator << (2 * places)) // exact.denominator
+    return Fraction(math.isqrt(scaled), 1 << places)
 
 
 def floats(x: Amount) -> NDArray[np.float64]:

@@ -1,14 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals for a share of independent rows: Wilson (the default), Clopper-Pearson, Jeffreys."""
+"""Intervals for a share of independent rows, and for the ratio of two such shares; one by one or in a stack."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Stack: TypeAlias = tuple[Floats, Floats]
 
 Bounds: TypeAlias = tuple[float, float]
+
+FEWEST: Final = 4
+"""Below this many rows Wilson covers shares between 0.05 and 0.95 as rarely as 79 to 83 times in 100; the exact one does not."""
+HALVINGS: Final = 60
+"""Enough to bring a share down to neighbouring doubles."""
+PARTS, ROUNDS = 8, 18
+"""A bracket is cut into 8 at once, 18 times: 54 halvings, with a third of the calls."""
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(share: float) -> float:
+    """The point below which a standard normal variable falls with some chance.
+
+    >>> round(normal_quantile(0.975), 4)
+    1.96
+    """
+    return NormalDist().inv_cdf(share)
 
 
 def wilson(successes: int, of: int, level: float) -> Bounds:
@@ -18,7 +44,7 @@ def wilson(successes: int, of: int, level: float) -> Bounds:
     >>> round(low, 3), round(high, 3)
     (0.852, 0.927)
     """
-    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    z2 = normal_quantile((1 + level) / 2) ** 2
     p = successes / of
     middle = (successes + z2 / 2) / (of + z2)
     half = math.sqrt(z2 * (p * (1 - p) / of + z2 / (4 * of * of))) / (1 + z2 / of)
@@ -33,11 +59,9 @@ def clopper_pearson(successes: int, of: int, level: float) -> Bounds:
     >>> round(low, 3), high
     (0.025, 1.0)
     """
-    from scipy.special import betaincinv  # noqa: PLC0415  scipy costs a second to import
-
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, of - successes + 1, tail))
-    high = 1.0 if successes == of else float(betaincinv(successes + 1, of - successes, 1 - tail))
+    low = 0.0 if successes == 0 else _beta_quantile(tail, successes, of - successes + 1)
+    high = 1.0 if successes == of else 1 - _beta_quantile(tail, of - successes, successes + 1)
     return low, high
 
 
@@ -48,17 +72,105 @@ def jeffreys(successes: int, of: int, level: float) -> Bounds:
     >>> low, round(high, 3)
     (0.0, 0.217)
     """
-    from scipy.special import betaincinv  # noqa: PLC0415  scipy costs a second to import
+    from scipy.special import betaincinv
 
     tail = (1 - level) / 2
     a, b = successes + 0.5, of - successes + 0.5
     low = 0.0 if successes == 0 else float(betaincinv(a, b, tail))
-    high = 1.0 if successes == of else float(betaincinv(a, b, 1 - tail))
+    high = 1.0 if successes == of else 1 - float(betaincinv(b, a, tail))
     return low, high
 
 
-SHARES: dict[str, Callable[[int, int, float], Bounds]] = {
+SHARES: Final[dict[str, Callable[[int, int, float], Bounds]]] = {
     "wilson": wilson,
     "clopper-pearson": clopper_pearson,
     "jeffreys": jeffreys,
 }
+
+
+def fitting(method: str, of: int) -> str:
+    """The method itself, or the exact one where there are too few rows for Wilson.
+
+    >>> fitting("wilson", 3), fitting("wilson", 4)
+    ('clopper-pearson', 'wilson')
+    """
+    return "clopper-pearson" if method == "wilson" and of < FEWEST else method
+
+
+def of_share(successes: int, of: int, level: float, method: str) -> Bounds:
+    """The interval of one share by a named method, exact for very few rows."""
+    return SHARES[fitting(method, of)](successes, of, level)
+
+
+def of_shares(successes: Floats, of: Floats, level: float, method: str) -> Stack:
+    """The intervals of many shares at once; NaN where nothing was counted."""
+    low, high = np.full(len(of), np.nan), np.full(len(of), np.nan)
+    plain = (of >= FEWEST) if method == "wilson" else np.zeros(len(of), dtype=bool)
+    low[plain], high[plain] = _wilson_stack(successes[plain], of[plain], level)
+    rest = np.flatnonzero(~plain & (of > 0))
+    pairs, which = np.unique(np.stack([successes[rest], of[rest]]), axis=1, return_inverse=True)
+    ends = [of_share(int(x), int(n), level, method) for x, n in pairs.T]
+    low[rest], high[rest] = np.array(ends).reshape(-1, 2)[np.ravel(which)].T
+    return low, high
+
+
+def _wilson_stack(successes: Floats, of: Floats, level: float) -> Stack:
+    z2 = normal_quantile((1 + level) / 2) ** 2
+    p = successes / of
+    middle = (successes + z2 / 2) / (of + z2)
+    half = np.sqrt(z2 * (p * (1 - p) / of + z2 / (4 * of * of))) / (1 + z2 / of)
+    low, high = np.maximum(0.0, middle - half), np.minimum(1.0, middle + half)
+    return np.where(successes == 0, 0.0, low), np.where(successes == of, 1.0, high)
+
+
+def koopman(above: Floats, above_of: Floats, below: Floats, below_of: Floats, level: float) -> Stack:
+    """Score interval for the ratio of two independent shares (Koopman 1984), open above where the lower share is zero.
+
+    >>> low, high = koopman(*(np.array([x]) for x in (36.0, 40.0, 16.0, 80.0)), 0.95)
+    >>> round(float(low[0]), 2), round(float(high[0]), 2)
+    (2.94, 7.15)
+    """
+    # A ratio of shares of n and m rows lies between 1/n and m when both are positive, and its interval not far outside.
+    reach = np.log(1e4 * (above_of + below_of) ** 2)
+    z = normal_quantile((1 + level) / 2)
+    left, right = np.stack([-reach, -reach])[:, np.newaxis], np.stack([reach, reach])[:, np.newaxis]
+    wanted, steps = np.array([z, -z])[:, np.newaxis, np.newaxis], np.arange(1, PARTS)[:, np.newaxis] / PARTS
+    for _ in range(ROUNDS):
+        inner = left + (right - left) * steps
+        passed = (_score(above, above_of, below, below_of, np.exp(inner)) > wanted).sum(axis=1, keepdims=True)
+        left, right = left + (right - left) * (passed / PARTS), left + (right - left) * ((passed + 1) / PARTS)
+    low, high = np.exp((left + right) / 2)[:, 0]
+    return np.where(above == 0, 0.0, low), np.where(below == 0, np.inf, high)
+
+
+def _score(above: Floats, above_of: Floats, below: Floats, below_of: Floats, ratio: Floats) -> Floats:
+    """How many standard errors the ratio seen lies above an assumed one, whose shares are fitted (Koopman's equation)."""
+    square, middle = (above_of + below_of) * ratio, above_of * ratio + above + below_of + below * ratio
+    total = above + below
+    # The smaller root in the form that does not cancel.
+    fitted = 2 * total / (middle + np.sqrt(np.maximum(middle * middle - 4 * square * total, 0.0)))
+    first = np.minimum(fitted * ratio, 1.0)
+    variance = first * (1 - first) / above_of + ratio * ratio * fitted * (1 - fitted) / below_of
+    gap = above / above_of - ratio * below / below_of
+    tiny = np.finfo(np.float64).tiny
+    found: Floats = gap / np.sqrt(np.maximum(variance, tiny))
+    return found
+
+
+def _beta_quantile(share: float, a: int, b: int) -> float:
+    if a + b <= FEWEST:
+        return _small_beta_quantile(share, a, b)
+    from scipy.special import betaincinv
+
+    return float(betaincinv(a, b, share))
+
+
+@lru_cache(maxsize=256)
+def _small_beta_quantile(share: float, a: int, b: int) -> float:
+    """The same by halving a binomial tail of a few terms, so that tiny tables do not wait a second for scipy."""
+    n, low, high = a + b - 1, 0.0, 1.0
+    for _ in range(HALVINGS):
+        p = (low + high) / 2
+        tail = math.fsum(math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(a, n + 1))
+        low, high = (p, high) if tail < share else (low, p)
+    return (low + high) / 2

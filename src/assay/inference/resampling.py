@@ -2,12 +2,14 @@
 """The only room with randomness: draws of cells, never of rows, from a seed that is written down.
 
 Resampling n rows and counting them again is the same as drawing the cells from a multinomial distribution.
+A Dirichlet draw gives each row a random weight instead; no cell that holds rows can vanish in it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -17,59 +19,194 @@ from assay.tally.tables import Binary, Multiclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.values import Amount
+    from assay.measures.declare import Measure
     from assay.tally.confusion import Confusion
 
-SEED = 4213
-BLOCK = 250
-"""Draws per independent stream; fixed, so that the result does not depend on the number of workers."""
-JEFFREYS = 0.5
+    Floats: TypeAlias = NDArray[np.float64]
+
+Kind: TypeAlias = Literal["dirichlet", "multinomial"]
+
+SEED: Final = 4213
+JEFFREYS: Final = 0.5
+"""Weight added to each of four cells; the prior that matches frequencies best for a share (Brown, Cai, DasGupta 2001)."""
+STAGES: Final = (1, 4, 32)
+"""How many times the least number of draws is taken, one after the other, until a bound is steady enough."""
+TABLE_NUMBERS: Final = 1 << 22
+"""Random numbers for four-cell tables, at most, beyond the least number of draws: 32 MiB, 0.1 s."""
+CELL_NUMBERS: Final = 1 << 24
+"""The same for K x K cells, which are added up to margins as they are drawn: 0.3 s."""
+HELD: Final = 1 << 19
+"""Random numbers a worker holds at a time: 4 MiB, so that draws of any table stay far below 100 MB."""
+BLOCKS: Final = (2000, 1000, 500, 250, 125)
+"""Draws per independent stream, the first one that keeps a block of margins inside a processor's cache."""
+CACHED: Final = 1 << 15
+WORKERS: Final = min(4, os.cpu_count() or 1)
 
 
-def streams(seed: int, draws: int) -> Iterator[tuple[int, np.random.Generator]]:
-    """One generator for every block of draws, with the size of the block."""
-    blocks = -(-draws // BLOCK)
-    for number, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
-        yield min(BLOCK, draws - number * BLOCK), np.random.Generator(np.random.PCG64(child))
+def stream(seed: int, *place: int) -> np.random.Generator:
+    """The generator of one place; it depends on the seed and the place only, so workers and order do not matter."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=place)))
 
 
-def dirichlet_tables(table: Binary, draws: int, seed: int) -> Binary:
-    """Draws of each four-cell table from its Dirichlet(count + 1/2) distribution; axes (draw, class)."""
-    cells = [np.atleast_1d(floats(cell)) + JEFFREYS for cell in (table.tp, table.fp, table.fn, table.tn)]
-    shape = np.stack(cells)
-    drawn = np.concatenate([rng.standard_gamma(shape, size=(size, *shape.shape)) for size, rng in streams(seed, draws)])
-    return Binary(tp=drawn[:, 0], fp=drawn[:, 1], fn=drawn[:, 2], tn=drawn[:, 3])
+def stages(least: int, cells: int, numbers: int) -> Iterator[int]:
+    """Growing numbers of draws; those beyond the first must fit the numbers one may draw."""
+    for times in STAGES:
+        if times == 1 or times * least * cells <= numbers:
+            yield times * least
 
 
-def multinomial_tables(table: Binary, draws: int, seed: int) -> Binary:
-    """Draws of one four-cell table with replacement; axes (draw, 1)."""
-    cells = np.array([float(cell) for cell in (table.tp, table.fp, table.fn, table.tn)])
-    drawn = np.concatenate([_multinomial(rng, cells, size) for size, rng in streams(seed, draws)])[..., np.newaxis]
-    return Binary(tp=drawn[:, 0], fp=drawn[:, 1], fn=drawn[:, 2], tn=drawn[:, 3])
+class TableDraws:
+    """Draws of a stack of four-cell tables; each table meets the same stream, whatever stands beside it."""
+
+    def __init__(self, table: Binary, kind: Kind, seed: int) -> None:
+        cells = [np.atleast_1d(floats(cell)) for cell in (table.tp, table.fp, table.fn, table.tn)]
+        self.counts = np.stack(cells, axis=-1)
+        self._kind, self._seed = kind, seed
+        self._drawn: dict[int, Floats] = {}
+
+    def stages(self, least: int) -> Iterator[int]:
+        """The numbers of draws to try."""
+        return stages(least, self.counts.size, TABLE_NUMBERS)
+
+    def of(self, draws: int, tables: NDArray[np.intp]) -> Binary:
+        """The draws of some of the tables; axes (table, draw)."""
+        if draws * self.counts.size > TABLE_NUMBERS:
+            kept = np.stack([self._table(counts, draws) for counts in self.counts[tables]])
+        else:
+            if draws not in self._drawn:
+                self._drawn[draws] = np.stack([self._table(counts, draws) for counts in self.counts])
+            kept = self._drawn[draws] if len(tables) == len(self.counts) else self._drawn[draws][tables]
+        return Binary(tp=kept[:, 0], fp=kept[:, 1], fn=kept[:, 2], tn=kept[:, 3])
+
+    def _table(self, counts: Floats, draws: int) -> Floats:
+        rng = stream(self._seed)
+        if self._kind == "dirichlet":
+            return rng.standard_gamma(counts[:, np.newaxis] + JEFFREYS, size=(4, draws))
+        return rng.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).T.astype(np.float64)
 
 
-def multinomial_classes(confusion: Confusion, draws: int, seed: int) -> Multiclass:
-    """Draws of the occupied cells with replacement, summed to the margins of the classes; axes (draw, class)."""
-    counts = floats(cast("NDArray[np.float64]", confusion.count))
-    k, rows, columns = confusion.k, confusion.truth, confusion.predicted
-    hits, actual, called = (np.zeros((draws, k)) for _ in range(3))
-    on = np.flatnonzero(rows == columns)
-    by_column = np.argsort(columns, kind="stable")
-    row_starts, row_names = _runs(rows)
-    column_starts, column_names = _runs(columns[by_column])
-    done = 0
-    for size, rng in streams(seed, draws):
-        drawn = _multinomial(rng, counts, size)
-        part = slice(done, done + size)
-        hits[part, rows[on]] = drawn[:, on]
-        actual[part, row_names] = np.add.reduceat(drawn, row_starts, axis=1)
-        called[part, column_names] = np.add.reduceat(drawn[:, by_column], column_starts, axis=1)
-        done += size
-    return Multiclass(hits=hits, actual=actual, called=called, labels=confusion.labels)
+class CellDraws:
+    """Draws of the cells of K classes, added up to the margins; blocks are made when first asked for.
+
+    A Dirichlet draw also holds the two spare rows. For two classes they are close to 1/2 in each of the four cells.
+    """
+
+    def __init__(self, confusion: Confusion, kind: Kind, seed: int) -> None:
+        self._kind, self._seed, self._k, self._labels = kind, seed, confusion.k, confusion.labels
+        self._rows, self._columns = confusion.truth, confusion.predicted
+        self._count = floats(cast("Amount", confusion.count))
+        self._square = 2 * len(self._count) >= confusion.k**2
+        if self._square:
+            full = np.zeros((confusion.k, confusion.k))
+            full[self._rows, self._columns] = self._count
+            self._count = full.ravel()
+        self._size = next((b for b in BLOCKS if b * confusion.k <= CACHED), BLOCKS[-1])
+        self._blocks: list[Multiclass] = []
+        self.spare = Spare(confusion)
+
+    def stages(self, least: int) -> Iterator[int]:
+        """The numbers of draws to try."""
+        return stages(least, max(len(self._count), 3 * self._k), CELL_NUMBERS)
+
+    def blocks(self, draws: int) -> list[Multiclass]:
+        """Enough blocks for some draws, each with axes (draw, class)."""
+        missing = range(len(self._blocks), -(-draws // self._size))
+        if len(missing) * self._size * len(self._count) < HELD:
+            self._blocks += map(self._block, missing)
+        else:
+            
+            with ThreadPoolExecutor(WORKERS) as pool:
+                self._blocks += pool.map(self._block, missing)
+        return self._blocks[: -(-draws // self._size)]
+
+    def values(self, measure: Measure, draws: int) -> Floats:
+        """The values of a measure on the draws; NaN where undefined."""
+        return np.concatenate([measure.values(block) for block in self.blocks(draws)])[:draws]
+
+    def lost(self, draws: int) -> int:
+        """In how many draws a class that has rows lost all of them."""
+        gone = [self.spare.gone(floats(block.actual), floats(block.called)) for block in self.blocks(draws)]
+        return int(np.concatenate(gone)[:draws].sum())
+
+    def _block(self, number: int) -> Multiclass:
+        rng = stream(self._seed, number)
+        hits, actual, called = (np.zeros((self._size, self._k)) for _ in range(3))
+        step = max(1, HELD // len(self._count))
+        for start in range(0, self._size, step):
+            part = slice(start, min(start + step, self._size))
+            self._add_up(self._draw(rng, part.stop - start), hits[part], actual[part], called[part])
+        if self._kind == "dirichlet":
+            self.spare.add(rng, hits, actual, called)
+        return Multiclass(hits=hits, actual=actual, called=called, labels=self._labels)
+
+    def _draw(self, rng: np.random.Generator, draws: int) -> Floats:
+        if self._kind == "dirichlet":
+            return rng.standard_gamma(self._count, size=(draws, len(self._count)))
+        total = self._count.sum()
+        return rng.multinomial(int(total), self._count / total, size=draws).astype(np.float64)
+
+    def _add_up(self, drawn: Floats, hits: Floats, actual: Floats, called: Floats) -> None:
+        if self._square:
+            square = drawn.reshape(len(drawn), self._k, self._k)
+            hits[:] = np.diagonal(square, axis1=1, axis2=2)
+            square.sum(axis=2, out=actual)
+            square.sum(axis=1, out=called)
+            return
+        on = np.flatnonzero(self._rows == self._columns)
+        hits[:, self._rows[on]] = drawn[:, on]
+        starts, names = _runs(self._rows)
+        actual[:, names] = np.add.reduceat(drawn, starts, axis=1)
+        by_column = np.argsort(self._columns, kind="stable")
+        starts, names = _runs(self._columns[by_column])
+        called[:, names] = np.add.reduceat(drawn[:, by_column], starts, axis=1)
 
 
-def _multinomial(rng: np.random.Generator, counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    total = int(counts.sum())
-    return rng.multinomial(total, counts / counts.sum(), size=size).astype(np.float64)
+class Spare:
+    """One right and one wrong row of random weight in random classes, which let a table without errors still vary.
+
+    Only classes with rows, or with calls, take part: what the table leaves undefined stays so in every draw.
+    """
+
+    def __init__(self, confusion: Confusion) -> None:
+        exact = confusion.multiclass()
+        self._hits, self._actual, self._called = floats(exact.hits), floats(exact.actual), floats(exact.called)
+        self._true, self._named = np.flatnonzero(self._actual), np.flatnonzero(self._called)
+        self._both = np.intersect1d(self._true, self._named)
+        own = np.searchsorted(self._named, self._true)
+        self._own = np.where(np.isin(self._true, self._named), own, confusion.k)
+        self._ends = np.cumsum(len(self._named) - np.isin(self._true, self._named))
+        self._pairs = int(self._ends[-1]) if len(self._ends) else 0
+
+    def mean(self) -> tuple[Floats, Floats, Floats]:
+        """The margins with both rows spread as they fall on average."""
+        hits, actual, called = self._hits.copy(), self._actual.copy(), self._called.copy()
+        for margin in (hits, actual, called):
+            margin[self._both] += 1 / max(len(self._both), 1)
+        if self._pairs:
+            actual[self._true] += (len(self._named) - np.isin(self._true, self._both)) / self._pairs
+            called[self._named] += (len(self._true) - np.isin(self._named, self._both)) / self._pairs
+        return hits, actual, called
+
+    def add(self, rng: np.random.Generator, hits: Floats, actual: Floats, called: Floats) -> None:
+        """Add the two rows to each draw."""
+        draw, size = np.arange(len(hits)), len(hits)
+        if len(self._both):
+            at, weight = self._both[rng.integers(len(self._both), size=size)], rng.standard_exponential(size)
+            for margin in (hits, actual, called):
+                margin[draw, at] += weight
+        if self._pairs:
+            at, weight = rng.integers(self._pairs, size=size), rng.standard_exponential(size)
+            true = np.searchsorted(self._ends, at, side="right")
+            named = at - np.r_[0, self._ends][true]
+            named += named >= self._own[true]  # a wrong row is not called its own class
+            actual[draw, self._true[true]] += weight
+            called[draw, self._named[named]] += weight
+
+    def gone(self, actual: Floats, called: Floats) -> NDArray[np.bool_]:
+        """Whether a class that has rows, or calls, has none in a draw."""
+        found: NDArray[np.bool_] = (actual[:, self._true] == 0).any(axis=1) | (called[:, self._named] == 0).any(axis=1)
+        return found
 
 
 def _runs(ordered: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

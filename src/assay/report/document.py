@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.errata import errata
 from assay.assess.record import Record
-from assay.core.text import counted, listed, visible
-from assay.report import sentences
+from assay.assess.view import SMALL
+from assay.core.text import listed, quoted, visible
+from assay.report import background, sentences
+from assay.report.background import Choice
 from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
 from assay.report.entries import About, Entry, about, amount, entry, prose
 
@@ -37,10 +38,10 @@ HEADLINE: Final = {
     ),
 }
 BASELINE: Final = "no_information_rate"
+AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
 OF_CLASS: Final = ("precision", "recall", "f1")
 MOST_HEADLINES: Final = 8
 MOST_ROWS: Final = 200
-SMALL: Final = 10  # rows; ACCEPTANCE D04
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,16 +105,6 @@ class AverageRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A place where a source errs or leaves a choice, and the reading followed."""
-
-    id: str
-    title: str
-    source: str
-    reading: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
     """Something to know before trusting a number: a sign, a word and a sentence."""
 
@@ -128,6 +119,8 @@ class Document:
 
     title: str
     kind: str
+    positive: str
+    k: int
     opening: str
     remarks: tuple[Remark, ...]
     facts: tuple[tuple[str, str], ...]
@@ -141,6 +134,7 @@ class Document:
     averages: tuple[AverageRow, ...]
     families: tuple[Family, ...]
     undefined: tuple[Entry, ...]
+    infinite: tuple[Entry, ...]
     factors: tuple[Factor, ...]
     rows: str
     notes: tuple[str, ...]
@@ -159,7 +153,8 @@ class _Sorted:
     whole: dict[str, Mapping[str, Any]]
     of_class: dict[str, dict[object, Mapping[str, Any]]]
     of_level: dict[tuple[str, str], dict[str, Mapping[str, Any]]]
-    methods: dict[str, None]
+    methods: dict[str, set[int]]
+    """Interval methods, and how many draws they took."""
 
 
 def read(record: Record) -> Document:
@@ -173,11 +168,13 @@ def read(record: Record) -> Document:
     undefined = tuple(one for one in whole.values() if not one.defined)
     families = _families(whole.values())
     return Document(
-        title=_title(record),
+        title=background.title(record),
         kind=sentences.kind(str(record["task"]), len(tally.labels)),
+        positive=quoted(record["positive"]) if record.get("positive") is not None else "",
+        k=len(tally.labels),
         opening=_opening(record, whole, tally),
         remarks=tuple(_remarks(record, undefined, len(whole), tally, factors)),
-        facts=tuple(_facts(record, tally)),
+        facts=tuple(background.facts(record, tally)),
         level=sentences.percent(float(record["plan"]["level"])),
         weighted=tally.weighted,
         headline=headline,
@@ -188,14 +185,17 @@ def read(record: Record) -> Document:
         averages=_averages(whole.values()),
         families=families,
         undefined=undefined,
+        infinite=tuple(one for one in whole.values() if one.endless),
         factors=factors,
         rows=prose(sentences.rows_equation(record["rows"])),
         notes=tuple(prose(note) for note in record.get("notes", ())),
-        methods=tuple((visible(name), prose(sentences.method(name))) for name in found.methods),
-        settings=tuple(_settings(record, tally, found)),
-        errata=tuple(_errata(record)),
-        environment=tuple(_environment(record)),
-        digests=tuple(_digests(record)),
+        methods=tuple(
+            (visible(name), prose(sentences.method(name, sorted(drawn)))) for name, drawn in found.methods.items()
+        ),
+        settings=tuple(background.settings(record, tally, drawn=any(found.methods.values()))),
+        errata=tuple(background.choices(record)),
+        environment=tuple(background.environment(record)),
+        digests=tuple(background.digests(record)),
         glossary=_glossary(whole.values(), classes),
     )
 
@@ -205,7 +205,8 @@ def _sorted(estimates: Iterable[Mapping[str, Any]]) -> _Sorted:
     for one in estimates:
         label, slice_, title = one.get("class"), one.get("slice"), str(one["measure"])
         if one.get("interval"):
-            found.methods[str(one["interval"])] = None
+            drawn = found.methods.setdefault(str(one["interval"]), set())
+            drawn |= {int(one["draws"])} if "draws" in one else set()
         if slice_ is None and label is None:
             found.whole[title] = one
         elif slice_ is None:
@@ -221,19 +222,8 @@ def _headline(task: str, whole: Mapping[str, Entry]) -> tuple[Entry, ...]:
     return tuple(wanted or [one for one in whole.values() if one.about.family != "counts"][:MOST_HEADLINES])
 
 
-def _title(record: Record) -> str:
-    data = record["plan"].get("data", {})
-    # Only a file has a name worth a title; "the given columns" would not tell two reports apart.
-    name = visible(data["from"]) if data.get("format") else None
-    return sentences.title(name, _rows(record))
-
-
-def _rows(record: Record) -> str:
-    return counted(int(record["samples"]), "row")
-
-
 def _opening(record: Record, whole: Mapping[str, Entry], tally: Counts) -> str:
-    rows, accuracy = _rows(record), whole.get("accuracy")
+    rows, accuracy = background.rows(record), whole.get("accuracy")
     if accuracy is None:
         return sentences.asked_for(rows, len(whole) or len(record["estimates"]))
     if not accuracy.defined:
@@ -269,9 +259,7 @@ def _remarks(
         if lost:
             yield Remark(sign="∅", word=word, sentence=prose(says(listed(lost), len(lost))))
     if undefined:
-        yield Remark(
-            sign="∅", word="undefined", sentence=sentences.undefined_measures(len(undefined), measures)
-        )
+        yield Remark(sign="∅", word="undefined", sentence=sentences.undefined_measures(len(undefined), measures))
     small = sum(level.small for factor in factors for level in factor.levels)
     if small:
         yield Remark(sign="△", word="small groups", sentence=sentences.small_groups(small, SMALL))
@@ -279,25 +267,11 @@ def _remarks(
         yield Remark(sign="∅", word="no intervals", sentence=sentences.weighted_rows())
 
 
-def _facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
-    data = record["plan"].get("data", {})
-    yield "rows", f"{int(record['samples']):,}"
-    if tally.weighted:
-        yield "total weight", amount(tally.total)
-    yield "classes", f"{len(tally.labels):,}"
-    if record.get("positive") is not None:
-        yield "positive class", visible(record["positive"])
-    for role, column in data.get("columns", {}).items():
-        yield f"{visible(role)} column", visible(column)
-    yield "intervals", sentences.percent(float(record["plan"]["level"]))
-    if counted_at := record.get("environment", {}).get("counted_at"):
-        yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
-
-
 def _classes(found: _Sorted, tally: Counts) -> Classes | None:
     k = len(tally.labels)
-    listed_ = [name for name in OF_CLASS if name in found.of_class]
-    titles = listed_ or [title for title in found.of_class if about(title).family != "counts"][: len(OF_CLASS)]
+    there = [title for title, by_label in found.of_class.items() if len(by_label) == k]
+    titles: list[str] = [title for title in OF_CLASS if title in there]
+    titles = titles or [title for title in there if about(title).family != "counts"][: len(OF_CLASS)]
     if not titles and k <= MOST_ROWS:
         return None  # a binary table has none: the other class is the mirror image
     rows = tally.largest(MOST_ROWS)
@@ -328,7 +302,7 @@ def _averages(entries: Iterable[Entry]) -> tuple[AverageRow, ...]:
     return tuple(
         AverageRow(name=about(base).name, entries=tuple(found.get(way) for way in sentences.AVERAGES))
         for base, found in by_base.items()
-        if len(found) > 1
+        if len(found) > 1 and base in AVERAGED
     )
 
 
@@ -370,40 +344,6 @@ def _factors(record: Record, found: _Sorted, headline: Sequence[Entry]) -> Itera
             levels=tuple(rows),
             hidden=len(levels) - len(rows),
         )
-
-
-def _settings(record: Record, tally: Counts, found: _Sorted) -> Iterable[str]:
-    plan = record["plan"]
-    intervals = plan.get("intervals", {})
-    if any(name not in ("wilson", "clopper-pearson", "jeffreys") for name in found.methods):
-        yield prose(sentences.draws(intervals.get("draws"), intervals.get("seed")))
-    yield prose(sentences.policy(str(plan.get("undefined", ""))))
-    if tally.weighted:
-        yield sentences.weighted_rows()
-
-
-def _errata(record: Record) -> Iterable[Choice]:
-    used = set(map(str, record.get("errata", ())))
-    for one in errata():
-        if one.id in used:
-            yield Choice(id=one.id, title=one.title, source=f"{one.source}, {one.where}", reading=one.reading)
-
-
-def _environment(record: Record) -> Iterable[tuple[str, str]]:
-    for name, value in record.get("environment", {}).items():
-        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
-        yield visible(str(name).replace("_", " ")), prose(shown)
-    overall = record.get("conformity", {}).get("overall")
-    if overall:
-        yield sentences.CONFORMITY, visible(overall).removeprefix("conformity ")
-
-
-def _digests(record: Record) -> Iterable[tuple[str, str]]:
-    digests = record.get("digests", {})
-    yield "tallies", visible(digests.get("tallies", ""))
-    yield "plan", visible(record["plan"].get("digest", ""))
-    for name, found in digests.get("files", {}).items():
-        yield visible(name), visible(found)
 
 
 def _glossary(entries: Iterable[Entry], classes: Classes | None) -> tuple[About, ...]:

@@ -71,6 +71,11 @@ class Entry:
         return self.value is not None
 
     @property
+    def endless(self) -> bool:
+        """Whether the value is infinite."""
+        return self.value is not None and math.isinf(self.value)
+
+    @property
     def short(self) -> str:
         """The interval with a dash, for charts."""
         return self.interval.replace(" to ", "–")
@@ -96,7 +101,9 @@ def real(content: object) -> float | None:
     if isinstance(content, str) and content in INFINITE:
         return INFINITE[content]
     if isinstance(content, bool) or not isinstance(content, (int, float)):
-        raise RecordError("record-unreadable", f"a value is written as {visible(repr(content))}", fix="restore the file")
+        raise RecordError(
+            "record-unreadable", f"a value is written as {visible(repr(content))}", fix="restore the file"
+        )
     return float(content)
 
 
@@ -110,7 +117,9 @@ def amount(count: Count) -> str:
         return f"{int(count):,}"
     value = float(count)
     short = f"{value:,.6g}"
-    return short if math.isclose(float(short.replace(",", "")), value) and len(short) <= len("1,000.5") else figure(value)
+    return (
+        short if math.isclose(float(short.replace(",", "")), value) and len(short) <= len("1,000.5") else figure(value)
+    )
 
 
 def share(part: Count, whole: Count) -> float | None:

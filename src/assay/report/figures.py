@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,11 +11,12 @@ from xml.sax.saxutils import escape
 
 from assay.report import sentences
 from assay.report.entries import Entry
+from assay.report.labels import ems, fitted
 
-WIDTH: Final = 340
 LABEL: Final = 92
-LEFT, RIGHT = 102, 222
-TEXT: Final = 232
+PLOT: Final = 120
+TEXT: Final = 108
+GAP: Final = 10
 TOP: Final = 30
 ROW: Final = 21
 EM: Final = 11.5
@@ -70,44 +70,45 @@ def _step(width: float) -> float:
     return next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9)), 10 * power)
 
 
-def forest(points: Sequence[Point], *, by: str, scale: Axis, whole: Entry | None = None) -> str:
+def forest(
+    points: Sequence[Point], *, by: str, scale: Axis, whole: Entry | None = None, head: str = "", room: int = LABEL
+) -> str:
     """Point and interval of one measure, row by row; `whole` draws a dashed line for all rows together."""
-    about = points[0].entry.about
+    width = room + GAP + PLOT + GAP + TEXT
+    head = head or points[0].entry.about.name
     height = TOP + ROW * len(points) + 22
     bottom = TOP + ROW * len(points)
     marks: dict[str, list[str]] = {"iv": [], "pt": [], "lb": [], "vl": []}
     for i, point in enumerate(points):
         y = TOP + ROW * i + ROW / 2
-        marks["lb"].append(_label(point, y + 4))
+        marks["lb"].append(_label(point, y + 4, room))
         marks["vl"].append(_value(point.entry, y + 4))
         one = point.entry
         if one.low is not None and one.high is not None:
-            a, b = (_near(scale.at(x, LEFT, RIGHT)) for x in (one.low, one.high))
+            a, b = (_near(scale.at(x, 0, PLOT)) for x in (one.low, one.high))
             marks["iv"].append(f"M{a} {_near(y)}H{b}")
         if one.value is not None and math.isfinite(one.value):
-            marks["pt"].append(f'<circle cx="{_near(scale.at(one.value, LEFT, RIGHT))}" cy="{_near(y)}" r="{DOT}"/>')
+            marks["pt"].append(f'<circle cx="{_near(scale.at(one.value, 0, PLOT))}" cy="{_near(y)}" r="{DOT}"/>')
     reference = ""
     if whole is not None and whole.value is not None and math.isfinite(whole.value):
-        x = _near(scale.at(whole.value, LEFT, RIGHT))
-        reference = (
-            f'<path class="rf" stroke="currentColor" stroke-dasharray="3 3" d="M{x} {TOP - 4}V{bottom}"/>'
-        )
+        x = _near(scale.at(whole.value, 0, PLOT))
+        reference = f'<path class="rf" stroke="currentColor" stroke-dasharray="3 3" d="M{x} {TOP - 4}V{bottom}"/>'
     described = sentences.forest_described(len(points), *_extremes(points))
-    title = sentences.forest_title(about.name, by)
+    title = sentences.forest_title(head, by)
     return (
-        f'<svg class="forest" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
-        f' width="{WIDTH}" height="{height}" fill="currentColor" font-family="system-ui, sans-serif"'
+        f'<svg class="forest" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+        f' width="{width}" height="{height}" fill="currentColor" font-family="system-ui, sans-serif"'
         f' font-size="{EM}"><title>{escape(title)}</title><desc>{escape(described)}</desc>'
-        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(about.name)}</text>'
+        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(head)}</text>'
+        f'<g class="lb">{"".join(marks["lb"])}</g><g transform="translate({room + GAP} 0)">'
         f"{_grid(scale, bottom)}{reference}"
         f'<path class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35" d="{"".join(marks["iv"])}"/>'
-        f'<g class="pt">{"".join(marks["pt"])}</g><g class="lb">{"".join(marks["lb"])}</g>'
-        f'<g class="vl">{"".join(marks["vl"])}</g></svg>'
+        f'<g class="pt">{"".join(marks["pt"])}</g><g class="vl">{"".join(marks["vl"])}</g></g></svg>'
     )
 
 
 def _grid(scale: Axis, bottom: float) -> str:
-    places = [_near(scale.at(tick, LEFT, RIGHT)) for tick in scale.ticks]
+    places = [_near(scale.at(tick, 0, PLOT)) for tick in scale.ticks]
     lines = "".join(f"M{x} {TOP - 4}V{bottom}" for x in places)
     numbers = "".join(
         f'<text x="{x}" y="{bottom + 14}">{_tick(tick)}</text>' for x, tick in zip(places, scale.ticks, strict=True)
@@ -118,8 +119,8 @@ def _grid(scale: Axis, bottom: float) -> str:
     )
 
 
-def _label(point: Point, y: float) -> str:
-    shown = fitted(point.label, LABEL - (14 if point.small else 0), EM)
+def _label(point: Point, y: float, room: int) -> str:
+    shown = fitted(point.label, (room - (14 if point.small else 0)) / EM, ems)
     mark = '<tspan class="sm">△ </tspan>' if point.small else ""
     # The whole name is a tooltip only where it was cut, because the table below has it anyway.
     whole = "" if shown == point.label else f"<title>{escape(point.label)}</title>"
@@ -128,9 +129,9 @@ def _label(point: Point, y: float) -> str:
 
 def _value(one: Entry, y: float) -> str:
     if not one.defined:
-        return f'<text class="un" x="{TEXT}" y="{_near(y)}">∅ {escape(one.shown)}</text>'
-    rest = f' <tspan class="so" font-size="10">{escape(one.short)}</tspan>' if one.interval else ""
-    return f'<text x="{TEXT}" y="{_near(y)}">{escape(one.shown)}{rest}</text>'
+        return f'<text class="un" x="{PLOT + GAP}" y="{_near(y)}">∅ {escape(one.shown)}</text>'
+    rest = f' <tspan class="so" font-size="10.5">{escape(one.short)}</tspan>' if one.interval else ""
+    return f'<text x="{PLOT + GAP}" y="{_near(y)}">{escape(one.shown)}{rest}</text>'
 
 
 def _extremes(points: Sequence[Point]) -> tuple[tuple[str, str] | None, tuple[str, str] | None]:
@@ -152,8 +153,8 @@ def bar(one: Entry, baseline: Entry | None = None) -> str:
     interval = ""
     if one.low is not None and one.high is not None:
         a, b = (_near(scale.at(end, BAR_LEFT, BAR_RIGHT)) for end in (one.low, one.high))
-        interval = f'<path class="iv" stroke="currentColor" stroke-width="8" stroke-opacity=".35" d="M{a} 10H{b}"/>'
-    ends = [(BAR_LEFT, "start", f"{low:g}"), (BAR_RIGHT, "end", f"{high:g}")]
+        interval = f'<path class="iv" stroke="currentColor" stroke-width="10" stroke-opacity=".35" d="M{a} 10H{b}"/>'
+    ends: list[tuple[float, str, str]] = [(BAR_LEFT, "start", f"{low:g}"), (BAR_RIGHT, "end", f"{high:g}")]
     ticks = f"M{BAR_LEFT} 6V14M{BAR_RIGHT} 6V14"
     if low < 0 < high:
         middle = _near(scale.at(0, BAR_LEFT, BAR_RIGHT))
@@ -169,50 +170,9 @@ def bar(one: Entry, baseline: Entry | None = None) -> str:
         f'<svg class="bar" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {BAR_WIDTH} 30"'
         f' fill="currentColor" font-family="system-ui, sans-serif" font-size="10"><title>{escape(described)}</title>'
         f'<path class="gr" stroke="currentColor" stroke-opacity=".3" d="M{BAR_LEFT} 10H{BAR_RIGHT}{ticks}"/>'
-        f'{interval}{base}<path class="tk" stroke="currentColor" stroke-width="3" d="M{x} 3V17"/><g class="ax">{numbers}</g></svg>'
+        f'{interval}{base}<path class="tk" stroke="currentColor" stroke-width="2.5" d="M{x} 2V18"/>'
+        f'<g class="ax">{numbers}</g></svg>'
     )
-
-
-def fitted(label: str, width: float, em: float) -> str:
-    """A label that fits a width: its middle goes first, because ends tell long names apart.
-
-    >>> fitted("a", 50, 10), fitted("a rather long name of a class", 60, 10)
-    ('a', 'a rat…class')
-    """
-    calm = _calmed(label)
-    if _wide(calm) * em <= width:
-        return calm
-    keep = len(calm)
-    while keep > 1:
-        keep -= 1
-        head, tail = calm[: (keep + 1) // 2], calm[len(calm) - keep // 2 :]
-        if _wide(f"{head}…{tail}") * em <= width:
-            return f"{head}…{tail}"
-    return "…"
-
-
-def _calmed(label: str) -> str:
-    """Without towers of combining marks, which would reach over the neighbouring rows."""
-    kept: list[str] = []
-    tower = 0
-    for character in label:
-        tower = tower + 1 if unicodedata.combining(character) else 0
-        if tower <= 2:  # noqa: PLR2004  Vietnamese and polytonic Greek need two
-            kept.append(character)
-    return "".join(kept)
-
-
-def _wide(text: str) -> float:
-    """About how many em a text takes in a proportional font."""
-    return sum(_em(c) for c in text)
-
-
-def _em(character: str) -> float:
-    if unicodedata.combining(character):
-        return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.1
-    return 0.3 if character in "iljtfI.,:;'|! " else 0.88 if character in "mwMW@%…" or character.isupper() else 0.57
 
 
 def _near(value: float) -> str:

@@ -58,6 +58,7 @@ def render(record: Record) -> str:
         factors=[(factor, _factor_plots(factor)) for factor in document.factors if factor.levels],
         bar=lambda one: _bar(one, document),
         shade=_shade,
+        coded=_coded,
     )
 
 
@@ -103,7 +104,7 @@ def _template() -> Template:
 
 def _sections(document: Document) -> list[tuple[str, str]]:
     every = [
-        ("headline", "Headline measures", True),
+        ("headline", sentences.HEADLINE, document.headline),
         ("matrix", "Confusion matrix", True),
         ("classes", "Class by class", document.classes),
         ("averages", "Averages", document.averages),
@@ -125,6 +126,13 @@ def _matrix_class(labels: Sequence[str]) -> str:
 
 def _shade(cell: Cell) -> str:
     return shades.shade(cell.share, right=cell.right)
+
+
+def _coded(text: str) -> Markup:
+    """Our own prose with names between backticks, which become code."""
+    parts = text.split("`")
+    shown = (Markup("<code>{}</code>").format(part) if i % 2 else Markup.escape(part) for i, part in enumerate(parts))
+    return Markup("").join(shown)
 
 
 def _bar(one: Entry, document: Document) -> Markup:

@@ -43,16 +43,16 @@ AVERAGES: Final = {
     "micro": "all classes pooled",
 }
 
-METHODS: Final = {
+METHODS: Final = {  # by the first word of the method, because what follows says what it was applied to
     "wilson": "Wilson score interval of a share: the true shares that would make the observed one unsurprising",
     "clopper-pearson": "Clopper-Pearson interval of a share: never covers less often than its level says",
     "jeffreys": "Jeffreys interval of a share: the middle of Beta(x + 1/2, n - x + 1/2)",
-    "dirichlet-jeffreys on 4 cells": "the four cells of the table are drawn anew from a Dirichlet distribution"
+    "dirichlet-jeffreys": "the four cells of the table are drawn anew from a Dirichlet distribution"
     " with Jeffreys' weight (count + 1/2), and the measure is computed on every draw",
-    "bca on cells": "the cells of the confusion matrix, not the rows, are drawn anew; the percentiles are corrected"
+    "bca": "the cells of the confusion matrix, not the rows, are drawn anew; the percentiles are corrected"
     " for bias and acceleration (BCa)",
-    "percentile on cells": "the cells of the confusion matrix, not the rows, are drawn anew; plain percentiles",
-    "delta on cells": "the delta method on the cells of the confusion matrix",
+    "percentile": "the cells of the confusion matrix, not the rows, are drawn anew; plain percentiles",
+    "delta": "the delta method on the cells of the confusion matrix",
 }
 
 POLICIES: Final = {
@@ -63,7 +63,11 @@ POLICIES: Final = {
 }
 
 ORIENTATION: Final = "Rows are what was true, columns what was predicted."
-SHADING: Final = "The darker a cell, the larger its share of its row: ✓ blue is right, ✗ orange is mistaken."
+SHADING: Final = (
+    "The stronger the colour of a cell, the larger its share of its row: "
+    "✓\u00a0blue is right, ✗\u00a0orange is mistaken."
+)
+HEADLINE: Final = "Headline measures"
 NO_MISTAKES: Final = "No row was classified wrongly."
 SEE_TABLE: Final = "the numbers are in the table below the chart"
 REFERENCE: Final = "The dashed line is the value of all rows together."
@@ -112,7 +116,7 @@ def kind(task: str, classes: int) -> str:
 
 def said_rightly(*, rows: str, right: str, value: str, how_sure: str, baseline: str) -> str:
     """The opening sentence of an assessment of classes."""
-    return f"Of {rows}, {right} classified rightly: accuracy {value}, {how_sure}{baseline}."
+    return f"Of {rows}, {right} classified rightly: accuracy {value}{how_sure}{baseline}."
 
 
 def of_weight(total: str, rows: str) -> str:
@@ -127,12 +131,31 @@ def were(amount: str) -> str:
 
 def how_sure(interval: str, level: str, missing: str) -> str:
     """An interval, or why there is none."""
-    return f"{level} interval {interval}" if interval else f"without an interval ({missing})"
+    return f", {level} interval {interval}" if interval else f" ({no_interval(missing)})"
+
+
+def no_interval(why: str) -> str:
+    """Why there is no interval.
+
+    >>> no_interval("a constant, not an estimate"), no_interval("no interval for weighted rows")
+    ('no interval: a constant, not an estimate', 'no interval for weighted rows')
+    """
+    return why if why.startswith("no interval") else f"no interval: {why}"
+
+
+def infinite(formula: str) -> str:
+    """Why a value has no end."""
+    return f"its formula divides by 0 here: {formula}" if formula else "its formula divides by 0 here"
 
 
 def trivial(baseline: str) -> str:
     """What no knowledge at all would reach."""
     return f"; always calling the most frequent class would give {baseline}"
+
+
+def largest(baseline: str) -> str:
+    """The baseline beside accuracy."""
+    return f"{baseline}: always the largest class"
 
 
 def accuracy_undefined(rows: str, reason: str) -> str:
@@ -248,18 +271,24 @@ def bar_described(value: str, interval: str, low: str, high: str) -> str:
     return f"{value}{f', interval {interval}' if interval else ''}, on a scale from {low} to {high}"
 
 
-def method(name: str) -> str:
-    """What an interval method does."""
-    if name in METHODS:
-        return METHODS[name]
-    first, _, rest = name.partition(" of ")
-    return f"the {first} interval of {rest}, carried over to measures that are functions of it" if rest else name
+def method(name: str, draws: Sequence[int] = ()) -> str:
+    """What an interval method does, and how often it drew.
+
+    >>> method("wilson of accuracy")
+    'the wilson interval of accuracy, carried over to measures that are functions of it'
+    """
+    first, _, of = name.partition(" of ")
+    says = f"the {first} interval of {of}, carried over to measures that are functions of it" if of else ""
+    says = says or METHODS.get(name.split(" ", maxsplit=1)[0], "")
+    if not draws:
+        return says
+    many = f"{min(draws):,}" if len(set(draws)) == 1 else f"{min(draws):,} to {max(draws):,}"
+    return f"{says}{'; ' if says else ''}{many} draws"
 
 
-def draws(count: object, seed: object) -> str:
-    """How many draws there were, and how to make them again."""
-    many = f"{count:,}" if isinstance(count, int) else str(count)
-    return f"{many} draws, seed {seed}: the same draws on every machine."
+def seeded(seed: object) -> str:
+    """How to make the draws again."""
+    return f"Draws start from seed {seed}: the same on every machine."
 
 
 def policy(name: str) -> str:

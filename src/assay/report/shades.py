@@ -35,7 +35,7 @@ class Theme:
 
 LIGHT: Final = Theme(
     page="#f6f7f9", card="#ffffff", ink="#18202c", soft="#566173", line="#dce1e8", blue="#1d5fc4", orange="#a94a06",
-    right="#0b4096", wrong="#9a3f00",
+    right="#0b4096", wrong="#d4600a",
 )  # fmt: skip
 DARK: Final = Theme(
     page="#10141b", card="#181e28", ink="#e9edf3", soft="#a4aebd", line="#2f3947", blue="#82b4ff", orange="#f2a65a",

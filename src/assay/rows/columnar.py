@@ -71,7 +71,7 @@ def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, rea
             fix="write the file again",
         )
     refuse_duplicates(_top_level(schema), where)
-    return f"SELECT * FROM read_parquet({name})", rows  # noqa: S608
+    return f"SELECT * FROM read_parquet({name}, hive_partitioning = false)", rows  # noqa: S608
 
 
 def _top_level(schema: list[tuple[str, int | None]]) -> list[str]:
@@ -137,11 +137,11 @@ def _foreign(where: str) -> Iterator[None]:
     """Turn whatever a reader of Arrow files raises into one of ours."""
     try:
         yield
-    except (AssayError, MemoryError, KeyboardInterrupt):
+    except (AssayError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # how Polars says it crashed
-            raise
+        if type(error) is MemoryError or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            raise  # Polars says with a panic that it crashed; PyArrow has its own MemoryError, for damaged lengths too
         message = visible(str(error).strip().partition("\n")[0])
         cut = any(word in message.lower() for word in ("expected to read", "expected to be able", "truncated", "eof"))
         if cut:
@@ -169,6 +169,7 @@ def _with_pyarrow(
     with _foreign(where), pyarrow.OSFile(path, "rb") as source:
         reader = pyarrow.ipc.open_file(source) if is_file else pyarrow.ipc.open_stream(source)
         names = list(reader.schema.names)
+        refuse_duplicates(names, where)  # the reader itself stops at them with an error of its own
         kept = []
         for batch in (reader.get_batch(i) for i in range(reader.num_record_batches)) if is_file else reader:
             batch.validate(full=True)
@@ -184,5 +185,5 @@ def _with_pyarrow(
 
 def _with_polars(polars: Any, path: str, where: str, *, is_file: bool) -> tuple[object, list[str], int]:  # noqa: ANN401
     with _foreign(where), Path(path).open("rb") as source:
-        frame = polars.read_ipc(source, memory_map=False) if is_file else polars.read_ipc_stream(source)
+        frame = polars.read_ipc(source) if is_file else polars.read_ipc_stream(source)
         return _Stream(frame), list(frame.columns), int(frame.height)

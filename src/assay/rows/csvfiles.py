@@ -12,7 +12,7 @@ import io
 import re
 
 from assay.core.errors import RowsError
-from assay.core.text import counted, visible
+from assay.core.text import counted, listed, visible
 from assay.rows.csvshape import Body, Header, Shape, Trouble, blank, no_rows, unclosed
 from assay.rows.engine import quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.textfiles import BOM, Text, check_text
@@ -80,11 +80,13 @@ def _header(head: bytes, end: int, text: Text) -> Header:
     names = [name or f"column {place}" for place, name in enumerate(names, start=1)]
     notes += tuple(f'column {place} has no name in the header; it is called "column {place}"' for place in unnamed[:3])
     refuse_duplicates(names, f"{text.where}, line 1")
-    if text.bom and b"\n" in first.rstrip(b"\r\n"):  # the engine loses its place there
+    broken = [name for name in names if "\n" in name or "\r" in name]
+    if text.bom and broken:  # the engine loses its place there
         raise RowsError(
             "file-unreadable",
             "a column name holds a line break, in a file with a byte order mark",
             where=f"{text.where}, line 1",
+            found=listed(broken),
             fix="rename the column, or save the file without the mark",
         )
     return Header(
@@ -158,6 +160,7 @@ def select(path: str, compression: str | None, shape: Shape) -> str:
         "compression": quote_literal(compression or "none"),
         "max_line_size": str(max(_LINE_SIZE, shape.longest + 2)),
         "parallel": str(not shape.folded).lower(),
+        "hive_partitioning": "false",
     }
     # In strict mode duckdb 2.0 reads no row at all when told that lines end in CRLF, but finds CRLF out by itself.
     if not shape.header.crlf:

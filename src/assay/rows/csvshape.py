@@ -6,6 +6,7 @@ This is a count of quotes, delimiters and line ends, not a parser; the engine pa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -95,16 +96,14 @@ class Body:
 
     def feed(self, block: bytes) -> None:
         """Take in the next lines."""
-        at = self.line + self.open.count(_MARK)
+        at, was = self.line + self.open.count(_MARK), self.inside
         kept = block.translate(None, self.plain)
         if kept.translate(None, self.marks):
             refuse_controls(block, self.where, at, self.offset)
         check_encoding(block, self.where, at, self.offset)
         if not block.endswith(b"\n"):
             kept += self.end.removeprefix(b"\r") if block.endswith(b"\r") else self.end
-        if self.fields == 1:
-            self._blanks_of_one_column(block, at)
-        if self.inside or b'"' in kept:
+        if was or b'"' in kept:
             kept = self.open + self._outside(block, kept, at)
             cut = kept.rfind(b"\n") + 1
             kept, self.open = kept[:cut], kept[cut:]
@@ -112,12 +111,15 @@ class Body:
             self.longest = max(self.longest, len(block))
         bare = kept.replace(_MARK, b"") if self.folded else kept
         rows = bare.count(b"\n")
-        if bare == self.good * rows:
-            self.rows += rows
-            if rows and self.held.count:
-                self._settle()
+        if bare != self.good * rows:
+            self._explain(kept, set(self._blank_lines(block, at, was)))
         else:
-            self._explain(kept)
+            self.rows += rows
+            if rows:
+                self._settle()
+            if self.fields == 1:  # a blank line has the shape of a row
+                for line in self._blank_lines(block, at, was):
+                    self.troubles["blank"].add(line)
         self.line += rows + kept.count(_MARK)
         self.offset += len(block)
         most = self.text.reading.max_rows
@@ -134,8 +136,7 @@ class Body:
         self._demand_quoting(block, line, data, at[was::2], at[1 - was :: 2])
         self._measure(data[:-1], at, was)
         self.inside = bool((was + len(at)) & 1)
-        simple = kept if was else kept.replace(b'""', b"")
-        if b'"' not in simple and not was:
+        if not was and b'"' not in (simple := self._unquoted(kept)):
             return simple  # no quoted field holds a delimiter or a line break
         marks = np.frombuffer(kept, np.uint8)
         quotes = marks == _QUOTE
@@ -145,22 +146,30 @@ class Body:
         out = np.where(broken, _MARK[0], marks)[(~inside & ~quotes) | broken]
         return bytes(out.astype(np.uint8))
 
+    def _unquoted(self, kept: bytes) -> bytes:
+        """The marks without empty pairs of quotes; quick when every row is quoted alike, as most writers do."""
+        pattern = kept[: kept.find(b"\n") + 1]
+        rows = kept.count(b"\n")
+        if pattern * rows == kept and pattern.replace(b'""', b"") == self.good:
+            return self.good * rows
+        return kept.replace(b'""', b"")
+
     def _demand_quoting(self, block: bytes, line: int, data: Bytes, opening: Places, closing: Places) -> None:
         """A quote opens a field, closes it, or is doubled inside; it stands nowhere else."""
         import numpy as np
 
         begins, ends = data[opening - 1], data[closing + 1]
-        if bytes(begins).translate(None, self.mark + b'\n"'):
-            fine = np.isin(begins, list(self.mark + b'\n"'))
-            raise self._stray(line + block.count(b"\n", 0, int(opening[~fine][0])))
-        last = opening[begins != _QUOTE][-1:]
-        if bytes(ends).translate(None, self.marks):
-            wrong = int(closing[~np.isin(ends, list(self.marks))][0])
-            before = opening[(begins != _QUOTE) & (opening < wrong)]
+        real = opening[begins != _QUOTE]
+        if bytes(begins).translate(None, self.mark + b'\n"') or bytes(ends).translate(None, self.marks):
+            stray = opening[~np.isin(begins, list(self.mark + b'\n"'))]
+            early = closing[~np.isin(ends, list(self.marks))]
+            if len(stray) and (not len(early) or stray[0] < early[0]):
+                raise self._stray(line + block.count(b"\n", 0, int(stray[0])))
+            before = real[real < early[0]]
             opened = line + block.count(b"\n", 0, int(before[-1])) if len(before) else self.opened_at
-            raise unclosed(self.where, opened, line + block.count(b"\n", 0, wrong))
-        if self.inside ^ bool((len(opening) + len(closing)) & 1) and len(last):
-            self.opened_at = line + block.count(b"\n", 0, int(last[0]))
+            raise unclosed(self.where, opened, line + block.count(b"\n", 0, int(early[0])))
+        if len(real) and len(opening) + self.inside > len(closing):
+            self.opened_at = line + block.count(b"\n", 0, int(real[-1]))
 
     def _measure(self, data: Bytes, quotes: Places, was: int) -> None:
         """Follow the length of the longest row across blocks; most rows lie within one."""
@@ -177,27 +186,28 @@ class Body:
         self.longest = max(self.longest, self.length + int(ends[0]) + 1, widest)
         self.length = len(data) - int(ends[-1]) - 1
 
-    def _blanks_of_one_column(self, block: bytes, line: int) -> None:
+    def _blank_lines(self, block: bytes, line: int, was: bool) -> Iterator[int]:  # noqa: FBT001  the state before it
+        """The numbers of the lines outside quotes that hold nothing."""
         data, needle = b"\n" + block, b"\n" + self.end
-        at, seen, inside = data.find(needle), 0, int(self.inside)
+        inside, seen, at = int(was), 0, data.find(needle)
         while at >= 0:
             inside ^= data.count(b'"', seen, at) & 1
+            line += data.count(b"\n", seen + 1, at + 1)
             seen = at
             if not inside:
-                self.troubles["blank"].add(line + block.count(b"\n", 0, at))
+                yield line
             at = data.find(needle, at + 1)
 
-    def _explain(self, kept: bytes) -> None:
+    def _explain(self, kept: bytes, blanks: set[int]) -> None:
         """Sort the rows of a block into good ones and faults, by line."""
         line = self.line
         for row in kept.split(b"\n")[:-1]:
             shape = row.replace(_MARK, b"")
             body = shape.removesuffix(b"\r")
-            if not body and self.fields > 1:
-                self.held.add(line)
+            if line in blanks:
+                (self.held if self.fields > 1 else self.troubles["blank"]).add(line)
             else:
-                if self.held.count:
-                    self._settle()
+                self._settle()
                 self.rows += 1
                 if shape + b"\n" == self.good:
                     pass
@@ -209,8 +219,9 @@ class Body:
 
     def _settle(self) -> None:
         """Blank lines are a fault once another row follows them."""
-        self.troubles["blank"] = self.troubles["blank"].joined(self.held)
-        self.held = Trouble()
+        if self.held.count:
+            self.troubles["blank"] = self.troubles["blank"].joined(self.held)
+            self.held = Trouble()
 
     def finish(self) -> Shape:
         """Raise the fault that comes first, or tell what was found."""

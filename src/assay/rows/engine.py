@@ -136,7 +136,8 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
         OSError,
         ValueError,
     )
-    if form in {"parquet", "arrow"} and isinstance(error, of_the_file):
+    # What the engine's Parquet reader finds wrong comes as the bare base class.
+    if form in {"parquet", "arrow"} and (isinstance(error, of_the_file) or type(error) is duckdb.Error):
         return _corrupt(message, where, form)
     return EngineError(
         "engine-failed",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.rows import columnar, csvfiles, jsonlines, parquetpages
 from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, told_as_ours
@@ -54,10 +54,6 @@ def open_file(
     before = regular_file(known_as)
     form = named_format(known_as)
     head = _head(known_as)
-    if not head and form.name in {"csv", "jsonl"} and not form.compression:
-        raise RowsError(
-            "no-rows", "the file is empty", where=visible(known_as), found="0 bytes", fix="give a file with rows"
-        )
     path, folder = _literal_path(known_as)
     try:
         confirm_magic(known_as, form, head)
@@ -73,7 +69,7 @@ def open_file(
         if folder:
             weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
             folder = None
-    except RowsError as error:
+    except (RowsError, EngineError) as error:
         if error.code not in {"too-many-rows", "expands-past-limit"}:
             _demand_pinned(known_as, reading, digest_of(known_as) if reading.sha256 else "")
         raise

@@ -26,6 +26,7 @@ Fault: TypeAlias = Callable[[], RowsError | None]
 _OBJECT_SIZE = 16 << 20  # the engine's own limit for a line; raised only for files with longer ones
 _KEYS = 10_000
 _EXACT = 2**53
+_DEEPEST = 64  # the engine stops at 128
 _WHOLE = {"BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"}
 _NESTED = {"ARRAY", "OBJECT"}
 _WORDS = {
@@ -57,6 +58,7 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> De
     options = {
         "format": "'newline_delimited'",
         "ignore_errors": "false",
+        "hive_partitioning": "false",
         "compression": quote_literal(text.form.compression or "uncompressed"),
         "maximum_object_size": str(max(_OBJECT_SIZE, longest + 2)),
     }
@@ -72,8 +74,16 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> De
     kinds, faults = columns.kinds_and_faults()
     typed = ", ".join(f"{quote_literal(name)}: {quote_literal(kind)}" for name, kind in kinds.items())
     chosen = ", ".join(quote_identifier(name) for name in names)
-    source = f"read_json({quote_literal(path)}, {stated}, auto_detect = false, columns = {{{typed}}})"
-    return Described(query=f"SELECT {chosen} FROM {source}", rows=rows, faults=faults, notes=notes)  # noqa: S608  quoted
+    query = (
+        f"SELECT {chosen} FROM read_json({quote_literal(path)}, {stated}, auto_detect = false, columns = {{{typed}}})"  # noqa: S608
+    )
+    try:
+        with told_as_ours(text.where, "jsonl"):
+            connection.sql(query)
+    except EngineError:
+        raise_if_not_strict(text)
+        raise
+    return Described(query=query, rows=rows, faults=faults, notes=notes)
 
 
 def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:
@@ -149,17 +159,34 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
     return known, any(odd for _, odd, _ in groups)
 
 
-def strict(line: bytes | str) -> dict[str, object]:
+def strict(line: bytes) -> dict[str, object]:
     """One line as an object, or ValueError saying what is not JSON about it."""
     try:
         value = json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
-        msg = "nested too deeply"
-        raise ValueError(msg) from None
+        value = _too_deep()
     if not isinstance(value, dict):
         msg = f"a {type(value).__name__} instead of an object"
         raise ValueError(msg)  # noqa: TRY004  one type for all that is wrong with a line
+    if line.count(b"[") + line.count(b"{") > _DEEPEST and _depth(value) > _DEEPEST:
+        _too_deep()
+    if b"\\u" in line:
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no character
     return value
+
+
+def _depth(value: object) -> int:
+    """How many levels a value has, counted level by level because a recursion could run out of stack."""
+    level, depth = [value], 0
+    while level := [v for v in level if isinstance(v, (list, dict))]:
+        level = [inner for v in level for inner in (v.values() if isinstance(v, dict) else v)]
+        depth += 1
+    return depth
+
+
+def _too_deep() -> object:
+    msg = f"nested deeper than {_DEEPEST} levels"
+    raise ValueError(msg)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -265,10 +292,9 @@ class _Columns:
     def _huge(self) -> dict[str, int]:
         """For each key the bits of its widest whole number past 63; every odd line must be strict JSON."""
         widest: dict[str, int] = {}
+        odd = f"SELECT json FROM {self.objects} WHERE regexp_matches(json, {quote_literal(_ODD)})"  # noqa: S608
         with told_as_ours(self.text.where, "jsonl"):
-            cursor = self.connection.execute(
-                f"SELECT json FROM {self.objects} WHERE regexp_matches(json, {quote_literal(_ODD)})"
-            )  # noqa: S608
+            cursor = self.connection.execute(odd)
             while lines := cursor.fetchmany(10_000):
                 for (line,) in lines:
                     self._widen(line, widest)
@@ -276,7 +302,7 @@ class _Columns:
 
     def _widen(self, line: str, widest: dict[str, int]) -> None:
         try:
-            values = strict(line)
+            values = strict(line.encode())
         except ValueError:
             raise_if_not_strict(self.text)
             raise

@@ -83,7 +83,8 @@ class _Compact:
             for _ in range(min(count, len(self.data))):
                 self.value(head & 0x0F if head & 0x0F not in (_TRUE, _FALSE) else _BYTE, depth + 1)
         elif kind in (_BYTE, _DOUBLE, _BINARY):
-            self.at += {_BYTE: 1, _DOUBLE: 8}.get(kind) or self.varint()
+            size = {_BYTE: 1, _DOUBLE: 8}.get(kind) or self.varint()
+            self.at += size
         else:
             msg = f"type {kind}"
             raise ValueError(msg)
@@ -101,8 +102,9 @@ def verify(path: str, known_as: str, connection: duckdb.DuckDBPyConnection) -> b
     checked = False
     try:
         with Path(path).open("rb") as file:
+            whole = file.seek(0, 2)
             for start, size, column, group in chunks:
-                if start is not None and size:
+                if start is not None and size and 0 <= start < start + size <= whole:  # else the engine will refuse it
                     place = f"{where}, column {quoted(column)}, row group {group + 1:,}"
                     checked |= _verify_chunk(file, start, start + size, place)
     except OSError as error:

@@ -84,6 +84,7 @@ class Text:
             "file-unreadable",
             "a row is longer than 64 MiB",
             where=self.where,
+            known="rows of at most 64 MiB, one a line",
             fix="check that the file is a table with one row a line, and that its quotes are closed",
         )
 

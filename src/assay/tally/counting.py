@@ -76,7 +76,7 @@ def _compact(column: Coded) -> Coded:
     return Coded(role=column.role, codes=codes, offset=0, span=len(labels), labels=labels, missing=column.missing)
 
 
-def _keys(columns: Sequence[Coded], spans: Sequence[int], rows: slice) -> NDArray[np.int64]:
+def _keys(columns: Sequence[Coded], spans: Sequence[int], rows: slice[int, int, None]) -> NDArray[np.int64]:
     key = _numbers(columns[0], rows)
     for column, span in zip(columns[1:], spans[1:], strict=True):
         key *= span
@@ -84,7 +84,7 @@ def _keys(columns: Sequence[Coded], spans: Sequence[int], rows: slice) -> NDArra
     return key
 
 
-def _numbers(column: Coded, rows: slice) -> NDArray[np.int64]:
+def _numbers(column: Coded, rows: slice[int, int, None]) -> NDArray[np.int64]:
     """Class numbers of some rows, in fresh memory; missing ones get the number after the last class."""
     part = column.codes[rows]
     if part.dtype == np.uint64:  # above 2^63 only the distance from the smallest label fits an int64

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two faces other programs meet: the command line and the Record."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from assay.app.cli import cli
+from assay.assess.record import schema
+from assay.assess.run import assess
+from generator.markdown import block, plain, sentences, table
+
+WIDTH = 100
+"""Columns the help is laid out for."""
+
+TYPES = ("count", "label", "real", "sha256")
+MEANINGS = {
+    "kind": "What the Record is about.",
+    "task": "Two classes with a positive one, or several.",
+    "rows.read": "Rows in the input.",
+    "rows.scored": "Rows with a true and a predicted label.",
+    "rows.excluded": "Rows left out, by reason.",
+    "rows.unmatched": "Rows on one side only.",
+    "labels": "The classes, in order.",
+    "positive": "The positive class; null with several classes.",
+    "estimates": "Every value: first of all rows, then of each class, then of each group.",
+    "estimates[].measure": "The measure, with its parameters.",
+    "estimates[].class": "The class it speaks of; null for the whole table.",
+    "estimates[].slice": "The group it speaks of, as {factor: level}; null for all rows.",
+    "estimates[].value": "The value; null where it is undefined.",
+    "estimates[].undefined": "Why there is no value.",
+    "estimates[].undefined_code": "The same as a short code.",
+    "estimates[].low": "The lower end of the interval; null where there is none.",
+    "estimates[].high": "The upper end of the interval; null where there is none.",
+    "estimates[].level": "The confidence level of the interval.",
+    "estimates[].interval": "The method of the interval.",
+    "estimates[].no_interval": "Why there is no interval.",
+    "estimates[].draws": "How many draws the interval rests on.",
+    "estimates[].seed": "The seed of the draws.",
+    "estimates[].n": "What the value rests on: the denominator of a share, otherwise all rows or their weight.",
+    "estimates[].numerator": "What was counted, for a share.",
+    "estimates[].denominator": "Out of how many, for a share.",
+    "estimates[].notes": "What a reader should know of the value.",
+    "estimates[].interval_notes": "What a reader should know of the interval.",
+    "findings": "Results of significance tests; this version has none.",
+    "controls": "Results of controls; this version has none.",
+    "conformity": "Conformity with ISO/IEC TS 4213:2022.",
+    "conformity.overall": "The verdict; an assessment without a plan demonstrates nothing.",
+    "conformity.rows": "The verdict by clause; this version has none.",
+    "decisions": "Decisions asked for by a plan; this version has none.",
+    "tallies": "The counts every value follows from.",
+    "tallies.confusion": "The counts of all rows.",
+    "tallies.confusion.kind": "What kind of tally it is.",
+    "tallies.confusion.version": "Version of this kind of tally.",
+    "tallies.confusion.orientation": "The first index of a cell is the truth.",
+    "tallies.confusion.labels": "The classes the indices count.",
+    "tallies.confusion.rows": "Rows, whatever their weight.",
+    "tallies.confusion.weighted": "Whether cells are sums of weights.",
+    "tallies.groups": "The counts by factor and level.",
+    "tallies.groups.*[].level": "The level.",
+    "tallies.groups.*[].confusion": "The counts of its rows.",
+    "plan": "What was asked for.",
+    "plan.given": "Where the plan came from.",
+    "plan.level": "The confidence level.",
+    "plan.intervals": "How intervals are made.",
+    "plan.intervals.shares": "The interval of shares.",
+    "plan.intervals.cells": "The interval of everything else.",
+    "plan.intervals.draws": "How many draws.",
+    "plan.intervals.seed": "The seed of the draws.",
+    "plan.missing": "What happens to rows without a label.",
+    "plan.unknown": "What happens to predicted labels that are no class.",
+    "plan.undefined": "What a class without a value does to an average.",
+    "plan.measures": "The measures asked for; null for all that fit.",
+    "plan.data": "Where the rows came from.",
+    "plan.digest": "The digest of the plan.",
+    "environment": "Where and with what the rows were counted.",
+    "environment.counted_at": "When, in UTC.",
+    "environment.python": "The version of Python.",
+    "environment.packages": "The versions of the packages that count.",
+    "errata": "The entries of the errata register that the measures follow.",
+    "notes": "What a reader should know of the whole.",
+    "digests": "What the Record is checked against when it is loaded.",
+    "digests.tallies": "The digest of the tallies.",
+    "digests.files": "The digest of each file that was read.",
+}
+"""What a field means, where the schema itself does not say it."""
+
+
+def commands_page() -> list[str]:
+    """The help of every command."""
+    lines = [
+        "# Command line",
+        "",
+        "What people read goes to standard error, what machines read to standard output.",
+        "`NO_COLOR` is honoured, and only a terminal gets colours.",
+        "The exit codes are listed with the [errors](errors.md#exit-codes).",
+    ]
+    for words, command in [("assay", cli), *((f"assay {name}", found) for name, found in cli.commands.items())]:
+        context = click.Context(command, info_name=words, terminal_width=WIDTH, **cli.context_settings)
+        lines += ["", f"## {words}", "", *block("text", command.get_help(context).rstrip())]
+    return lines
+
+
+def record_page() -> list[str]:
+    """The fields of a Record, and a small one."""
+    whole = schema()
+    small = assess(
+        truth=["cat", "cat", "dog"], predicted=["cat", "dog", "dog"], positive="cat", measures=["recall", "precision"]
+    )
+    cut_short = {"counted_at": "2026-01-31T12:00:00+00:00", "python": "3.11.0", "packages": {}}
+    shown = json.dumps({**small.record, "environment": cut_short}, indent=1, ensure_ascii=False)
+    flat = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found.group(1).split())}]", shown)
+    types = [(f"`{name}`", _type(whole, whole["$defs"][name]), _said(whole["$defs"][name])) for name in TYPES]
+    return [
+        "# Record",
+        "",
+        *sentences(whole["description"]),
+        "`assay schema` prints the JSON Schema; `.save()` and `assay run` write Records that follow it.",
+        "",
+        "## Fields",
+        "",
+        "`[]` stands for each entry of a list, `*` for each name of an object.",
+        "",
+        *table(("field", "type", "always there", "meaning"), _fields(whole, whole, "", {})),
+        "",
+        "## Types",
+        "",
+        *table(("name", "type", "meaning"), types),
+        "",
+        "## Example",
+        "",
+        "Three rows, two measures; the environment is cut short.",
+        "",
+        *block("json", flat),
+    ]
+
+
+def unexplained() -> list[str]:
+    """The fields that nobody says the meaning of."""
+    whole = schema()
+    return [field for field, _, _, meaning in _fields(whole, whole, "", {}) if not meaning]
+
+
+def _fields(
+    whole: dict[str, Any], part: dict[str, Any], path: str, told: dict[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Field, type, whether it is always there, meaning; a part that was told before is not told again."""
+    needed = part.get("required", ())
+    known = part.get("properties", {})
+    for name in [*known, *(name for name in needed if name not in known)]:
+        one, here = known.get(name, {}), f"{path}.{name}" if path else name
+        reference = one.get("$ref", "")
+        before = told.get(reference)
+        kind = f"as `{before}`" if before else _type(whole, one)
+        yield (
+            f"`{here}`",
+            kind,
+            "yes" if name in needed else "",
+            plain(one.get("description") or MEANINGS.get(here, "")),
+        )
+        if reference and reference.rsplit("/", 1)[1] not in TYPES:
+            told.setdefault(reference, here)
+        if not before:
+            yield from _inside(whole, _resolved(whole, one), here, told)
+
+
+def _inside(
+    whole: dict[str, Any], target: dict[str, Any], here: str, told: dict[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
+    yield from _fields(whole, target, here, told)
+    for key, mark in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(target.get(key), dict):
+            yield from _inside(whole, _resolved(whole, target[key]), here + mark, told)
+
+
+def _resolved(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = whole["$defs"][part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part
+    return found
+
+
+def _said(part: dict[str, Any]) -> str:
+    return plain(part.get("description", ""))
+
+
+def _type(whole: dict[str, Any], part: dict[str, Any]) -> str:
+    if "$ref" in part:
+        name = part["$ref"].rsplit("/", 1)[1]
+        return f"[{name}](#types)" if name in TYPES else _type(whole, _resolved(whole, part))
+    if "anyOf" in part:
+        return " or ".join(_type(whole, one) for one in part["anyOf"])
+    if "const" in part or "enum" in part:
+        return ", ".join(f"`{json.dumps(value)}`" for value in part.get("enum", [part.get("const")]))
+    kinds = part.get("type", "anything")
+    shown = " or ".join(kinds) if isinstance(kinds, list) else kinds.replace("array", "list")
+    if "pattern" in part:
+        return f"{shown} like `{part['pattern']}`"
+    return f"{shown} of {_type(whole, part['items'])}" if "items" in part else shown

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as GitHub-flavoured Markdown; a name from outside can neither break a table nor become markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from assay.assess.record import Record
+from assay.report import sentences
+from assay.report.document import Document, Factor, read
+from assay.report.entries import Entry
+
+MOST_ROWS: Final = 50
+MOST_CELLS: Final = 15
+PLAIN: Final = re.compile(r"[^\W_]+(?:[ -][^\W_]+)*")
+"""Letters and digits with single spaces or hyphens between: nothing Markdown could take for markup."""
+MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~$&])")
+
+
+def render(record: Record) -> str:
+    """The whole report."""
+    document = read(record)
+    parts = [
+        [f"# {prose(document.title)}", "", prose(document.opening)],
+        [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
+        _headline(document),
+        _matrix(document),
+        _classes(document),
+        _averages(document),
+        *(_factor(factor, document) for factor in document.factors),
+        _lost(document),
+        _measures(document),
+        _closing(document),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def name(text: str) -> str:
+    r"""A name from outside, as code unless it is plain words.
+
+    >>> name("cat"), name("a*b"), name("a|b"), name("@you")
+    ('cat', '`a*b`', '<code>a&#124;b</code>', '`@you`')
+    """
+    if PLAIN.fullmatch(text):
+        return text
+    if not re.search(r"[`|\\]", text) and text == text.strip():
+        return f"`{text}`"
+    # A pipe cannot stand in a code span of a table, nor a backslash before it, so here every mark is spelled out.
+    return "<code>" + "".join(c if c.isalnum() or not c.isascii() else f"&#{ord(c)};" for c in text) + "</code>"
+
+
+def prose(text: str) -> str:
+    r"""A sentence that may hold names from outside: marks are escaped, nothing links or calls anybody.
+
+    >>> prose("see https://a.b and @you |")
+    'see https&#58;//a.b and <code>@</code>you \\|'
+    """
+    escaped = MARKUP.sub(r"\\\1", text)
+    escaped = escaped.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "<code>@</code>")
+    escaped = re.sub(r"\\#(?=\d)", "<code>#</code>", escaped)
+    # At the start of a line these would begin a list, a rule or a heading.
+    return re.sub(r"^(\d*)([-+=.)])(?=\s|[-=]|$)", r"\1\\\2", escaped)
+
+
+def value(one: Entry | None) -> str:
+    """A value and its interval in one cell."""
+    if one is None:
+        return "–"
+    if not one.defined:
+        return "∅ undefined"
+    return f"{one.shown} ({one.interval})" if one.interval else one.shown
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, align: str = "lr") -> list[str]:
+    """A table; one letter a column says whether it starts left or ends right, and the last letter serves the rest."""
+    rule = [{"l": "---", "r": "---:"}[align[min(i, len(align) - 1)]] for i in range(len(head))]
+    return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
+
+
+def _headline(document: Document) -> list[str]:
+    if not document.headline:
+        return []
+    rows = [
+        (
+            prose(one.about.name),
+            one.shown if one.defined else "∅ undefined",
+            prose(one.so if one.defined else one.reason),
+        )
+        for one in document.headline
+    ]
+    if document.baseline is not None and document.baseline.defined:
+        rows.append((document.baseline.about.name, document.baseline.shown, document.baseline.so))
+    notes = [f"- {prose(one.about.name)}: {prose(note)}" for one in document.headline for note in one.notes]
+    head = ["measure", "value", f"{document.level} interval"]
+    return [f"## {sentences.HEADLINE}", "", *table(head, rows, align="lrl"), *(["", *notes] if notes else [])]
+
+
+def _matrix(document: Document) -> list[str]:
+    matrix = document.matrix
+    if len(matrix.labels) > MOST_CELLS:
+        return []
+    head = ["true ↓ predicted →", *map(name, matrix.labels), "all"]
+    rows = [
+        [name(row.label), *(f"**{cell.count}**" if cell.right else cell.count for cell in row.cells), row.total]
+        for row in matrix.rows
+    ]
+    return ["## Confusion matrix", "", *table(head, [*rows, ["all", *matrix.totals, matrix.total]])]
+
+
+def _classes(document: Document) -> list[str]:
+    classes = document.classes
+    if classes is None:
+        return []
+    size = "weight" if document.weighted else "rows"
+    head = ["class", size, "predicted", "right", *(prose(column.name) for column in classes.columns)]
+    rows = [
+        [name(row.label), row.size, row.called, row.right, *map(value, row.entries)] for row in classes.rows[:MOST_ROWS]
+    ]
+    rest = classes.total - len(rows)
+    more = ["", sentences.rows_cut(len(rows), rest)] if rest else []
+    unlisted = [] if classes.columns else [sentences.unlisted(classes.total), ""]
+    return ["## Class by class", "", *unlisted, *table(head, rows), *more]
+
+
+def _averages(document: Document) -> list[str]:
+    if not document.averages:
+        return []
+    rows = [[row.name, *map(value, row.entries)] for row in document.averages]
+    return ["## Averages over classes", "", *table(["measure", *sentences.AVERAGES], rows)]
+
+
+def _factor(factor: Factor, document: Document) -> list[str]:
+    head = ["level", "rows", *(prose(column.name) for column in factor.columns)]
+    rows = [
+        [f"{name(level.label)}{' △' if level.small else ''}", f"{level.rows:,}", *map(value, level.entries)]
+        for level in factor.levels[:MOST_ROWS]
+    ]
+    rest = len(factor.levels) + factor.hidden - len(rows)
+    more = ["", sentences.rows_cut(len(rows), rest, "levels")] if rest else []
+    return [f"## By {name(factor.name)}", "", f"Values with {document.level} intervals.", "", *table(head, rows), *more]
+
+
+def _lost(document: Document) -> list[str]:
+    lines = [
+        f"- {name(one.about.measure)}: infinite; {prose(sentences.infinite(one.about.formula))}"
+        for one in document.infinite
+    ]
+    for row in document.classes.rows[:MOST_ROWS] if document.classes is not None else ():
+        lines += [
+            f"- {name(one.about.measure)} of {name(row.label)}: {prose(one.reason)}"
+            for one in row.entries
+            if not one.defined
+        ]
+    lines += [f"- {name(one.about.measure)}: {prose(one.reason)}" for one in document.undefined]
+    return ["## Undefined and infinite values", "", *lines] if lines else []
+
+
+def _measures(document: Document) -> list[str]:
+    lines = ["<details>", "<summary>All measures</summary>"]
+    for family in document.families:
+        rows = [
+            [
+                name(one.about.measure),
+                one.shown,
+                prose(one.so),
+                one.n,
+                prose(one.method),
+                f"`{_in_cell(one.about.formula)}`",
+            ]
+            for one in family.entries
+        ]
+        head = ["measure", "value", f"{document.level} interval", "n", "method", "formula"]
+        lines += ["", f"### {family.name}", "", *table(head, rows, align="lrlrl")]
+    return [*lines, "", "</details>"]
+
+
+def _in_cell(code: str) -> str:
+    return code.replace("|", "\\|")
+
+
+def _closing(document: Document) -> list[str]:
+    lines = ["## How it was computed", "", f"{prose(document.rows)}.", ""]
+    lines += [f"- {prose(note)}" for note in document.notes]
+    lines += [f"- {prose(method)}{': ' if says else ''}{prose(says)}." for method, says in document.methods]
+    lines += [f"- {prose(one)}" for one in document.settings]
+    if document.errata:
+        lines.append(f"- Readings of the sources followed: {', '.join(one.id for one in document.errata)}.")
+    lines += [f"- {prose(what)}: {prose(found)}" for what, found in document.environment]
+    lines += [f"- SHA-256 of {name(what)}: {name(found)}" for what, found in document.digests]
+    return lines

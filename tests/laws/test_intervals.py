@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An interval holds its estimate and lies in the measure's range; an estimate without one says why."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import assay
+from assay.measures import parse
+from tests.strategies import matrices
+
+counts = st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 400), st.integers(0, 2**40))
+with_rows = matrices(counts, 3, 5).filter(lambda m: sum(map(sum, m)))
+
+
+def assert_sound(estimate, level):
+    measure = parse(estimate.measure)
+    if estimate.interval is None:
+        assert estimate.no_interval
+        return
+    low, high = estimate.low, estimate.high
+    assert not isnan(low)
+    assert not isnan(high)
+    assert measure.range[0] <= low <= estimate.value <= high <= measure.range[1], estimate
+    assert estimate.level == level
+    assert estimate.interval.method
+    assert (estimate.interval.draws is None) == (estimate.interval.seed is None)
+
+
+@settings(max_examples=25)
+@given(st.tuples(*[counts] * 4).filter(any), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+def test_the_intervals_of_a_binary_assessment_hold_their_estimates(cells, level):
+    tp, fp, fn, tn = cells
+    found = assay.assess(confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", positive=1, level=level, draws=400)
+    assert len(found.estimates) > 40
+    for estimate in found.estimates:
+        assert_sound(estimate, level)
+
+
+@pytest.mark.parametrize("method", ["auto", "percentile", "delta"])
+@settings(max_examples=12)
+@given(matrix=with_rows)
+def test_the_intervals_of_a_multiclass_assessment_hold_their_estimates(method, matrix):
+    found = assay.assess(confusion=matrix, orientation="rows=truth", draws=400, cells=method)
+    assert len(found.estimates) > 150
+    for estimate in found.estimates:
+        assert_sound(estimate, 0.95)
+
+
+@pytest.mark.parametrize("shares", ["wilson", "clopper-pearson", "jeffreys"])
+@settings(max_examples=15)
+@given(cells=st.tuples(*[counts] * 4).filter(any))
+def test_every_method_for_shares_holds_the_share(shares, cells):
+    tp, fp, fn, tn = cells
+    found = assay.assess(
+        confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", positive=1, shares=shares, measures="rates", draws=50
+    )
+    for estimate in found.estimates:
+        assert_sound(estimate, 0.95)
+        if estimate.denominator and estimate.interval:
+            assert estimate.interval.method == shares
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_handful_of_rows_gives_intervals_or_reasons(n):
+    for predicted in (["a"] * n, ["b"] * n, ["a", "b", "c"][:n]):
+        found = assay.assess(truth=["a"] * n, predicted=predicted, labels=["a", "b", "c"], draws=400)
+        for estimate in found.estimates:
+            assert_sound(estimate, 0.95)
+
+
+DEGENERATE = {
+    "one row, wrong": [[0, 0, 0], [0, 0, 0], [0, 1, 0]],
+    "one class true, two called": [[0, 0, 0], [0, 0, 0], [0, 1, 1]],
+    "a class that vanishes in most draws": [[0, 0, 0], [0, 0, 1], [0, 40, 9]],
+    "a million rows, all wrong but for the names": [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 999_999, 0]],
+    "a class never called": [[5, 1, 0], [2, 7, 0], [1, 1, 0]],
+    "a class never true": [[5, 1, 1], [2, 7, 2], [0, 0, 0]],
+    "all right": [[5, 0, 0], [0, 7, 0], [0, 0, 1]],
+}
+
+
+@pytest.mark.parametrize("method", ["auto", "percentile", "delta"])
+@pytest.mark.parametrize("matrix", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_tables_give_intervals_or_reasons_and_no_warning(matrix, method):
+    found = assay.assess(confusion=matrix, orientation="rows=truth", draws=400, cells=method)
+    for estimate in found.estimates:
+        assert_sound(estimate, 0.95)
+
+
+def test_an_interval_from_draws_that_can_be_undefined_is_not_the_whole_range():
+    # Some draws hold one class only and have no kappa; the others spread over much less than -1 to 1.
+    found = assay.assess(confusion=[[30, 2, 0], [1, 1, 0], [0, 0, 0]], orientation="rows=truth", draws=2000)
+    for name in ("cohen_kappa", "matthews_corrcoef"):
+        assert (found[name].low, found[name].high) != (-1, 1)
+
+
+def test_weighted_rows_have_no_interval_and_say_so():
+    found = assay.assess(truth=[1, 0, 1], predicted=[1, 1, 1], weight=[0.5, 2, 1])
+    assert found["recall"].interval is None
+    assert "weight" in found["recall"].no_interval
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
+    def interval(seed):
+        found = assay.assess(confusion=[[30, 5], [4, 20]], orientation="rows=truth", positive=1, seed=seed, draws=400)
+        return found["f1"].low, found["f1"].high
+
+    assert interval(1) == interval(1) != interval(2)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from assay.assess.assessment import RENDERERS
+from assay.assess.record import Record
+from assay.assess.run import assess
+from assay.core.errors import RecordError
+from assay.report import sentences
+from assay.report.confusion import counts, matrix, mistakes
+from assay.report.document import HEADLINE, read
+from assay.report.entries import about, amount, prose, real
+from tests.layers.report import examples
+
+
+def names(entries):
+    return [one.about.measure for one in entries]
+
+
+def whole(text):
+    return int(text.replace(",", ""))
+
+
+def test_a_binary_headline_has_its_eight_measures():
+    assert names(read(examples.screening().record).headline) == list(HEADLINE["binary"])
+
+
+def test_a_multiclass_headline_has_its_eight_measures_and_the_baseline():
+    document = read(examples.classes(9).record)
+    assert names(document.headline) == list(HEADLINE["multiclass"])
+    assert document.baseline.about.measure == "no_information_rate"
+
+
+def test_a_restricted_record_shows_what_is_there():
+    document = read(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f2_macro", "f1"]).record)
+    assert names(document.headline) == ["f2_macro"]
+    assert [column.measure for column in document.classes.columns] == ["f1"]
+    assert document.opening == "6 rows were assessed on 1 measure."
+
+
+def test_a_record_of_class_measures_alone_has_no_headline():
+    document = read(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f1"]).record)
+    assert document.headline == ()
+    assert [row.label for row in document.classes.rows] == ["a", "b", "c"]
+
+
+def test_the_opening_says_how_many_how_sure_and_against_what():
+    assert read(examples.pinned("binary")).opening == (
+        "Of 600 rows, 481 were classified rightly: accuracy 0.802, 95 % interval 0.768 to 0.832;"
+        " always calling the most frequent class would give 0.800."
+    )
+
+
+def test_the_opening_of_weighted_rows_says_why_there_is_no_interval():
+    opening = read(examples.weighted().record).opening
+    assert opening.startswith("Of a total weight of 88.75 on 80 rows, ")
+    assert "(no interval for weighted rows: weights are not counts)" in opening
+
+
+def test_every_shown_number_is_a_number_of_the_record():
+    assessment = examples.classes(9)
+    document = read(assessment.record)
+    for one in document.headline:
+        found = assessment[one.about.measure]
+        assert (one.value, one.low, one.high) == (found.value, found.low, found.high)
+    for row in document.classes.rows:
+        for one in row.entries:
+            found = assessment.by_class[row.label][one.about.measure]
+            assert (one.value, one.low, one.high) == (found.value, found.low, found.high)
+    for factor in document.factors:
+        for level in factor.levels:
+            for one in level.entries:
+                found = assessment.by_group[factor.name][level.label][one.about.measure]
+                assert (one.value, one.low, one.high) == (found.value, found.low, found.high)
+
+
+def test_an_undefined_value_keeps_its_reason():
+    document = read(examples.pinned("multiclass"))
+    reasons = {one.about.measure: one.reason for one in document.undefined}
+    assert reasons["precision_macro"].startswith('class "d" has no value: no row was predicted "d"; counting it as 0:')
+    (lost,) = [one for row in document.classes.rows for one in row.entries if not one.defined]
+    assert (lost.shown, lost.reason) == ("undefined", 'no row was predicted "d"')
+
+
+def test_an_infinite_value_is_shown_as_such():
+    document = read(examples.infinite().record)
+    shown = {one.about.measure: (one.shown, one.interval) for one in document.infinite}
+    assert shown["likelihood_ratio_positive"][0] == "infinite"
+    assert shown["likelihood_ratio_positive"][1].endswith(" to infinite")
+
+
+def test_the_matrix_of_many_classes_adds_the_small_ones_up_and_loses_no_row():
+    found = counts(examples.classes(60).record["tallies"]["confusion"])
+    shown = matrix(found)
+    assert (len(shown.rows), len(shown.labels), shown.hidden) == (31, 31, 30)
+    assert shown.labels[-1] == "other (30 classes)"
+    assert sum(whole(row.total) for row in shown.rows) == sum(map(whole, shown.totals)) == whole(shown.total) == 1000
+    for row in shown.rows:
+        assert sum(whole(cell.count) for cell in row.cells) == whole(row.total)
+
+
+def test_the_matrix_of_few_classes_equals_the_tally():
+    assessment = examples.classes(9)
+    shown = matrix(counts(assessment.record["tallies"]["confusion"]))
+    assert [[whole(cell.count) for cell in row.cells] for row in shown.rows] == assessment.confusion.matrix()
+    assert [cell.right for cell in shown.rows[3].cells] == [i == 3 for i in range(9)]
+
+
+def test_the_corner_of_added_up_classes_is_not_called_right_when_mistakes_are_in_it():
+    labels = [f"c{i:02}" for i in range(32)]
+    truth = [label for label in labels[:30] for _ in range(5)] + labels[30:]
+    mixed = [label for label in labels[:30] for _ in range(5)] + labels[30:][::-1]
+    for called, right in ((truth, True), (mixed, False)):
+        shown = matrix(counts(assess(truth=truth, predicted=called).record["tallies"]["confusion"]))
+        assert shown.rows[-1].cells[-1].right is right
+
+
+def test_mistakes_are_listed_from_the_most_frequent():
+    found = counts(examples.pinned("multiclass")["tallies"]["confusion"])
+    listed = [(one.truth, one.predicted, one.count, one.share) for one in mistakes(found)]
+    assert listed[:2] == [("d", "c", "10", "71 %"), ("b", "a", "6", "19 %")]
+    assert len(listed) == 8
+
+
+def test_more_than_two_hundred_classes_show_their_counts_and_how_many_are_hidden():
+    rng = np.random.default_rng(1)
+    truth = np.concatenate([np.arange(300), rng.integers(0, 300, 700)])
+    document = read(assess(truth=truth, predicted=truth).record)
+    assert (len(document.classes.rows), document.classes.hidden, document.classes.columns) == (200, 100, ())
+
+
+def test_small_groups_are_marked():
+    document = read(examples.screening().record)
+    (small,) = [level for factor in document.factors for level in factor.levels if level.small]
+    assert (small.label, small.rows) == ("Tromsø", 5)
+    assert [one.sentence for one in document.remarks] == ["1 group has fewer than 10 rows and is marked △."]
+
+
+def test_rows_left_out_are_told_twice_once_as_an_equation():
+    document = read(examples.pinned("multiclass"))
+    assert document.rows == "121 rows read = 120 scored + 1 excluded (truth is missing) + 0 unmatched"
+    assert document.remarks[0].sentence == "1 of 121 rows was left out: truth is missing."
+
+
+def test_a_measure_nobody_declared_is_shown_by_its_name():
+    record = json.loads(examples.pinned("binary").to_text())
+    record["estimates"][0]["measure"] = "<b>new</b>\n"
+    document = read(Record(record))
+    assert about("<b>new</b>\n").name == "<b>new</b>\\n"
+    assert "<b>new</b>\\n" in [one.about.name for family in document.families for one in family.entries]
+
+
+def test_a_value_that_is_no_number_is_refused():
+    with pytest.raises(RecordError, match="a value is written as"):
+        real("nan")
+
+
+def test_a_long_note_is_kept_whole_and_an_endless_one_is_cut():
+    assert prose("a" * 1000) == "a" * 1000
+    assert len(prose("a" * 10_000)) < 1300
+    assert prose("x" * 300 + "\u202e") == "x" * 300 + "\\u202e"
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0"),
+        (1234567, "1,234,567"),
+        (Fraction(12, 1), "12"),
+        (Fraction(1, 3), "0.333"),
+        (Fraction(8875, 100), "88.75"),
+    ],
+)
+def test_amounts_read_well(count, shown):
+    assert amount(count) == shown
+
+
+def test_a_class_counted_as_zero_is_told_in_every_report():
+    record = assess(
+        truth=list("abcabc"), predicted=list("abaaba"), undefined="zero", measures=["precision_macro"]
+    ).record
+    (note,) = {note for one in read(record).headline for note in one.notes}
+    assert note == '"c": no value, counted as zero'
+    for kind in (".html", ".md", "text/plain"):
+        assert "no value, counted as zero" in RENDERERS[kind](record)
+
+
+def test_every_interval_method_is_explained():
+    for assessment in (examples.screening(), examples.classes(9)):
+        assert all(says for _, says in read(assessment.record).methods)
+
+
+@pytest.mark.parametrize("drawn", [[], [2000], [2000, 8000]])
+def test_a_method_tells_how_often_it_drew(drawn):
+    shown = {0: "", 1: "; 2,000 draws", 2: "; 2,000 to 8,000 draws"}[len(drawn)]
+    assert sentences.method("bca on cells", drawn) == sentences.METHODS["bca"] + shown
+    assert sentences.method("brand-new", drawn) == shown.removeprefix("; ")

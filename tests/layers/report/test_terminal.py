@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from assay.report.labels import cells
+from assay.report.terminal import summary
+from tests.layers.report import examples
+
+
+@pytest.mark.parametrize("name", ["binary", "multiclass"])
+def test_the_summary_reads_as_pinned(name):
+    assert summary(examples.pinned(name), width=100) == (examples.HERE / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 300])
+@pytest.mark.parametrize("made", [examples.screening, lambda: examples.classes(9), examples.nasty, examples.weighted])
+def test_no_line_is_wider_than_asked(made, width):
+    widest = max(cells(line) for line in summary(made().record, width=width).splitlines())
+    assert widest <= min(width, 100)
+
+
+def test_names_cannot_break_lines_or_speak_to_the_terminal():
+    text = summary(examples.nasty().record)
+    assert "\x1b" not in text
+    assert "line\\nbreak" in text
+    assert not re.search(r"[\u202a-\u202e\u2066-\u2069\u200b\r\t]", text)
+
+
+def test_colours_are_there_only_when_asked_for():
+    record = examples.pinned("multiclass")
+    coloured = summary(record, colour=True)
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == summary(record)
+
+
+def test_twenty_classes_are_listed_and_the_rest_counted():
+    text = summary(examples.classes(60).record)
+    assert "and 40 more classes: see the report" in text
+    assert text.count("\nclass 0") == 20
+
+
+def test_undefined_and_infinite_values_are_told_with_their_reasons():
+    assert 'precision of "d": no row was predicted "d"' in summary(examples.pinned("multiclass"))
+    assert "likelihood_ratio_positive (95 % interval" in summary(examples.infinite().record)
+    assert "its formula divides by 0 here" in summary(examples.infinite().record)
+
+
+def test_weighted_rows_say_why_there_is_no_interval():
+    assert "\nno interval for weighted rows: weights are not counts\n" in summary(examples.weighted().record)
+
+
+def test_the_summary_needs_neither_rich_nor_jinja2():
+    code = (
+        "import sys; from tests.layers.report import examples; from assay.report.terminal import summary;"
+        "summary(examples.pinned('binary')); sys.exit(bool({'rich', 'jinja2'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=examples.HERE.parents[2], check=False).returncode == 0

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every measure rests on at least two reference origins that know nothing of each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.measures import REGISTRY
+from tests.reference import by_definition, peers, worked
+
+ALONE = {
+    "uniform_chance_accuracy": "1 / K: nothing to compare with",
+    "youden_index_micro": "no peer pools it; an identity ties it to micro recall and micro specificity",
+    "false_discovery_rate_micro": "no peer pools it; an identity ties it to accuracy",
+    "false_omission_rate_micro": "no peer pools it; an identity ties it to micro specificity",
+    "p4_weighted": "no peer has it; its class values are compared with SciPy",
+}
+
+
+def origins(name):
+    found = {"definition"} if by_definition.knows(name) else set()
+    for peer, names in (
+        ("scikit-learn", peers.BY_SCIKIT_LEARN), ("PyCM", peers.BY_PYCM), ("statsmodels", peers.BY_STATSMODELS), ("SciPy", peers.BY_SCIPY),
+    ):  # fmt: skip
+        found |= {peer} if name in names else set()
+    for document, content in worked.documents().items():
+        found |= {document} if any(e["measure"] == name for c in content["case"] for e in c["values"]) else set()
+    return found
+
+
+@pytest.mark.parametrize("name", [m.name for m in REGISTRY])
+def test_a_measure_has_two_reference_origins(name):
+    assert len(origins(name)) >= (1 if name in ALONE else 2), origins(name)
+
+
+def test_nothing_is_called_alone_that_has_company():
+    assert not [name for name in ALONE if len(origins(name)) > 1]
+
+
+def test_the_lists_of_peers_name_measures():
+    named = peers.BY_SCIKIT_LEARN | peers.BY_PYCM | peers.BY_STATSMODELS | peers.BY_SCIPY
+    assert not [name for name in named if name not in REGISTRY]

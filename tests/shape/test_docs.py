@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import re
+import shlex
+
+import click
+import pytest
+
+import run
+from assay.app.cli import cli
+from assay.assess.errata import errata
+from assay.core.errors import CODES
+from assay.measures import REGISTRY, parse
+
+DOCS = run.ROOT / "docs"
+README = run.ROOT / "README.md"
+PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+BY_HAND = [path for path in PAGES if not {"reference", "decisions"} & set(path.relative_to(run.ROOT).parts)]
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+SHELVES = ("start", "how-to", "why", "reference")
+
+
+def named(path):
+    return path.relative_to(run.ROOT).as_posix()
+
+
+def prose(path):
+    return FENCED.sub("", path.read_text(encoding="utf-8"))
+
+
+def anchors(path):
+    """The anchors of a page's headings, as code hosts make them."""
+    heads = re.findall(r"^#+ (.+)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.fixture(scope="module")
+def generate():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        import generate
+
+        yield generate
+
+
+def test_the_reference_is_what_the_code_says(generate):
+    assert generate.differing() == [], "run: python docs/generate.py"
+
+
+def test_a_page_that_is_stale_missing_or_left_over_is_listed(generate, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(generate, "REFERENCE", tmp_path)
+    (tmp_path / "errors.md").write_text("old", encoding="utf-8")
+    (tmp_path / "gone.md").write_text("old", encoding="utf-8")
+    assert generate.main(["--check"]) == 1
+    assert set(capsys.readouterr().out.split()) == {*generate.pages(), "gone.md"}
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+
+
+def test_every_field_of_a_record_is_explained(generate):
+    assert generate.pages()
+    from generator.faces import unexplained
+
+    assert unexplained() == []
+
+
+def test_every_measure_has_its_page_and_its_line_in_the_index():
+    index = (DOCS / "reference/measures/index.md").read_text(encoding="utf-8")
+    for one in REGISTRY:
+        assert (DOCS / "reference/measures" / f"{one.name}.md").is_file()
+        assert f"[{one.name}]({one.name}.md)" in index
+
+
+def test_every_error_code_has_its_section():
+    assert set(CODES) <= anchors(DOCS / "reference/errors.md")
+
+
+def test_every_erratum_has_its_section():
+    sections = anchors(DOCS / "reference/errata.md")
+    assert all(any(section.startswith(entry.id.lower()) for section in sections) for entry in errata())
+
+
+def test_every_measure_a_page_asks_for_can_be_asked_for():
+    asked = 0
+    for path in (DOCS / "reference/measures").glob("*.md"):
+        for command in re.findall(r"^assay run .+$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            words = shlex.split(command)
+            assert parse(words[words.index("--measure") + 1]).name == path.stem
+            asked += 1
+    assert asked == len(REGISTRY)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_link_leads_somewhere(path):
+    for target in LINK.findall(prose(path)):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        there = (path.parent / name).resolve() if name else path
+        assert there.exists(), target
+        assert run.ROOT in there.parents, target
+        assert not anchor or anchor in anchors(there), target
+
+
+def test_every_page_can_be_reached_from_the_index():
+    seen, open_ = set(), [DOCS / "index.md"]
+    while open_:
+        path = open_.pop()
+        if path in seen or path.suffix != ".md" or not path.is_file():
+            continue
+        seen.add(path)
+        links = (target.partition("#")[0] for target in LINK.findall(prose(path)) if "://" not in target)
+        open_ += [(path.parent / name).resolve() for name in links if name]
+    shelved = {path for path in PAGES if path.relative_to(run.ROOT).parts[:2] in {("docs", shelf) for shelf in SHELVES}}
+    assert shelved
+    assert not {named(path) for path in shelved - seen}
+
+
+@pytest.mark.parametrize("path", BY_HAND, ids=named)
+def test_a_page_has_one_sentence_a_line(path):
+    lines = [line for line in prose(path).splitlines() if not line.startswith(("|", "#"))]
+    assert not [line for line in lines if re.search(r"[a-z0-9`)\]][.!?] [A-Z`\[]", line)]
+
+
+def test_the_readme_shows_the_help_of_the_program():
+    readme = README.read_text(encoding="utf-8")
+    shown = re.search(r"^\$ assay --help\n(.*?)^(?:```|\$ )", readme, re.MULTILINE | re.DOTALL)
+    told = cli.get_help(click.Context(cli, info_name="assay", terminal_width=98, **cli.context_settings))
+    assert shown
+    assert shown[1].split("\n") == [*(line.rstrip() for line in told.rstrip().split("\n")), ""]
