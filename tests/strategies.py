@@ -47,7 +47,9 @@ def matrices(cells=counts, least=1, most=8):
         matrix = draw(square(k, draw(st.sampled_from([cells, small]))))
         never_true = draw(st.sets(st.integers(0, k - 1), max_size=k)) if draw(st.booleans()) else set()
         never_called = draw(st.sets(st.integers(0, k - 1), max_size=k)) if draw(st.booleans()) else set()
-        return [[0 if i in never_true or j in never_called else c for j, c in enumerate(r)] for i, r in enumerate(matrix)]
+        return [
+            [0 if i in never_true or j in never_called else c for j, c in enumerate(r)] for i, r in enumerate(matrix)
+        ]
 
     return drawn()
 
@@ -165,7 +167,7 @@ def corners(case):
 
 
 def refuses(ready, table):
-    """Whether a measure refuses a table: the weighted balanced accuracy does, given the class sizes (errata E-SCH-03)."""
+    """Whether a measure refuses a table: the weighted balanced accuracy does, given the class sizes (E-SCH-03)."""
     if ready.name != "balanced_accuracy_weighted" or table.k == 1:
         return False
     weights_, sizes = ([Fraction(x) for x in xs] for xs in (ready.given["weights"].values(), table.actual))

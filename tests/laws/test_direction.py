@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from assay.core.traits import HIGHER, LOWER, NEITHER
 from assay.tally.tables import Binary, Multiclass
 from tests.strategies import (
-    BINARY_CASES, CASES, FEW, FOUR_CORNERS, MANY, binary, counts, four, matrices, on_every_measure, plain, refuses,
+    BINARY_CASES,
+    CASES,
+    FEW,
+    FOUR_CORNERS,
+    MANY,
+    binary,
+    counts,
+    four,
+    matrices,
+    on_every_measure,
+    plain,
+    refuses,
 )  # fmt: skip
 
 DIRECTED = [case for case in CASES if case.measure.better is not NEITHER]

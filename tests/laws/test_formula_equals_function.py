@@ -53,7 +53,9 @@ def test_a_formula_uses_the_names_of_cells_margins_and_parameters_only():
     functions = {"sum", "max", "min", "abs", "zip", "ln", "exp", "sqrt"}
     for case in CASES:
         used = {node.id for node in ast.walk(ast.parse(case.measure.formula)) if isinstance(node, ast.Name)}
-        allowed = cells | functions | set(case.measure.parameters) | (margins if case.measure.takes is Multiclass else set())
+        allowed = (
+            cells | functions | set(case.measure.parameters) | (margins if case.measure.takes is Multiclass else set())
+        )
         assert used <= allowed, f"{case}: {used - allowed}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the catalogue says of measures together: averages that collapse, complements, and the exchange of the classes."""
+"""What the catalogue says of measures together: averages that collapse, complements, the exchange of classes."""
 
 from __future__ import annotations
 
@@ -200,7 +200,14 @@ def test_exchanging_the_classes_exchanges_the_measures():
 def test_exchanging_the_classes_leaves_overall_values_alone(matrix):
     (a, b), (c, d) = matrix
     table, swapped = Multiclass.of([[a, b], [c, d]]), Multiclass.of([[d, c], [b, a]])
-    for name in ("accuracy", "cohen_kappa", "matthews_corrcoef", "balanced_accuracy", "csmf_accuracy", "jensen_shannon"):
+    for name in (
+        "accuracy",
+        "cohen_kappa",
+        "matthews_corrcoef",
+        "balanced_accuracy",
+        "csmf_accuracy",
+        "jensen_shannon",
+    ):
         assert same(value(name, table), value(name, swapped))
 
 
@@ -209,7 +216,15 @@ def test_exchanging_the_classes_leaves_overall_values_alone(matrix):
 def test_exchanging_truth_and_prediction_exchanges_precision_and_recall(matrix):
     table = Multiclass.of(matrix)
     turned = Multiclass.of([list(column) for column in zip(*matrix, strict=True)])
-    for name in ("accuracy", "cohen_kappa", "matthews_corrcoef", "jensen_shannon", "total_variation", "f1_macro", "jaccard_macro"):
+    for name in (
+        "accuracy",
+        "cohen_kappa",
+        "matthews_corrcoef",
+        "jensen_shannon",
+        "total_variation",
+        "f1_macro",
+        "jaccard_macro",
+    ):
         assert same(value(name, table), value(name, turned)), name
     for a, b in (("precision_macro", "recall_macro"), ("kl_truth_pred", "kl_pred_truth")):
         assert same(value(a, table), value(b, turned))
@@ -248,7 +263,9 @@ def test_skill_is_zero_at_its_reference_and_kappa_is_skill_over_chance(matrix):
     accuracy = value("accuracy", table)
     if accuracy < 1:
         assert abs(value("skill_score", table, reference=accuracy)) <= 1e-15 / (1 - accuracy)
-        assert isclose(value("relative_improvement_factor", table, reference=accuracy), 1, rel_tol=1e-15 / (1 - accuracy))
+        assert isclose(
+            value("relative_improvement_factor", table, reference=accuracy), 1, rel_tol=1e-15 / (1 - accuracy)
+        )
     best, error = value("no_information_rate", table), 1 - exact("accuracy", table)
     majority = value("skill_score", table, reference="majority")
     assert (majority is None) == (best == 1 == exact("no_information_rate", table))

@@ -57,12 +57,14 @@ def test_the_intervals_of_a_multiclass_assessment_hold_their_estimates(method, m
 def test_every_method_for_shares_holds_the_share(shares, cells):
     tp, fp, fn, tn = cells
     found = assay.assess(
-        confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", positive=1, shares=shares, measures="rates", draws=50
+        confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", positive=1, shares=shares, measures="rates", draws=100
     )
     for estimate in found.estimates:
         assert_sound(estimate, 0.95)
         if estimate.denominator and estimate.interval:
-            assert estimate.interval.method == shares
+            # A handful of rows is too few for Wilson's approximation; the exact interval stands in, by its own name.
+            few = shares == "wilson" and estimate.denominator < 4
+            assert estimate.interval.method == ("clopper-pearson" if few else shares)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -107,7 +109,9 @@ def test_weighted_rows_have_no_interval_and_say_so():
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
     def interval(seed):
-        found = assay.assess(confusion=[[30, 5], [4, 20]], orientation="rows=truth", positive=1, seed=seed, draws=400)
-        return found["f1"].low, found["f1"].high
+        matrix = [[30, 5, 2], [4, 20, 3], [1, 6, 25]]
+        found = assay.assess(confusion=matrix, orientation="rows=truth", seed=seed, draws=400)["cohen_kappa"]
+        assert found.interval.seed == seed
+        return found.low, found.high
 
     assert interval(1) == interval(1) != interval(2)

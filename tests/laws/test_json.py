@@ -50,7 +50,9 @@ def test_a_count_survives_even_a_reader_that_knows_only_doubles(count):
     assert count_from_json(in_doubles(count_to_json(count))) == count
 
 
-@pytest.mark.parametrize("count", [0, 2**53 - 1, 2**53, 2**53 + 1, LARGEST, Fraction(1, 3), Fraction(2**62, 7), Fraction(4, 1)])
+@pytest.mark.parametrize(
+    "count", [0, 2**53 - 1, 2**53, 2**53 + 1, LARGEST, Fraction(1, 3), Fraction(2**62, 7), Fraction(4, 1)]
+)
 def test_a_count_at_the_edge_survives(count):
     assert count_from_json(in_doubles(count_to_json(count))) == count
 
@@ -98,9 +100,21 @@ def saved_twice(assessment, folder):
 def test_a_record_that_is_loaded_and_saved_again_is_the_same_text(weighted, part):
     truth, predicted, site, weight = ([row[i] for row in part] for i in range(4))
     found = assay.assess(
-        truth=truth, predicted=predicted, group={"site": site}, weight=weight if weighted else None, labels=LABELS, draws=50,
-        measures=["rates", "chance-corrected", "class shares", "f_beta(beta=2)", "f1_macro", "skill_score(reference='majority')"],
-    )  # fmt: skip
+        truth=truth,
+        predicted=predicted,
+        group={"site": site},
+        weight=weight if weighted else None,
+        labels=LABELS,
+        draws=100,
+        measures=[
+            "rates",
+            "chance-corrected",
+            "class shares",
+            "f_beta(beta=2)",
+            "f1_macro",
+            "skill_score(reference='majority')",
+        ],
+    )
     with TemporaryDirectory() as folder:
         first, second = saved_twice(found, folder)
     assert first == second
@@ -111,9 +125,16 @@ def test_a_record_that_is_loaded_and_saved_again_is_the_same_text(weighted, part
 def test_a_binary_record_is_the_same_text_after_loading(cells, shares):
     tp, fp, fn, tn = cells
     found = assay.assess(
-        confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", labels=["no", "yes"], positive="yes", draws=50, shares=shares,
-        level=0.9, seed=7, undefined="skip",
-    )  # fmt: skip
+        confusion=[[tn, fp], [fn, tp]],
+        orientation="rows=truth",
+        labels=["no", "yes"],
+        positive="yes",
+        draws=100,
+        shares=shares,
+        level=0.9,
+        seed=7,
+        undefined="skip",
+    )
     with TemporaryDirectory() as folder:
         first, second = saved_twice(found, folder)
     assert first == second
@@ -122,7 +143,9 @@ def test_a_binary_record_is_the_same_text_after_loading(cells, shares):
 
 
 def test_a_loaded_assessment_gives_the_same_estimates(tmp_path):
-    found = assay.assess(confusion=[[5, 1, 0], [2, 7, 1], [0, 0, 3]], orientation="rows=truth", labels=["x", "y", "z"], draws=100)
+    found = assay.assess(
+        confusion=[[5, 1, 0], [2, 7, 1], [0, 0, 3]], orientation="rows=truth", labels=["x", "y", "z"], draws=100
+    )
     found.save(tmp_path / "record.json")
     again = assay.load(tmp_path / "record.json")
     assert again.confusion == found.confusion

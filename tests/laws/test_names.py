@@ -87,7 +87,10 @@ def test_the_letter_of_all_rows_is_not_taken_for_the_negatives():
         parse("n")
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("recal", "recall"), ("acuracy", "accuracy"), ("f1 makro", "f1_macro"), ("MMC", "matthews_corrcoef")])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("recal", "recall"), ("acuracy", "accuracy"), ("f1 makro", "f1_macro"), ("MMC", "matthews_corrcoef")],
+)
 def test_a_mistyped_name_is_answered_with_the_nearest_one(typed, meant):
     with pytest.raises(PlanError) as refused:
         parse(typed)

@@ -56,7 +56,9 @@ KINDS = ["text objects", "fixed text", "integers", "wide integers", "small integ
 @given(data=st.data(), part=rows)
 def test_the_order_of_the_rows_leaves_no_trace(weighted, data, part):
     shuffled = data.draw(st.permutations(part))
-    assert told(shape("text objects", part, weighted=weighted)) == told(shape("text objects", shuffled, weighted=weighted))
+    assert told(shape("text objects", part, weighted=weighted)) == told(
+        shape("text objects", shuffled, weighted=weighted)
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["counts", "weights"])
@@ -67,10 +69,13 @@ def test_the_size_of_the_pieces_leaves_no_trace(kind, size, weighted):
     part = [
         (LABELS[t], LABELS[p], site, float(w))
         for t, p, site, w in zip(
-            rng.integers(0, 3, 211), rng.integers(0, 3, 211), rng.choice(["n", "s", "w"], 211).tolist(), rng.random(211),
+            rng.integers(0, 3, 211),
+            rng.integers(0, 3, 211),
+            rng.choice(["n", "s", "w"], 211).tolist(),
+            rng.random(211),
             strict=True,
         )
-    ]  # fmt: skip
+    ]
     whole = told(shape(kind, part, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SIZES[size].items():
@@ -107,7 +112,9 @@ def test_any_partition_of_the_rows_gives_the_same_exact_weight(data, weights):
     cut = data.draw(st.integers(0, len(weights)))
     exact = sum(map(Fraction, weights), Fraction(0))
     pieces = [w for w in (weights[:cut], weights[cut:]) if w]
-    found = [assay.assess(truth=["a"] * len(w), predicted=["a"] * len(w), weight=w, labels=LABELS).confusion for w in pieces]
+    found = [
+        assay.assess(truth=["a"] * len(w), predicted=["a"] * len(w), weight=w, labels=LABELS).confusion for w in pieces
+    ]
     total = found[0] if len(found) == 1 else found[0] + found[1]
     assert total.total == exact
     assert total.rows == len(weights)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,8 +14,20 @@ from hypothesis import strategies as st
 from assay.core.values import floats
 from assay.tally.tables import Binary, Multiclass
 from tests.strategies import (
-    BINARY_CASES, CASES, CORNERS, FOUR_CORNERS, MANY, MULTICLASS_CASES, SOME, amounts, binary, four, matrices, moderate,
-    plain, refuses,
+    BINARY_CASES,
+    CASES,
+    CORNERS,
+    FOUR_CORNERS,
+    MANY,
+    MULTICLASS_CASES,
+    SOME,
+    amounts,
+    binary,
+    four,
+    matrices,
+    moderate,
+    plain,
+    refuses,
 )  # fmt: skip
 
 CLOSE = 1e-9
@@ -96,6 +109,19 @@ def test_the_classes_of_a_table_are_an_exact_stack(matrix):
             one = plain(ready(stack.at(i)))
             assert plain(raw.at(i).settled()) == one
             assert math.isnan(value) if one is None else value == one
+
+
+@pytest.mark.parametrize("largest", [1, 1e3, 1e5], ids="one cell {:g} times the others".format)
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_draws_are_no_whole_numbers_and_keep_their_values(k, largest):
+    cells = np.random.default_rng(k).standard_gamma(0.7, (20, k, k))
+    cells[:, 0, 0] *= largest
+    parts = (cells.diagonal(axis1=1, axis2=2), cells.sum(axis=2), cells.sum(axis=1))
+    stack = Multiclass(hits=parts[0], actual=parts[1], called=parts[2], labels=tuple(range(k)))
+    single = [Multiclass.of([[Fraction(c) for c in row] for row in table]) for table in cells.tolist()]
+    for case in MULTICLASS_CASES:
+        ready = case.ready(k)
+        assert_same(ready.values(stack), [exact(ready, t) for t in single], ready)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

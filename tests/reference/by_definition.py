@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second implementation, written from the catalogue of measures alone, in exact fractions and without a thought for speed.
+# ruff: noqa: ARG001, N817  every measure takes the four counts; F is a fraction
+"""A second implementation, written from the catalogue of measures alone, in exact fractions, with no thought of speed.
 
 A value is a Fraction, INFINITE, or None where the catalogue says undefined. Roots and logarithms are Fractions of their
 first sixty digits.
@@ -207,13 +208,42 @@ def average_class_accuracy(tp, fp, fn, tn, *, weight):
 OF_A_CLASS = {
     f.__name__: f
     for f in (
-        true_positives, false_positives, false_negatives, true_negatives, actual_positives, actual_negatives,
-        predicted_positives, predicted_negatives, prevalence, predicted_positive_rate, binary_accuracy, precision, recall,
-        specificity, negative_predictive_value, false_positive_rate, false_negative_rate, false_discovery_rate,
-        false_omission_rate, f_beta, f_0, f_0_5, f1, f2, f_weighted, youden_index, markedness, likelihood_ratio_positive,
-        likelihood_ratio_negative, diagnostic_odds_ratio, fowlkes_mallows, jaccard, p4, average_class_accuracy,
+        true_positives,
+        false_positives,
+        false_negatives,
+        true_negatives,
+        actual_positives,
+        actual_negatives,
+        predicted_positives,
+        predicted_negatives,
+        prevalence,
+        predicted_positive_rate,
+        binary_accuracy,
+        precision,
+        recall,
+        specificity,
+        negative_predictive_value,
+        false_positive_rate,
+        false_negative_rate,
+        false_discovery_rate,
+        false_omission_rate,
+        f_beta,
+        f_0,
+        f_0_5,
+        f1,
+        f2,
+        f_weighted,
+        youden_index,
+        markedness,
+        likelihood_ratio_positive,
+        likelihood_ratio_negative,
+        diagnostic_odds_ratio,
+        fowlkes_mallows,
+        jaccard,
+        p4,
+        average_class_accuracy,
     )
-}  # fmt: skip
+}
 
 # ---------------------------------------------------------------- group 2: K x K counts, rows = truth
 
@@ -388,12 +418,28 @@ def relative_improvement_factor(matrix, *, reference):
 OF_ALL = {
     f.__name__: f
     for f in (
-        accuracy, error_rate, balanced_accuracy, average_accuracy, average_error_rate, balanced_accuracy_weighted,
-        kl_truth_pred, kl_pred_truth, jensen_shannon, total_variation, gini_impurity, csmf_accuracy, cccsmf_accuracy,
-        cohen_kappa, matthews_corrcoef, no_information_rate, stratified_chance_accuracy, uniform_chance_accuracy,
-        skill_score, relative_improvement_factor,
+        accuracy,
+        error_rate,
+        balanced_accuracy,
+        average_accuracy,
+        average_error_rate,
+        balanced_accuracy_weighted,
+        kl_truth_pred,
+        kl_pred_truth,
+        jensen_shannon,
+        total_variation,
+        gini_impurity,
+        csmf_accuracy,
+        cccsmf_accuracy,
+        cohen_kappa,
+        matthews_corrcoef,
+        no_information_rate,
+        stratified_chance_accuracy,
+        uniform_chance_accuracy,
+        skill_score,
+        relative_improvement_factor,
     )
-}  # fmt: skip
+}
 AVERAGES = {"macro": macro, "weighted": weighted, "micro": micro}
 
 

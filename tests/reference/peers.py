@@ -55,7 +55,9 @@ def scikit_learn_by_class(matrix, beta):
     """Per class: precision, recall, F and Jaccard."""
     truth, predicted, weight = as_rows(matrix)
     common = {"labels": range(len(matrix)), "sample_weight": weight, "average": None}
-    p, r, f, size = quiet(metrics.precision_recall_fscore_support, truth, predicted, beta=beta, zero_division=np.nan, **common)
+    p, r, f, size = quiet(
+        metrics.precision_recall_fscore_support, truth, predicted, beta=beta, zero_division=np.nan, **common
+    )
     named = {"precision": p, "recall": r, f"f_beta(beta={beta!r})": f, "actual_positives": size}
     if beta in BY_BETA:
         named[BY_BETA[beta]] = f
@@ -81,7 +83,9 @@ def scikit_learn_averages(matrix, beta, policy):
         if average == "weighted" and never_called:
             named["precision_weighted"] = NO_VALUE  # scikit-learn's stand-in here is 0, whatever it was told
         if policy != "skip":
-            named[f"jaccard_{average}"] = quiet(metrics.jaccard_score, truth, predicted, zero_division=stand_in, **common)
+            named[f"jaccard_{average}"] = quiet(
+                metrics.jaccard_score, truth, predicted, zero_division=stand_in, **common
+            )
     return named
 
 
@@ -106,7 +110,12 @@ def scikit_learn_binary(matrix):
     """Of the class that stands second, against the first."""
     truth, predicted, weight = as_rows(matrix)
     positive, negative = quiet(
-        metrics.class_likelihood_ratios, truth, predicted, labels=[0, 1], sample_weight=weight, replace_undefined_by=np.nan
+        metrics.class_likelihood_ratios,
+        truth,
+        predicted,
+        labels=[0, 1],
+        sample_weight=weight,
+        replace_undefined_by=np.nan,
     )
 
     def of_first(function):
@@ -123,28 +132,75 @@ def scikit_learn_binary(matrix):
 # ---------------------------------------------------------------- PyCM
 
 PYCM_BY_CLASS = {
-    "TP": "true_positives", "FP": "false_positives", "FN": "false_negatives", "TN": "true_negatives",
-    "P": "actual_positives", "N": "actual_negatives", "TOP": "predicted_positives", "TON": "predicted_negatives",
-    "ACC": "binary_accuracy", "PPV": "precision", "TPR": "recall", "TNR": "specificity", "NPV": "negative_predictive_value",
-    "FPR": "false_positive_rate", "FNR": "false_negative_rate", "FDR": "false_discovery_rate", "FOR": "false_omission_rate",
-    "BM": "youden_index", "MK": "markedness", "G": "fowlkes_mallows", "J": "jaccard", "DOR": "diagnostic_odds_ratio",
-    "PLR": "likelihood_ratio_positive", "NLR": "likelihood_ratio_negative", "PRE": "prevalence",
-    "F1": "f1", "F05": "f_0_5", "F2": "f2",
-}  # fmt: skip
+    "TP": "true_positives",
+    "FP": "false_positives",
+    "FN": "false_negatives",
+    "TN": "true_negatives",
+    "P": "actual_positives",
+    "N": "actual_negatives",
+    "TOP": "predicted_positives",
+    "TON": "predicted_negatives",
+    "ACC": "binary_accuracy",
+    "PPV": "precision",
+    "TPR": "recall",
+    "TNR": "specificity",
+    "NPV": "negative_predictive_value",
+    "FPR": "false_positive_rate",
+    "FNR": "false_negative_rate",
+    "FDR": "false_discovery_rate",
+    "FOR": "false_omission_rate",
+    "BM": "youden_index",
+    "MK": "markedness",
+    "G": "fowlkes_mallows",
+    "J": "jaccard",
+    "DOR": "diagnostic_odds_ratio",
+    "PLR": "likelihood_ratio_positive",
+    "NLR": "likelihood_ratio_negative",
+    "PRE": "prevalence",
+    "F1": "f1",
+    "F05": "f_0_5",
+    "F2": "f2",
+}
 PYCM_OVERALL = {
-    "Overall_ACC": "accuracy", "HammingLoss": "error_rate", "Kappa": "cohen_kappa", "Overall_MCC": "matthews_corrcoef",
-    "NIR": "no_information_rate", "KL": "kl_truth_pred", "ACC_Macro": "average_accuracy",
-    "PPV_Macro": "precision_macro", "PPV_Micro": "precision_micro", "TPR_Macro": "recall_macro", "TPR_Micro": "recall_micro",
-    "TNR_Macro": "specificity_macro", "TNR_Micro": "specificity_micro", "F1_Macro": "f1_macro", "F1_Micro": "f1_micro",
-    "FPR_Macro": "false_positive_rate_macro", "FPR_Micro": "false_positive_rate_micro",
-    "FNR_Macro": "false_negative_rate_macro", "FNR_Micro": "false_negative_rate_micro",
-    "NPV_Macro": "negative_predictive_value_macro", "NPV_Micro": "negative_predictive_value_micro",
-}  # fmt: skip
+    "Overall_ACC": "accuracy",
+    "HammingLoss": "error_rate",
+    "Kappa": "cohen_kappa",
+    "Overall_MCC": "matthews_corrcoef",
+    "NIR": "no_information_rate",
+    "KL": "kl_truth_pred",
+    "ACC_Macro": "average_accuracy",
+    "PPV_Macro": "precision_macro",
+    "PPV_Micro": "precision_micro",
+    "TPR_Macro": "recall_macro",
+    "TPR_Micro": "recall_micro",
+    "TNR_Macro": "specificity_macro",
+    "TNR_Micro": "specificity_micro",
+    "F1_Macro": "f1_macro",
+    "F1_Micro": "f1_micro",
+    "FPR_Macro": "false_positive_rate_macro",
+    "FPR_Micro": "false_positive_rate_micro",
+    "FNR_Macro": "false_negative_rate_macro",
+    "FNR_Micro": "false_negative_rate_micro",
+    "NPV_Macro": "negative_predictive_value_macro",
+    "NPV_Micro": "negative_predictive_value_micro",
+}
 PYCM_AVERAGES = {
-    "PPV": "precision", "TNR": "specificity", "F1": "f1", "NPV": "negative_predictive_value", "FDR": "false_discovery_rate",
-    "FOR": "false_omission_rate", "FPR": "false_positive_rate", "J": "jaccard", "F05": "f_0_5", "F2": "f2",
-    "G": "fowlkes_mallows", "MK": "markedness", "BM": "youden_index", "FNR": "false_negative_rate", "TPR": "recall",
-}  # fmt: skip
+    "PPV": "precision",
+    "TNR": "specificity",
+    "F1": "f1",
+    "NPV": "negative_predictive_value",
+    "FDR": "false_discovery_rate",
+    "FOR": "false_omission_rate",
+    "FPR": "false_positive_rate",
+    "J": "jaccard",
+    "F05": "f_0_5",
+    "F2": "f2",
+    "G": "fowlkes_mallows",
+    "MK": "markedness",
+    "BM": "youden_index",
+    "FNR": "false_negative_rate",
+    "TPR": "recall",
+}
 
 
 def _number(x):
@@ -217,18 +273,55 @@ def scipy_p4(rates):
 
 
 BY_SCIPY = {
-    "kl_truth_pred", "kl_pred_truth", "jensen_shannon", "total_variation", "csmf_accuracy", "stratified_chance_accuracy",
-    "gini_impurity", "p4",
-}  # fmt: skip
+    "kl_truth_pred",
+    "kl_pred_truth",
+    "jensen_shannon",
+    "total_variation",
+    "csmf_accuracy",
+    "stratified_chance_accuracy",
+    "gini_impurity",
+    "p4",
+}
 BY_SCIKIT_LEARN = {
-    "precision", "recall", "f_beta", "f_0_5", "f1", "f2", "jaccard", "actual_positives", "accuracy", "error_rate",
-    "cohen_kappa", "matthews_corrcoef", "balanced_accuracy", "likelihood_ratio_positive", "likelihood_ratio_negative",
-    "specificity", "negative_predictive_value", "f_0", "f_weighted", "average_class_accuracy", "balanced_accuracy_weighted",
-    "no_information_rate", "gini_impurity",
-    *(f"{m}_{a}" for m in ("precision", "recall", "f_beta", "f_0_5", "f1", "f2", "jaccard") for a in ("macro", "weighted", "micro")),
-}  # fmt: skip
+    "precision",
+    "recall",
+    "f_beta",
+    "f_0_5",
+    "f1",
+    "f2",
+    "jaccard",
+    "actual_positives",
+    "accuracy",
+    "error_rate",
+    "cohen_kappa",
+    "matthews_corrcoef",
+    "balanced_accuracy",
+    "likelihood_ratio_positive",
+    "likelihood_ratio_negative",
+    "specificity",
+    "negative_predictive_value",
+    "f_0",
+    "f_weighted",
+    "average_class_accuracy",
+    "balanced_accuracy_weighted",
+    "no_information_rate",
+    "gini_impurity",
+    *(
+        f"{m}_{a}"
+        for m in ("precision", "recall", "f_beta", "f_0_5", "f1", "f2", "jaccard")
+        for a in ("macro", "weighted", "micro")
+    ),
+}
 BY_PYCM = {
-    *PYCM_BY_CLASS.values(), *PYCM_OVERALL.values(), "average_error_rate", "binary_accuracy_weighted",
-    *(f"{m}_{a}" for m in PYCM_AVERAGES.values() for a in ("macro", "weighted") if (m, a) != ("youden_index", "weighted")),
-}  # fmt: skip
+    *PYCM_BY_CLASS.values(),
+    *PYCM_OVERALL.values(),
+    "average_error_rate",
+    "binary_accuracy_weighted",
+    *(
+        f"{m}_{a}"
+        for m in PYCM_AVERAGES.values()
+        for a in ("macro", "weighted")
+        if (m, a) != ("youden_index", "weighted")
+    ),
+}
 BY_STATSMODELS = {"cohen_kappa", "diagnostic_odds_ratio", "likelihood_ratio_positive", "likelihood_ratio_negative"}

@@ -13,7 +13,16 @@ from assay.measures import REGISTRY
 from assay.tally.tables import Binary, Multiclass
 from tests.reference import by_definition
 from tests.strategies import (
-    CASES, CORNERS, FOUR_CORNERS, MANY, amounts, four, matrices, on_every_measure, refuses, table_size,
+    CASES,
+    CORNERS,
+    FOUR_CORNERS,
+    MANY,
+    amounts,
+    four,
+    matrices,
+    on_every_measure,
+    refuses,
+    table_size,
 )  # fmt: skip
 
 
@@ -39,7 +48,9 @@ def assert_equal(found, wanted):
 def test_a_measure_agrees_with_its_definition_on_every_small_table(case):
     for corner in FOUR_CORNERS if case.measure.takes is Binary else CORNERS:
         cells, matrix = (corner, None) if case.measure.takes is Binary else (None, corner)
-        table = Binary.of(**dict(zip(("tp", "fp", "fn", "tn"), corner, strict=True))) if cells else Multiclass.of(matrix)
+        table = (
+            Binary.of(**dict(zip(("tp", "fp", "fn", "tn"), corner, strict=True))) if cells else Multiclass.of(matrix)
+        )
         if not refuses(case.ready(table_size(table)), table):
             assert_equal(case(table), expected(case, cells, matrix))
 
@@ -63,4 +74,3 @@ def test_averages_treat_undefined_classes_as_they_are_told(policy, matrix):
 
 def test_every_measure_has_a_definition_of_its_own():
     assert not [m.name for m in REGISTRY if not by_definition.knows(m.name)]
-

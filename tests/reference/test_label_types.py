@@ -71,9 +71,9 @@ KINDS = {
     "Polars str": (lambda c: pl.Series([WORDS[x] for x in c]), WORDS),
     "Polars Enum": (lambda c: pl.Series([WORDS[x] for x in c], dtype=pl.Enum(["never", *reversed(WORDS)])), WORDS),
     "Polars Categorical": (lambda c: pl.Series([WORDS[x] for x in c], dtype=pl.Categorical), WORDS),
-    "Polars int": (lambda c: pl.Series(c), [0, 1, 2, 3]),
+    "Polars int": (pl.Series, [0, 1, 2, 3]),
     "Arrow str": (lambda c: pa.array([WORDS[x] for x in c]), WORDS),
-    "Arrow int": (lambda c: pa.array(c), [0, 1, 2, 3]),
+    "Arrow int": (pa.array, [0, 1, 2, 3]),
     "Arrow dictionary": (lambda c: _dictionary([WORDS[x] for x in c]), WORDS),
     "Arrow dictionary in chunks": (lambda c: _chunked([WORDS[x] for x in c]), WORDS),
 }

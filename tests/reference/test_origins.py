@@ -19,10 +19,13 @@ ALONE = {
 
 def origins(name):
     found = {"definition"} if by_definition.knows(name) else set()
-    for peer, names in (
-        ("scikit-learn", peers.BY_SCIKIT_LEARN), ("PyCM", peers.BY_PYCM), ("statsmodels", peers.BY_STATSMODELS), ("SciPy", peers.BY_SCIPY),
-    ):  # fmt: skip
-        found |= {peer} if name in names else set()
+    by_peer = {
+        "scikit-learn": peers.BY_SCIKIT_LEARN,
+        "PyCM": peers.BY_PYCM,
+        "statsmodels": peers.BY_STATSMODELS,
+        "SciPy": peers.BY_SCIPY,
+    }
+    found |= {peer for peer, names in by_peer.items() if name in names}
     for document, content in worked.documents().items():
         found |= {document} if any(e["measure"] == name for c in content["case"] for e in c["values"]) else set()
     return found

@@ -46,7 +46,9 @@ def test_overall_values_are_those_of_pycm(seed):
         plain, infinite = parts(peers.pycm_overall(peers.pycm_matrix(matrix)))
         assert not differences(plain, table), matrix
         # PyCM has no divergence as soon as a share is zero; 0 ln 0 is 0 here.
-        assert not [text for name, theirs in infinite.items() if not math.isnan(theirs) and (text := apart(name, table, theirs))]
+        assert not [
+            text for name, theirs in infinite.items() if not math.isnan(theirs) and (text := apart(name, table, theirs))
+        ]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

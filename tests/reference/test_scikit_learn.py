@@ -105,7 +105,9 @@ def test_declared_class_weights_are_sample_weights_by_another_name(seed):
         if size.all():
             w = rng.uniform(0.1, 5, len(matrix))
             truth, predicted, weight = peers.as_rows(matrix)
-            theirs = metrics.recall_score(truth, predicted, average="weighted", sample_weight=weight * (w / size)[truth])
+            theirs = metrics.recall_score(
+                truth, predicted, average="weighted", sample_weight=weight * (w / size)[truth]
+            )
             ours = REGISTRY.find("BAW").with_(weights=dict(enumerate(w.tolist())))(multiclass(matrix))
             assert abs(ours.value - theirs) <= TOLERANCE
 
@@ -116,7 +118,10 @@ def test_baselines_are_those_of_dummy_classifiers_and_the_root_of_a_tree():
         nothing, table = np.zeros((len(truth), 1)), multiclass(matrix)
         dummy = DummyClassifier(strategy="most_frequent").fit(nothing, truth, sample_weight=weight)
         tree = DecisionTreeClassifier(max_depth=1).fit(nothing, truth, sample_weight=weight)
-        named = {"no_information_rate": dummy.score(nothing, truth, sample_weight=weight), "gini_impurity": tree.tree_.impurity[0]}
+        named = {
+            "no_information_rate": dummy.score(nothing, truth, sample_weight=weight),
+            "gini_impurity": tree.tree_.impurity[0],
+        }
         assert not differences(named, table)
 
 
@@ -143,7 +148,7 @@ def test_a_zero_with_a_warning_is_undefined_here(function, name, rows):
     with pytest.warns(UndefinedMetricWarning):
         stand_in = function(*rows, labels=[0, 1])
     assert stand_in == 0
-    found = assay.assess(truth=rows[0], predicted=rows[1], labels=[0, 1], positive=1, draws=50)[name]
+    found = assay.assess(truth=rows[0], predicted=rows[1], labels=[0, 1], positive=1, draws=100)[name]
     assert found.value is None
     assert found.reason
 

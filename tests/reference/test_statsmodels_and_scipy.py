@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same numbers as statsmodels and SciPy: kappa, odds and risk ratios, divergences, the harmonic mean of four rates."""
+"""The same numbers as statsmodels and SciPy: kappa, odds and risk ratios, divergences, the mean of four rates."""
 
 from __future__ import annotations
 

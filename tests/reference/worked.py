@@ -21,7 +21,11 @@ def documents():
 
 def entries(kind):
     """Every entry of a kind, with the id pytest shows."""
-    return {f"{name}:{entry.get('id', i)}": entry for name, doc in documents().items() for i, entry in enumerate(doc.get(kind, []))}
+    return {
+        f"{name}:{entry.get('id', i)}": entry
+        for name, doc in documents().items()
+        for i, entry in enumerate(doc.get(kind, []))
+    }
 
 
 def matrix(case):
@@ -29,13 +33,17 @@ def matrix(case):
     if "cells" in case:
         cells = case["cells"]
         return [[cells["tn"], cells["fp"]], [cells["fn"], cells["tp"]]]
-    return case["matrix"] if case["orientation"] == "rows=truth" else [list(c) for c in zip(*case["matrix"], strict=True)]
+    return (
+        case["matrix"] if case["orientation"] == "rows=truth" else [list(c) for c in zip(*case["matrix"], strict=True)]
+    )
 
 
 def assessed(case, **given):
     """The public face on a worked case: the matrix as printed, with the orientation the document uses."""
     if "cells" in case:
-        return assay.assess(confusion=matrix(case), orientation="rows=truth", labels=["no", "yes"], positive="yes", **given)
+        return assay.assess(
+            confusion=matrix(case), orientation="rows=truth", labels=["no", "yes"], positive="yes", **given
+        )
     return assay.assess(confusion=case["matrix"], orientation=case["orientation"], labels=case["labels"], **given)
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from assay.app.cli import main
+from assay.core.errors import AssayError
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -41,7 +42,7 @@ class Reader:
         with io.StringIO() as heard, redirect_stdout(heard), redirect_stderr(heard):
             try:
                 exec(compile(code, place, "exec"), self.names)  # noqa: S102  our own pages
-            except Exception as error:  # noqa: BLE001  a page may show one
+            except AssayError as error:  # a page may show one of ours; any other is a fault
                 heard.write("".join(traceback.format_exception_only(error)))
             return heard.getvalue()
 
@@ -65,6 +66,7 @@ class Reader:
             with pytest.raises(SystemExit) as stopped:
                 main()
             self.status = stopped.value.code
+            assert self.status != 5, f"assay itself is at fault: {heard.getvalue()}"
             return heard.getvalue()
 
 
@@ -119,8 +121,15 @@ def test_a_block_that_prints_something_else_is_noticed(tmp_path):
 
 def test_a_block_whose_output_is_not_shown_is_noticed(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("```python\n1 / 0\n```\n", encoding="utf-8")
-    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+    page.write_text("```python\nprint(1 + 1)\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="does not show"):
+        rerun(page, tmp_path)
+
+
+def test_a_block_that_breaks_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\n1 / 0\n```\n\n```text\nZeroDivisionError\n```\n", encoding="utf-8")
+    with pytest.raises(ZeroDivisionError):
         rerun(page, tmp_path)
 
 

@@ -37,13 +37,13 @@ class _Group(click.Group):
 @click.option("--version", is_flag=True, help="Show the version and leave.")
 @click.pass_context
 def cli(ctx: click.Context, *, version: bool) -> None:
-    r"""Assess machine-learning performance: every measure with its uncertainty.
+    """Assess machine-learning performance: every measure with its uncertainty.
 
     \b
     Try:  assay demo
           assay run predictions.csv --truth label --predicted guess --positive yes
           assay show recall
-    """
+    """  # noqa: D301  click reads the backspace as: keep these lines
     if version:
         from importlib.metadata import version as of
 
@@ -85,6 +85,9 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file.")
 @click.option("--max-rows", type=int, help="Refuse files with more rows.")
 @click.option("--sha256", help="Refuse a file with another digest.")
+@click.option(
+    "--engine", metavar="ENGINE", help="Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]"
+)
 @click.option(
     "--out",
     "-o",
@@ -189,7 +192,7 @@ def schema() -> None:
     click.echo(json.dumps(of_record(), indent=1))
 
 
-def _written(assessment: Any, folder: Path) -> Path:
+def _written(assessment: Any, folder: Path) -> Path:  # noqa: ANN401  its module loads numpy
     """Both files of a run; they are made before anything is written, so that a fault leaves nothing behind."""
     from assay.assess.assessment import RENDERERS
     from assay.assess.record import write_whole

@@ -33,10 +33,11 @@ def run_file(path: str | Path, *, quiet: bool = False, **given: Any) -> Assessme
         sha256=given.pop("sha256", None),
     )
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
+    embedded = given.get("engine") in (None, "duckdb")
     if missing := [role for role, column in roles.items() if column is None]:
         from assay.rows.files import open_file
 
-        columns = list(open_file(path, reading).columns)
+        columns = list(open_file(path, reading).columns) if embedded else []
         raise PlanError(
             "role-missing",
             f"nobody said which column holds the {' and the '.join(missing)} labels",
@@ -44,7 +45,7 @@ def run_file(path: str | Path, *, quiet: bool = False, **given: Any) -> Assessme
             known=listed(columns, most=20),
             fix=" ".join(f"--{role} COLUMN" for role in missing),
         )
-    with _bar(Path(path), quiet=quiet) as progress:
+    with _bar(Path(path), quiet=quiet or not embedded) as progress:
         return assay.assess(
             data=str(path),
             **roles,

@@ -51,10 +51,13 @@ def assess(
     seed: int = SEED,
     draws: int = DRAWS,
     reading: Reading | None = None,
+    engine: str | None = None,
     spelled: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Assessment:
     """Every count-based measure with its interval, from labels or from a confusion matrix.
+
+    A path is read by the embedded engine, or by a Spark cluster: engine="spark://host:7077" or "sc://host:15002".
 
     >>> a = assess(truth=[1, 1, 0, 0, 1], predicted=[1, 0, 0, 0, 1])
     >>> a["recall"].value, a["recall"].numerator, a["recall"].denominator
@@ -82,8 +85,13 @@ def assess(
                 fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
             )
     roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight)
-    source = open_source(data, roles, reading, progress)
-    return _assessed(source, count(source), settings, labels=labels, positive=positive, spelled=spelled, roles=roles)
+    source = open_source(data, roles, reading, progress, engine)
+    try:
+        return _assessed(
+            source, count(source), settings, labels=labels, positive=positive, spelled=spelled, roles=roles
+        )
+    finally:
+        source.close()
 
 
 def load(path: str | os.PathLike[str]) -> Assessment:
@@ -270,7 +278,8 @@ def _about(source: Source, roles: Roles) -> dict[str, Any]:
     }
     if isinstance(source, FrameSource) and source.opened is not None:
         name = Path(source.opened.path).name
-        about |= {"from": name, "format": source.opened.format, "files": {name: source.opened.sha256}}
+        about |= {"from": name, "format": source.opened.format}
+        about |= {"files": {name: source.opened.sha256}} if source.opened.sha256 else {}
     return about
 
 

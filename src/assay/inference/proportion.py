@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Bounds: TypeAlias = tuple[float, float]
 
 FEWEST: Final = 4
-"""Below this many rows Wilson covers shares between 0.05 and 0.95 as rarely as 79 to 83 times in 100; the exact one does not."""
+"""With fewer rows Wilson covers shares from 0.05 to 0.95 as rarely as 79 to 83 times in 100; the exact one is used."""
 HALVINGS: Final = 60
 """Enough to bring a share down to neighbouring doubles."""
 PARTS, ROUNDS = 8, 18
@@ -144,7 +144,7 @@ def koopman(above: Floats, above_of: Floats, below: Floats, below_of: Floats, le
 
 
 def _score(above: Floats, above_of: Floats, below: Floats, below_of: Floats, ratio: Floats) -> Floats:
-    """How many standard errors the ratio seen lies above an assumed one, whose shares are fitted (Koopman's equation)."""
+    """How many standard errors the ratio seen lies above an assumed one, whose shares are fitted to the rows."""
     square, middle = (above_of + below_of) * ratio, above_of * ratio + above + below_of + below * ratio
     total = above + below
     # The smaller root in the form that does not cancel.

@@ -29,8 +29,8 @@ Kind: TypeAlias = Literal["dirichlet", "multinomial"]
 
 SEED: Final = 4213
 JEFFREYS: Final = 0.5
-"""Weight added to each of four cells; the prior that matches frequencies best for a share (Brown, Cai, DasGupta 2001)."""
-STAGES: Final = (1, 4, 32)
+"""Weight added to each of four cells; for a share it is the prior whose intervals cover best (Brown et al. 2001)."""
+STAGES: Final = (1, 4, 24)
 """How many times the least number of draws is taken, one after the other, until a bound is steady enough."""
 TABLE_NUMBERS: Final = 1 << 22
 """Random numbers for four-cell tables, at most, beyond the least number of draws: 32 MiB, 0.1 s."""
@@ -115,7 +115,8 @@ class CellDraws:
         if len(missing) * self._size * len(self._count) < HELD:
             self._blocks += map(self._block, missing)
         else:
-            
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(WORKERS) as pool:
                 self._blocks += pool.map(self._block, missing)
         return self._blocks[: -(-draws // self._size)]

@@ -30,67 +30,65 @@ NUDGE: Final = 1e-6
 """Share of the rows added to a cell to see how the value moves; small against curvature, large against rounding."""
 LARGEST_STRETCH: Final = 1.5
 """That of classes with two rows; with one row the spread of a class cannot be seen at all."""
+NONE: Final = np.zeros(1, dtype=np.intp)
 MOVES: Final = ((1, 1, 1), (0, 1, 0), (0, 0, 1))
 """Whether a right row, a row of a class and a call of a class move its hits, its rows, its calls."""
 HELD: Final = 1 << 18
 """Numbers of a stack of nudged margins held at a time: 2 MiB."""
 CHORD: Final = 1.2
-"""How much steeper a quantile function is at p than between p/3 and 3p: 1.19 for a normal, 1.21 for an exponential tail."""
+"""How much steeper a quantile function is at p than from p/3 to 3p: 1.19 for a normal, 1.21 for an exponential tail."""
 
 
 class Ordered:
-    """Values of a measure on draws in order, undefined ones last; draws on the last axis."""
+    """Values of a measure on draws in order, undefined ones last, axes (table, draw), and what they say at a level."""
 
-    def __init__(self, values: Floats) -> None:
-        self.values = np.sort(values, axis=-1)
+    def __init__(self, values: Floats, level: float) -> None:
+        self.values = np.sort(np.atleast_2d(values), axis=-1)
         self.draws = values.shape[-1]
-        self.undefined = np.isnan(self.values).sum(axis=-1)
-
-    def at(self, share: float | Floats) -> Floats:
-        """The quantile at a share of the defined values, between neighbours in proportion."""
-        place = np.clip(share, 0.0, 1.0) * np.maximum(self.draws - self.undefined - 1, 0)
-        below = np.floor(place).astype(np.intp)
-        above = np.minimum(below + 1, self.draws - 1)
-        low, high = (np.take_along_axis(self.values, i[..., np.newaxis], -1)[..., 0] for i in (below, above))
-        part = place - below
-        with np.errstate(invalid="ignore"):  # infinity minus infinity, where both neighbours are infinite
-            between = low + part * (high - low)
-        return np.where((part == 0) | (low == high), low, between)
-
-    def tails(self, level: float) -> Ends:
-        """The middle `level` of the draws."""
-        tail = (1 - level) / 2
-        return self.at(tail), self.at(1 - tail)
-
-    def mean(self) -> Floats:
-        """The mean of the defined values."""
-        return cast("Floats", np.nansum(self.values, axis=-1) / (self.draws - self.undefined))
-
-    def error(self, level: float) -> Floats:
-        """The Monte Carlo standard error of the worse bound as a share of the width; an infinite bound is none."""
+        # Only the last value need be looked at to know that all are defined.
+        self.undefined = np.isnan(self.values).sum(axis=-1) if np.isnan(self.values[:, -1]).any() else NONE
         tail = (1 - level) / 2
         near, far = tail / 3, min(3 * tail, 0.5)
-        low, high = self.tails(level)
-        middle = self.at(0.5)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            slopes = np.stack([self.at(far) - self.at(near), self.at(1 - near) - self.at(1 - far)]) / (far - near)
-            slopes = np.where(np.isfinite(np.stack([low, high])), slopes, 0.0)
-            width = np.where(np.isfinite(high - low), high - low, 2 * (middle - low))
-            found = CHORD * math.sqrt(tail * (1 - tail) / self.draws) * slopes.max(axis=0) / width
-        return np.where(np.isfinite(middle) & (width > 0), found, 0.0)
+        shares = np.array([[near], [tail], [far], [0.5], [1 - far], [1 - tail], [1 - near]])
+        _, self.low, _, _, _, self.high, _ = found = self.at(shares)
+        self.error = _error(found, CHORD * math.sqrt(tail * (1 - tail) / self.draws) / (far - near))
+
+    def at(self, share: Floats) -> Floats:
+        """The quantile at a share of the defined values of each table, between neighbours in proportion."""
+        place = share * np.maximum(self.draws - self.undefined - 1, 0)
+        below = place.astype(np.intp)
+        table = np.arange(len(self.values))
+        low, high = self.values[table, below], self.values[table, np.minimum(below + 1, self.draws - 1)]
+        part = place - below
+        with np.errstate(invalid="ignore"):  # infinity minus infinity, where both neighbours are infinite
+            return cast("Floats", np.where((part == 0) | (low == high), low, low + part * (high - low)))
+
+    def mean(self) -> Floats:
+        """The mean of the defined values of each table."""
+        return cast("Floats", np.nansum(self.values, axis=-1) / (self.draws - self.undefined))
 
 
-def corrected(draws: Ordered, centre: float, stretch: float, level: float) -> tuple[float, float]:
+def _error(found: Floats, scale: float) -> Floats:
+    """The Monte Carlo standard error of the worse bound as a share of the width; an infinite bound has none."""
+    near, low, far, middle, far_above, high, near_above = found
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = np.where(np.isfinite(low), far - near, 0.0)
+        above = np.where(np.isfinite(high), near_above - far_above, 0.0)
+        width = np.where(np.isfinite(high), high - low, 2 * (middle - low))
+        error = scale * np.maximum(below, above) / width
+    return np.where(np.isfinite(middle) & (width > 0), error, 0.0)
+
+
+def corrected(draws: Ordered, centre: float, stretch: float) -> Ends:
     """The middle of the draws, freed from bias and widened for small classes.
 
     The draws vary around `centre` with the bias that the estimate has too, so it is taken off twice. In a class of m
     rows they vary (m - 1)/(m + 1) as much as the estimate does; `stretch` is 1 + 1/m, as the measure itself feels it.
     """
-    low, high = (float(end) for end in draws.tails(level))
-    mean = float(draws.mean())
-    needed = stretch / (2 - stretch)
-    middle = centre - needed * (mean - centre) - math.sqrt(needed) * mean
-    return middle + math.sqrt(needed) * low, middle + math.sqrt(needed) * high
+    mean, needed = draws.mean(), stretch / (2 - stretch)
+    wider = math.sqrt(needed)
+    middle = centre - needed * (mean - centre) - wider * mean
+    return middle + wider * draws.low, middle + wider * draws.high
 
 
 def bca(value: Floats, draws: Ordered, influence: Floats, count: Floats, level: float) -> Ends:
@@ -138,14 +136,14 @@ def table_influence(evaluate: Callable[[Binary], Floats], counts: Floats) -> Flo
     return cast("Floats", found - (counts * found).sum(axis=-1, keepdims=True) / total)
 
 
-def without_shift(drawn: Multiclass, true: Floats, called: Floats) -> Multiclass:
+def without_shift(drawn: Multiclass, centre: Multiclass) -> Multiclass:
     """The same draws as if true and called shares were equal, which leaves how far chance alone drives them apart."""
-    total = drawn.actual.sum(axis=-1, keepdims=True)
-    middle = (true + called) / 2
-    first, second = drawn.actual / total - true + middle, drawn.called / total - called + middle
+    shift = (centre.actual - centre.called) / (2 * centre.actual.sum(axis=-1, keepdims=True))
+    shift = shift * drawn.actual.sum(axis=-1, keepdims=True)
+    first, second = drawn.actual - shift, drawn.called + shift
     kept = (first > 0) & (second > 0)
     return Multiclass(
-        hits=np.zeros_like(first), actual=np.where(kept, first, 0.0), called=np.where(kept, second, 0.0), labels=drawn.labels
+        hits=drawn.hits, actual=np.where(kept, first, 0.0), called=np.where(kept, second, 0.0), labels=drawn.labels
     )
 
 
@@ -166,21 +164,26 @@ class Influence:
         else:
             self._margins = spare.mean()
 
-    def centre(self, measure: Measure) -> float:
-        """The value of the table the nudges start from."""
+    def table(self) -> Multiclass:
+        """The table the nudges start from, as a stack of one."""
         hits, actual, called = (margin[np.newaxis] for margin in self._margins)
-        return float(measure.values(Multiclass(hits=hits, actual=actual, called=called, labels=self._labels))[0])
+        return Multiclass(hits=hits, actual=actual, called=called, labels=self._labels)
+
+    def centre(self, measure: Measure) -> float:
+        """The value of that table."""
+        return float(measure.values(self.table())[0])
 
     def of(self, measure: Measure, rows: float | None = None) -> Floats:
         """The influence of one row in each occupied cell, centred; seen by adding `rows` rows, or next to none."""
         step = NUDGE * float(self.count.sum()) if rows is None else rows
-        slope = (np.concatenate([self._moved(measure, step, where) for where in range(3)]) - self.centre(measure)) / step
-        on, row, column = slope[: self._k], slope[self._k : 2 * self._k], slope[2 * self._k :]
-        found = np.where(self._rows == self._columns, on[self._rows], row[self._rows] + column[self._columns])
+        centre = self.centre(measure)
+        with np.errstate(invalid="ignore"):  # an infinite value has no slope; whoever asks finds NaN
+            on, row, column = ((self._moved(measure, step, where) - centre) / step for where in range(3))
+            found = np.where(self._rows == self._columns, on[self._rows], row[self._rows] + column[self._columns])
         return cast("Floats", found - (self.count * found).sum() / self.count.sum())
 
     def _moved(self, measure: Measure, step: float, where: int) -> Floats:
-        """The values with rows added to the diagonal cell, the truth or the calls of each class, some classes at a time."""
+        """The values with rows added to the hits, the truth or the calls of each class, some classes at a time."""
         found = []
         for start in range(0, self._k, most := max(1, HELD // self._k)):
             nudge = np.eye(min(most, self._k - start), self._k, start) * step

@@ -32,7 +32,7 @@ from assay.rows.opened import (
     translated,
 )
 from assay.rows.reading import Format, Reading, confirm_magic, named_format, regular_file, unreadable
-from assay.rows.textfiles import Text, digest_of
+from assay.rows.textfiles import Text, digest_of, hashed_meanwhile
 
 if TYPE_CHECKING:
     import duckdb
@@ -168,17 +168,13 @@ class _Opening:
         return Text(self.known_as, self.form, self.reading, self.progress)
 
     def _csv(self, _: duckdb.DuckDBPyConnection) -> _Found:
-        text = self._text()
-        shape = csvfiles.scan(text)
+        shape, sha256 = hashed_meanwhile(self.known_as, lambda: csvfiles.scan(self._text()))
         query = csvfiles.select(self.path, self.form.compression, shape)
-        return _Found(
-            query=query, rows=shape.rows, sha256=text.sha256, notes=shape.notes, first_line=shape.header.lines + 1
-        )
+        return _Found(query=query, rows=shape.rows, sha256=sha256, notes=shape.notes, first_line=shape.header.lines + 1)
 
     def _jsonl(self, connection: duckdb.DuckDBPyConnection) -> _Found:
-        text = self._text()
-        lines = jsonlines.describe(text, self.path, connection)
-        return _Found(query=lines.query, rows=lines.rows, sha256=text.sha256, notes=lines.notes, faults=lines.faults)
+        lines, sha256 = hashed_meanwhile(self.known_as, lambda: jsonlines.describe(self._text(), self.path, connection))
+        return _Found(query=lines.query, rows=lines.rows, sha256=sha256, notes=lines.notes, faults=lines.faults)
 
     def _parquet(self, connection: duckdb.DuckDBPyConnection) -> _Found:
         query, rows = columnar.parquet(self.path, self.known_as, connection, self.reading)

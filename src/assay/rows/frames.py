@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.text import listed
+from assay.core.text import listed, quoted
 from assay.rows.opening import ArraySource, FrameSource, Roles, Source, _arrays, require
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ def from_frame(data: object, roles: Roles) -> Source:
     frame = _narwhals(data)
     if isinstance(frame, nw.DataFrame) and (frame.implementation.is_pandas_like() or roles.weight is not None):
         return _taken_apart(frame, roles)
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        from assay.rows.spark import from_spark
+
+        return from_spark(frame.to_native(), roles)
     names = list(frame.collect_schema().names())
     where = f"the given {frame.implementation} frame"
     return _checked(
@@ -63,7 +67,7 @@ def _narwhals(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame 
         "refused-format",
         f"data is a {type(data).__name__}, which is no table",
         where="data",
-        known="a path; a pandas, Polars, PyArrow, DuckDB frame; a mapping of columns; anything with __arrow_c_stream__",
+        known="a path; a frame of pandas, Polars, PyArrow, DuckDB, Spark; a mapping of columns; an __arrow_c_stream__",
         fix="give one of these",
     )
 
@@ -133,7 +137,34 @@ def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]
         where="the given columns",
         arrays=arrays,
         indexed=True,
+        names={column: role for role, column in alias.items()},
     )
+
+
+def from_path(
+    path: str | os.PathLike[str],
+    roles: Roles,
+    reading: Reading | None,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+) -> FrameSource:
+    """A path, read by the embedded engine or by the one that is named."""
+    if engine in (None, "duckdb"):
+        return from_file(path, roles, reading, progress)
+    from assay.rows.sparksession import is_cluster
+
+    if not is_cluster(str(engine)):
+        raise PlanError(
+            "option-unknown",
+            f"there is no engine {quoted(engine)}",
+            where="engine",
+            known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
+            fix="name one of these, or leave it out",
+        )
+    from assay.rows.files import Reading
+    from assay.rows.spark import from_cluster
+
+    return from_cluster(path, roles, reading or Reading(), str(engine))
 
 
 def from_file(path: str | os.PathLike[str], roles: Roles, reading: Reading | None, progress: Any) -> FrameSource:  # noqa: ANN401
@@ -167,14 +198,14 @@ def _checked(source: FrameSource) -> FrameSource:
         if isinstance(kind, NESTED):
             raise RowsError(
                 "column-not-scalar",
-                f'column "{column}" holds {kind}, not one value a row',
+                f"{source.shown(column)} holds {kind}, not one value a row",
                 where=source.where,
                 fix="give a column with one label a row",
             )
         if isinstance(kind, UNFIT):
             raise RowsError(
                 "column-type",
-                f'column "{column}" is {kind}, which cannot hold labels',
+                f"{source.shown(column)} is {kind}, which cannot hold labels",
                 where=source.where,
                 known="text, whole numbers, booleans, categories",
                 fix="turn the column into text or whole numbers",
@@ -184,9 +215,9 @@ def _checked(source: FrameSource) -> FrameSource:
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
     """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
-    if source.opened is not None:
-        from assay.rows.files import rows_with
+    from assay.rows.files import OpenedFile, rows_with
 
+    if isinstance(source.opened, OpenedFile):
         return rows_with(source.opened, column, label, most)
     if source.arrays is not None:
         return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
@@ -208,4 +239,4 @@ def engine_failure(error: Exception, where: str) -> EngineError:
     )
 
 
-__all__ = ["ArraySource", "engine_failure", "first_rows", "from_arrays", "from_columns", "from_file", "from_frame"]
+__all__ = ["ArraySource", "engine_failure", "first_rows", "from_arrays", "from_columns", "from_frame", "from_path"]

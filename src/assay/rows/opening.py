@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.files import OpenedFile, Reading
+    from assay.rows.spark import SparkFile
 
 ENGINE_FROM = 200_000
 """Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
@@ -55,10 +56,13 @@ class ArraySource:
         rows = (self.group[role] if column is None else column).rows_of(label)
         return f"at index {', '.join(str(r) for r in rows)}" if rows else ""
 
+    def close(self) -> None:
+        """Nothing to end: the columns are the user's."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameSource:
-    """A frame or relation that is counted where it is; `names` are its columns by role."""
+    """A frame or relation that is counted where it is; `names` are the user's names of columns that have others."""
 
     frame: Any  # a Narwhals frame, eager or lazy
     truth: str
@@ -66,9 +70,14 @@ class FrameSource:
     group: dict[str, str]
     weight: str | None
     where: str
-    opened: OpenedFile | None = None
+    opened: OpenedFile | SparkFile | None = None
     arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self, column: str) -> str:
+        """A column as the user calls it."""
+        return f"column {quoted(self.names.get(column, column))}"
 
     def column(self, role: str) -> str:
         """The column that plays a role."""
@@ -82,19 +91,37 @@ class FrameSource:
         word = "at index" if self.indexed else "in row" if len(rows) == 1 else "in rows"
         return f"{word} {', '.join(f'{r:,}' for r in rows)}" if rows else ""
 
+    def close(self) -> None:
+        """End what was started on a cluster to read it."""
+        if (close := getattr(self.opened, "close", None)) is not None:
+            close()
+
 
 Source: TypeAlias = ArraySource | FrameSource
 
 
-def open_source(data: object, roles: Roles, reading: Reading | None = None, progress: Any = None) -> Source:  # noqa: ANN401
+def open_source(
+    data: object,
+    roles: Roles,
+    reading: Reading | None = None,
+    progress: Any = None,  # noqa: ANN401
+    engine: str | None = None,
+) -> Source:
     """Open what the user gave."""
+    if engine is not None and not isinstance(data, (str, os.PathLike)):
+        raise PlanError(
+            "role-clash",
+            "an engine is named, but the data are no path that it could read",
+            where="engine",
+            fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
+        )
     if data is None:
         return _arrays(roles)
     _names_only(roles)
     if isinstance(data, (str, os.PathLike)):
-        from assay.rows.frames import from_file
+        from assay.rows.frames import from_path
 
-        return from_file(data, roles, reading, progress)
+        return from_path(data, roles, reading, progress, engine)
     if isinstance(data, Mapping):
         return _arrays(_from_mapping(data, roles))
     from assay.rows.frames import from_frame

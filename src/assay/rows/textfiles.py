@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a text file: expanded within limits, hashed as stored, in blocks of whole lines, checked for UTF-8."""
+"""The bytes of a text file: expanded within limits, in blocks of whole lines, checked for UTF-8; and its digest."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from types import ModuleType
-from typing import IO
+from typing import TypeVar
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
@@ -29,21 +31,16 @@ CONTROLS = bytes(set(range(0x20)) - set(b"\t\r\n"))
 _ALLOWED = bytes(set(range(256)) - set(CONTROLS))
 
 Progress = Callable[[int, int], None]
+Found = TypeVar("Found")
 
 
 class Text:
-    """A text file as blocks of whole lines; its digest and size are those of the bytes as stored."""
+    """A text file as blocks of whole lines."""
 
     def __init__(self, path: str, form: Format, reading: Reading, progress: Progress | None = None) -> None:
         self.path, self.where, self.form, self.reading, self.progress = path, visible(path), form, reading, progress
         self.bom = False
         self.ends_in_newline = True
-        self._digest = hashlib.sha256()
-
-    @property
-    def sha256(self) -> str:
-        """The digest of the stored bytes, once the blocks have been gone through."""
-        return self._digest.hexdigest()
 
     def __iter__(self) -> Iterator[bytes]:
         """Blocks that end in a newline, but for the last one; a byte order mark is taken off."""
@@ -111,24 +108,14 @@ class Text:
     def _stored(self) -> Iterator[bytes]:
         try:
             with Path(self.path).open("rb") as file:
-                yield from self._hashed(file)
+                size, done = os.fstat(file.fileno()).st_size, 0
+                while piece := file.read(BLOCK):
+                    yield piece
+                    done += len(piece)
+                    if self.progress:
+                        self.progress(done, max(size, done))
         except OSError as error:
             raise unreadable(self.path, error) from None
-
-    def _hashed(self, file: IO[bytes]) -> Iterator[bytes]:
-        """Read, hash and tell progress; the hash runs on a second thread because it lets go of the interpreter lock."""
-        size, done = Path(self.path).stat().st_size, 0
-        self._digest = hashlib.sha256()
-        with ThreadPoolExecutor(1) as worker:
-            running: Future[None] | None = None
-            while piece := file.read(BLOCK):
-                if running:
-                    running.result()
-                running = worker.submit(self._digest.update, piece)
-                yield piece
-                done += len(piece)
-                if self.progress:
-                    self.progress(done, max(size, done))
 
     def _gunzipped(self) -> Iterator[bytes]:
         inflate = None
@@ -158,15 +145,13 @@ class Text:
                 where=self.where,
                 fix='pip install "assay[arrow]"',
             )
-        stored = self._stored()
+        pieces = arrow.PythonFile(_Pieces(self._stored()), mode="r")
         try:
-            with arrow.CompressedInputStream(arrow.PythonFile(_Pieces(stored), mode="r"), "zstd") as stream:
+            with arrow.CompressedInputStream(pieces, "zstd") as stream:
                 while piece := stream.read(BLOCK):
                     yield piece
         except (OSError, ValueError) as error:
             raise self._cut() if "Truncated" in str(error) else self._damaged(str(error)) from None
-        for _ in stored:  # what is left belongs to the digest
-            pass
 
     def _cut(self) -> RowsError:
         return RowsError(
@@ -256,12 +241,15 @@ def check_encoding(block: bytes, where: str, line: int, offset: int) -> None:
         ) from None
 
 
-def digest_of(path: str, progress: Progress | None = None) -> str:
-    """The digest of a file as stored."""
-    digest, done, size = hashlib.sha256(), 0, Path(path).stat().st_size
+def digest_of(path: str, progress: Progress | None = None, stop: Event | None = None) -> str:
+    """The digest of a file as stored; empty if it was told to stop."""
+    digest, done = hashlib.sha256(), 0
     try:
         with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
             while piece := file.read(BLOCK):
+                if stop and stop.is_set():
+                    return ""
                 digest.update(piece)
                 done += len(piece)
                 if progress:
@@ -269,3 +257,14 @@ def digest_of(path: str, progress: Progress | None = None) -> str:
     except OSError as error:
         raise unreadable(path, error) from None
     return digest.hexdigest()
+
+
+def hashed_meanwhile(path: str, work: Callable[[], Found]) -> tuple[Found, str]:
+    """Do some work while a second thread hashes the file: hashing lets go of the interpreter lock."""
+    stop = Event()
+    with ThreadPoolExecutor(1) as worker:
+        digest = worker.submit(digest_of, path, None, stop)
+        try:
+            return work(), digest.result()
+        finally:
+            stop.set()

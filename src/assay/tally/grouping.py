@@ -18,6 +18,7 @@ from assay.core.text import visible
 from assay.rows.frames import engine_failure, first_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
+from assay.rows.sparkerrors import told_as_ours
 from assay.tally.base import Count
 from assay.tally.counting import Cells, Counted
 
@@ -28,16 +29,26 @@ _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 def count_frame(source: FrameSource) -> Counted:
     """Count a frame or relation where it lives."""
     pair = [source.truth, source.predicted]
-    cells = _group(source, pair)
+    by_factor = {name: _group(source, [column, *pair]) for name, column in source.group.items()}
+    # The levels of a factor add up to the whole, so that with groups the rows need not be gone through once more.
+    cells = next((_without_level(cells) for cells in by_factor.values()), None) or _group(source, pair)
     rows = sum(times for times, _ in cells.values())
     if source.opened is not None:
         source.opened.confirm(rows)
     return Counted(
         cells=cells,
-        by_factor={name: _group(source, [column, *pair]) for name, column in source.group.items()},
+        by_factor=by_factor,
         rows=rows,
         weighted=source.weight is not None,
     )
+
+
+def _without_level(cells: Cells) -> Cells:
+    whole: Cells = {}
+    for (_, *pair), (rows, weight) in cells.items():
+        before = whole.get(tuple(pair), (0, 0))
+        whole[tuple(pair)] = (before[0] + rows, before[1] + weight)
+    return whole
 
 
 def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
@@ -47,7 +58,7 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     names: dict[tuple[str, object], Label | None] = {}
     for row in rows:
         values = dict(zip(keys, row, strict=False))
-        labels = tuple(_label(names, column, values[column], source.where) for column in columns)
+        labels = tuple(_label(names, column, values[column], source) for column in columns)
         times = cast("int", row[-1])
         before = cells.get(labels, (0, 0))
         weight: Count = times if source.weight is None else _weight(values[source.weight], source) * times
@@ -55,24 +66,30 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     return cells
 
 
-def _label(names: dict[tuple[str, object], Label | None], column: str, value: object, where: str) -> Label | None:
+def _label(
+    names: dict[tuple[str, object], Label | None], column: str, value: object, source: FrameSource
+) -> Label | None:
+    where = f"{source.where}, {source.shown(column)}"
     try:
         key = (column, value)
         if key not in names:
-            names[key] = label_of(value, where=f'{where}, column "{column}"')
+            names[key] = label_of(value, where=where)
         return names[key]
     except TypeError:
-        return label_of(value, where=f'{where}, column "{column}"')
+        return label_of(value, where=where)
 
 
 def _weight(value: object, source: FrameSource) -> Fraction:
     """Rows with the same weight were counted together, so the sum is exact whatever the engine does with reals."""
-    if isinstance(value, str) and source.opened is not None:
-        value = value.replace(source.opened.decimal, ".")
-    plain = _DECIMAL.fullmatch(value) if isinstance(value, str) else isinstance(value, (int, float, Decimal))
-    if not plain or (isinstance(value, (float, Decimal)) and not math.isfinite(value)):
+    if isinstance(value, str):
+        mark = "." if source.opened is None else source.opened.decimal
+        number = value.translate({ord(mark): ".", ord("."): mark})
+        if not _DECIMAL.fullmatch(number):
+            raise _unfit("column-not-numeric", "not a number", value, source)
+        value = number
+    elif not isinstance(value, (int, float, Decimal)) or not math.isfinite(value):
         raise _unfit("weight-not-finite", "missing, NaN or infinite", value, source)
-    weight = Fraction(cast("str", value))
+    weight = Fraction(value)
     if weight < 0:
         raise _unfit("weight-negative", "below zero", value, source)
     return weight
@@ -84,17 +101,23 @@ def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRan
     return OutOfRange(
         code,
         f"a weight is {what}",
-        where=f'{source.where}, column "{source.weight}"',
+        where=f"{source.where}, {source.shown(cast('str', source.weight))}",
         found=visible("no value" if value is None else value) + where,
         fix="correct the weights, or leave the rows out before assessing",
     )
 
 
 def _collected(source: FrameSource, keys: list[str]) -> list[tuple[object, ...]]:
-    counted_ = source.frame.group_by(*keys).agg(nw.len().alias(_ROWS)).select(*keys, _ROWS)
+    # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
+    names = [f"k{place}" for place in range(len(keys))]
     try:
+        named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
+        counted_ = named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS)
         if source.opened is not None:
             return cast("list[tuple[object, ...]]", source.opened.fetch(counted_.to_native()))
+        if counted_.implementation.is_pyspark() or counted_.implementation.is_pyspark_connect():
+            with told_as_ours(source.where):
+                return cast("list[tuple[object, ...]]", counted_.to_native().collect())
         if counted_.implementation.is_duckdb():
             return cast("list[tuple[object, ...]]", counted_.to_native().fetchall())
         eager = counted_.collect() if isinstance(counted_, nw.LazyFrame) else counted_

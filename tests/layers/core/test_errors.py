@@ -84,9 +84,18 @@ def test_every_kind_of_error_has_an_exit_code_and_stands_in_the_tree(kind):
 
 @pytest.mark.parametrize(
     ("kind", "code"),
-    [("PlanError", 2), ("RowsError", 4), ("UnknownLabel", 4), ("MissingColumn", 4), ("OutOfRange", 4), ("UnpairedRows", 4),
-     ("EngineError", 5), ("RecordError", 2), ("AssayError", 5)],
-)  # fmt: skip
+    [
+        ("PlanError", 2),
+        ("RowsError", 4),
+        ("UnknownLabel", 4),
+        ("MissingColumn", 4),
+        ("OutOfRange", 4),
+        ("UnpairedRows", 4),
+        ("EngineError", 5),
+        ("RecordError", 2),
+        ("AssayError", 5),
+    ],
+)
 def test_the_exit_code_says_whose_turn_it_is(kind, code):
     assert getattr(errors, kind).exit_code == code
 

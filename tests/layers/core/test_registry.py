@@ -106,6 +106,9 @@ def test_a_refused_declaration_leaves_no_trace(registry):
         registry.find("FRESH")
 
 
-@pytest.mark.parametrize(("a", "b"), [("F1-score", "f1 score"), ("Cohen's kappa", "cohens KAPPA"), ("Cohen’s", "cohens"), ("STRASSE", "straße")])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("F1-score", "f1 score"), ("Cohen's kappa", "cohens KAPPA"), ("Cohen’s", "cohens"), ("STRASSE", "straße")],
+)
 def test_names_compare_without_case_spaces_hyphens_and_apostrophes(a, b):
     assert folded(a) == folded(b)

@@ -27,7 +27,19 @@ HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
         (3, "3"),
         (None, "None"),
     ],
-    ids=["plain", "empty", "line feed", "zero width", "bidi", "NUL", "lone surrogate", "umlaut", "CJK", "number", "None"],
+    ids=[
+        "plain",
+        "empty",
+        "line feed",
+        "zero width",
+        "bidi",
+        "NUL",
+        "lone surrogate",
+        "umlaut",
+        "CJK",
+        "number",
+        "None",
+    ],
 )
 def test_a_name_is_shown_as_it_is_but_for_what_nobody_sees(name, shown):
     assert visible(name) == shown
@@ -50,14 +62,22 @@ def test_a_long_name_is_cut_and_told_apart_by_its_hash():
     assert visible("x" * SHOWN) == "x" * SHOWN
 
 
-@pytest.mark.parametrize(("label", "typed"), [("cat", '"cat"'), (1, "1"), (True, "True"), ("1", '"1"'), ("", '"(empty text)"')])
+@pytest.mark.parametrize(
+    ("label", "typed"), [("cat", '"cat"'), (1, "1"), (True, "True"), ("1", '"1"'), ("", '"(empty text)"')]
+)
 def test_a_label_is_quoted_as_it_must_be_typed(label, typed):
     assert quoted(label) == typed
 
 
 @pytest.mark.parametrize(
     ("items", "most", "shown"),
-    [([], 8, ""), (["a"], 8, '"a"'), (["a", "b"], 2, '"a", "b"'), (["a", "b", "c"], 2, '"a", "b" and 1 more'), (range(3000), 1, "0 and 2,999 more")],
+    [
+        ([], 8, ""),
+        (["a"], 8, '"a"'),
+        (["a", "b"], 2, '"a", "b"'),
+        (["a", "b", "c"], 2, '"a", "b" and 1 more'),
+        (range(3000), 1, "0 and 2,999 more"),
+    ],
 )
 def test_a_list_is_cut_with_the_number_left_out(items, most, shown):
     assert listed(items, most=most) == shown
@@ -65,7 +85,13 @@ def test_a_list_is_cut_with_the_number_left_out(items, most, shown):
 
 @pytest.mark.parametrize(
     ("n", "words", "shown"),
-    [(0, ("row",), "0 rows"), (1, ("row",), "1 row"), (1200, ("row",), "1,200 rows"), (2, ("class", "classes"), "2 classes"), (1, ("class", "classes"), "1 class")],
+    [
+        (0, ("row",), "0 rows"),
+        (1, ("row",), "1 row"),
+        (1200, ("row",), "1,200 rows"),
+        (2, ("class", "classes"), "2 classes"),
+        (1, ("class", "classes"), "1 class"),
+    ],
 )
 def test_a_count_takes_the_right_noun(n, words, shown):
     assert counted(n, *words) == shown
@@ -73,13 +99,29 @@ def test_a_count_takes_the_right_noun(n, words, shown):
 
 @pytest.mark.parametrize(
     ("word", "known", "found"),
-    [("recal", ["recall", "precision"], "recall"), ("RECALL", ["recall"], "recall"), ("xyz", ["recall"], None), ("a", [], None), ("Truth", ["truth", "true"], "truth")],
+    [
+        ("recal", ["recall", "precision"], "recall"),
+        ("RECALL", ["recall"], "recall"),
+        ("xyz", ["recall"], None),
+        ("a", [], None),
+        ("Truth", ["truth", "true"], "truth"),
+    ],
 )
 def test_the_nearest_word_is_offered_or_none(word, known, found):
     assert nearest(word, known) == found
 
 
-@pytest.mark.parametrize(("a", "b"), [(" True", "true"), ("e\u0301", "é"), ("a\u200bb", "AB"), ("ﬁsh", "fish"), ("ＡＢ", "ab"), ("no  rm", "norm")])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (" True", "true"),
+        ("e\u0301", "é"),
+        ("a\u200bb", "AB"),
+        ("ﬁsh", "fish"),
+        ("\uff21\uff22", "ab"),
+        ("no  rm", "norm"),
+    ],
+)
 def test_labels_that_look_alike_have_one_look(a, b):
     assert look(a) == look(b)
 

@@ -9,6 +9,7 @@ import pickle
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import duckdb
@@ -19,7 +20,7 @@ import pytest
 from pyarrow import feather
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
-from assay.rows import files, textfiles
+from assay.rows import files
 from assay.rows.csvshape import Body
 from assay.rows.engine import connect, quote_literal
 from assay.rows.files import (
@@ -64,14 +65,16 @@ def test_a_file_without_permission_is_no_file(write, monkeypatch):
     assert refusal(path, "no-file", PlanError).found == "Permission denied"
 
 
-def test_a_read_that_fails_half_way_is_told(write, monkeypatch):
-    path = write("y\n1\n")
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl.gz"])
+def test_a_read_that_fails_half_way_is_told(write, monkeypatch, name):
+    class Failing(io.FileIO):
+        def read(self, size=-1):
+            if size > 16:
+                raise OSError(5, "Input/output error")
+            return super().read(size)
 
-    def fail(*_):
-        raise OSError(5, "Input/output error")
-        yield
-
-    monkeypatch.setattr(textfiles.Text, "_hashed", fail)
+    path = write(gzip.compress(b'{"y":1}\n') if name.endswith("gz") else "y\n1\n", name)
+    monkeypatch.setattr(Path, "open", lambda self, _: Failing(self))
     assert refusal(path, "no-file", PlanError).found == "Input/output error"
 
 
@@ -292,6 +295,18 @@ def test_memory_running_out_in_the_engine_is_told(write):
     opened = open_file(write("id,y\n1,2\n"))
     with pytest.raises(EngineError, match="memory"), translated(opened):
         raise duckdb.OutOfMemoryException
+
+
+def test_no_thread_of_ours_outlives_opening_or_refusing(write):
+    def ours():
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("ThreadPool")]
+
+    before = ours()
+    opened = open_file(write("id,y\n1,2\n"))
+    errors = [refusal(write(f"id,y\n1,{'x' * 3_000_000}\n2\n"), "ragged-row") for _ in range(3)]
+    assert ours() == before
+    assert opened.rows == 1
+    assert len(errors) == 3
 
 
 def test_importing_the_module_loads_no_engine():

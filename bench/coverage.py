@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often intervals hold the truth: tables drawn from known truths, our default beside the ways of the peers.
+
+    python bench/coverage.py [--classes 2 3 10 50] [--tables 1000] [--processes 2] [--quick]
+
+Figures are kept in bench/coverage.json, a part at a time; docs/why/coverage.md is written from all of them.
+A quick run is a rehearsal: it prints its figures and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import multiprocessing
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from assay.core.values import Number, Share
+from assay.inference import resampling
+from assay.inference.cells import Tables
+from assay.inference.estimates import Interval
+from assay.inference.intervals import Uncertainty, Wanted
+from assay.inference.proportion import of_shares
+from assay.inference.resampling import CellDraws, TableDraws, stream
+from assay.inference.smooth import Influence, Ordered, bca, delta, table_influence, two_classes
+from assay.measures import REGISTRY, Measure
+from assay.tally.confusion import Confusion
+from assay.tally.tables import Binary, Multiclass
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "bench" / "coverage.json"
+LEVEL, Z, SEED, DRAWS = 0.95, 1.959963984540054, 20220, 2000
+SIZES = (30, 50, 200, 1000)
+BINARY = (
+    "accuracy", "f1", "f2", "matthews_corrcoef", "cohen_kappa", "f1_macro", "balanced_accuracy", "precision_macro",
+    "youden_index", "likelihood_ratio_positive", "likelihood_ratio_negative", "total_variation",
+)
+MANY = (
+    "accuracy", "f1_macro", "balanced_accuracy", "precision_macro", "f1_weighted", "cohen_kappa", "matthews_corrcoef",
+    "jaccard_macro", "total_variation",
+)
+METHODS = ("ours", "percentile", "bca", "delta", "takahashi", "wald", "dirichlet + 1/2")
+TOGETHER = 128
+SHIPPED = resampling.STAGES
+resampling.STAGES = (1,)  # type: ignore[misc]  more draws would steady each interval and cost most of the time
+
+Ends = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A joint distribution of true and predicted class, rows = truth."""
+
+    name: str
+    cells: np.ndarray
+
+    @property
+    def k(self) -> int:
+        return len(self.cells)
+
+    def value(self, measure: Measure) -> float:
+        """The value a measure has in this truth."""
+        if measure.takes is Binary:
+            (tn, fp), (fn, tp) = self.cells[..., np.newaxis]
+            return float(measure.values(Binary(tp=tp, fp=fp, fn=fn, tn=tn))[0])
+        return float(measure.values(margins(self.cells[np.newaxis]))[0])
+
+
+def margins(tables: np.ndarray) -> Multiclass:
+    """The margins of a stack of tables; axes (table, truth, predicted)."""
+    hits = np.diagonal(tables, axis1=1, axis2=2).astype(float)
+    actual, called = tables.sum(axis=2).astype(float), tables.sum(axis=1).astype(float)
+    return Multiclass(hits=hits, actual=actual, called=called, labels=tuple(range(tables.shape[1])))
+
+
+def truths(k: int) -> list[Truth]:
+    """The truths of one number of classes."""
+    if k == 2:
+        pairs = itertools.product((0.02, 0.1, 0.3, 0.5), ((0.95, 0.98), (0.8, 0.9), (0.6, 0.7)))
+        return [
+            Truth(f"prevalence {p:g}, recall {r:g}, specificity {s:g}", np.array([[(1 - p) * s, (1 - p) * (1 - s)], [p * (1 - r), p * r]]))
+            for p, (r, s) in pairs
+        ]
+    place = np.arange(k)
+    even, ranked = np.full(k, 1 / k), 1 / (place + 1) / (1 / (place + 1)).sum()
+    recalls = {f"recall about {q:g}": np.clip(q + 0.1 * np.sin(place), 0.05, 0.99) for q in (0.95, 0.85, 0.65)}
+    found = [Truth(f"equal classes, {name}", confusable(even, recall)) for name, recall in recalls.items()]
+    found += [Truth(f"shares 1/rank, {name}", confusable(ranked, recall)) for name, recall in list(recalls.items())[:2]]
+    return [*found, Truth("shares 1/rank, rare classes harder", confusable(ranked, np.linspace(0.95, 0.6, k)))]
+
+
+def confusable(shares: np.ndarray, recall: np.ndarray) -> np.ndarray:
+    """Classes in pairs that take 70 % of each other's errors; the rest goes anywhere."""
+    k = len(shares)
+    cells = np.full((k, k), 0.3 / (k - 1))
+    for i in range(k):
+        cells[i, (i + 1 if i % 2 == 0 else i - 1) % k] += 0.7
+        cells[i, i] = 0
+        cells[i] *= shares[i] * (1 - recall[i]) / cells[i].sum()
+        cells[i, i] = shares[i] * recall[i]
+    return cells
+
+
+class Score:
+    """What happened to the intervals of one measure by one method, weighted by the chance of each table."""
+
+    def __init__(self, truth: float) -> None:
+        self.truth, self.seen, self.left, self.right, self.none, self.open, self.width = truth, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+
+    def add(self, ends: Ends, weight: np.ndarray) -> None:
+        """Intervals of tables that have a value; NaN ends where the method gives none, which counts as a miss."""
+        low, high = ends
+        finite = np.isfinite(high - low)
+        self.seen += weight.sum()
+        self.none += weight[np.isnan(low) | np.isnan(high)].sum()
+        self.left += weight[low > self.truth + 1e-12].sum()
+        self.right += weight[high < self.truth - 1e-12].sum()
+        self.open += weight[~finite].sum()
+        self.width += (weight[finite] * (high - low)[finite]).sum()
+
+    def figures(self, drawn: float) -> dict[str, float]:
+        """In percent, and the mean width of the closed intervals."""
+        if not self.seen:
+            return {"undefined": 100.0}
+        left, right, none = (100 * x / self.seen for x in (self.left, self.right, self.none))
+        closed = self.seen - self.open
+        return {
+            "coverage": round(100 - left - right - none, 2), "left": round(left, 2), "right": round(right, 2),
+            "none": round(none, 2), "open": round(100 * self.open / self.seen, 2),
+            "width": float(f"{self.width / closed:.4g}") if closed else math.inf, "undefined": round(100 * (1 - self.seen / drawn), 2),
+        }
+
+
+def ends_of(found: list[Interval | str]) -> Ends:
+    """Intervals as two columns; NaN where there is a reason instead."""
+    pairs = [(f.low, f.high) if isinstance(f, Interval) else (math.nan, math.nan) for f in found]
+    low, high = np.array(pairs).T
+    return low, high
+
+
+def binary_ends(measure: Measure, ours: Tables, draws: TableDraws, tables: np.ndarray, kept: np.ndarray, values: np.ndarray) -> dict[str, Ends]:
+    """The intervals of a stack of 2 x 2 tables, tp fp fn tn, by every method."""
+    def at(table: Binary) -> np.ndarray:
+        return measure.values(table if measure.takes is Binary else two_classes(table, (0, 1), 1))
+
+    counts, value = tables[kept], values[kept]
+    tp, fp, fn, tn = counts.T
+    with np.errstate(all="ignore"):
+        ordered = Ordered(at(draws.of(DRAWS, kept)), LEVEL)
+        slopes = table_influence(at, counts)
+        found = {
+            "percentile": (ordered.low, ordered.high),
+            "bca": bca(value, ordered, np.nan_to_num(slopes, posinf=0, neginf=0), counts, LEVEL),
+            "delta": delta(value, slopes, counts, LEVEL),
+        }
+        if measure.name == "f1":
+            found["takahashi"] = takahashi_binary(tp, fp, fn, counts.sum(axis=1))
+        if measure.name == "accuracy":
+            n = counts.sum(axis=1)
+            reach = Z * np.sqrt(value * (1 - value) / n)
+            return {**found, "wald": (value - reach, value + reach), "ours": of_shares(tp + tn, n, LEVEL, "wilson")}
+    results: list[Share | Number] = [Number(np.float64(v)) for v in value]  # type: ignore[arg-type]
+    return {**found, "ours": ends_of(ours.intervals(measure, results, kept))}
+
+
+def takahashi_binary(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, n: np.ndarray) -> Ends:
+    """As `confidenceinterval` 1.0.4 ships it: each column of the covariance loses p^2 of its own cell only."""
+    p = np.stack([1 - (tp + fp + fn) / n, fp / n, fn / n, tp / n], axis=1)
+    denominator = p[:, 1] + p[:, 2] + 2 * p[:, 3]
+    f1 = 2 * p[:, 3] / denominator
+    slope = np.stack([0 * f1, -f1 / denominator, -f1 / denominator, 2 * (1 - f1) / denominator], axis=1)
+    variance = (slope**2 * p).sum(axis=1) - slope.sum(axis=1) * (slope * p**2).sum(axis=1)
+    reach = Z * np.sqrt(np.maximum(variance, 0) / n)
+    return f1 - reach, f1 + reach
+
+
+def takahashi_macro(table: np.ndarray) -> Ends:
+    """As `confidenceinterval` 1.0.4 ships it."""
+    hits, both = np.diag(table), table.sum(axis=0) + table.sum(axis=1) + 1e-7
+    each = 2 * hits / both
+    off = both - 1e-7 - 2 * hits
+    first = each * off / both**2 + each / 2 + off / both
+    pairs = table * np.outer(each, each) / np.add.outer(both, both)
+    variance = 2 * (first.sum() + pairs.sum() - np.trace(pairs)) / len(each) ** 2 / table.sum()
+    reach = Z * math.sqrt(variance)
+    return np.array([each.mean() - reach]), np.array([each.mean() + reach])
+
+
+def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
+    """All figures of 2 x 2 tables of one size: every table for few rows, drawn ones for many."""
+    n, chosen, drawn = task
+    if n <= 50:
+        three = np.array([t for t in itertools.product(range(n + 1), repeat=3) if sum(t) <= n])
+        tables = np.column_stack([three, n - three.sum(axis=1)]).astype(float)
+        logs = [log_chance(tables, t) for t in chosen]
+        tables, weights = keep_likely(tables, np.exp(logs))
+    else:
+        rng = stream(SEED, n)
+        lots = [rng.multinomial(n, cells_of(t), size=drawn) for t in chosen]
+        tables, back = np.unique(np.concatenate(lots), axis=0, return_inverse=True)
+        weights = np.stack([np.bincount(part, minlength=len(tables)) / drawn for part in np.ravel(back).reshape(len(chosen), drawn)])
+        tables = tables.astype(float)
+    scores: dict[tuple[int, str, str], Score] = {}
+    known = {name: [truth.value(REGISTRY.find(name)) for truth in chosen] for name in BINARY}
+    for start in range(0, len(tables), TOGETHER):
+        part, weight = tables[start : start + TOGETHER], weights[:, start : start + TOGETHER]
+        stack = Binary(**dict(zip(("tp", "fp", "fn", "tn"), part.T, strict=True)))
+        ours, draws = Tables(stack, Wanted(), (0, 1), 1), TableDraws(stack, "multinomial", SEED)
+        for name in BINARY:
+            measure = REGISTRY.find(name)
+            values = measure.values(stack if measure.takes is Binary else two_classes(stack, (0, 1), 1))
+            kept = np.flatnonzero(~np.isnan(values))
+            if not len(kept):
+                continue
+            for method, ends in binary_ends(measure, ours, draws, part, kept, values).items():
+                for i, value in enumerate(known[name]):
+                    scores.setdefault((i, name, method), Score(value)).add(ends, weight[i, kept])
+    print(f"K = 2, n = {n}: {len(tables):,} tables", flush=True)
+    return [
+        {"k": 2, "truth": chosen[i].name, "n": n, "measure": name, "method": method, "tables": None if n <= 50 else drawn, **score.figures(float(weights[i].sum()))}
+        for (i, name, method), score in scores.items()
+    ]
+
+
+def cells_of(truth: Truth) -> np.ndarray:
+    """The four shares tp, fp, fn, tn."""
+    (tn, fp), (fn, tp) = truth.cells
+    return np.array([tp, fp, fn, tn])
+
+
+def log_chance(tables: np.ndarray, truth: Truth) -> np.ndarray:
+    """The logarithm of the chance of each table."""
+    logs = np.array([math.lgamma(i + 1) for i in range(int(tables[0].sum()) + 1)])
+    return logs[-1] - logs[tables.astype(int)].sum(axis=1) + tables @ np.log(cells_of(truth))
+
+
+def keep_likely(tables: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Tables that some truth gives with a chance above one in a thousand million; together they hold all but 1e-5."""
+    kept = (chances > 1e-9).any(axis=0)
+    return tables[kept], chances[:, kept]
+
+
+def many_part(task: tuple[Truth, int, int]) -> list[dict]:
+    """All figures of tables of three classes and more, of one truth and size."""
+    truth, n, drawn = task
+    k, rng = truth.k, stream(SEED, truth.k, n)
+    chosen = [REGISTRY.find(name) for name in MANY]
+    values = {measure.name: truth.value(measure) for measure in chosen}
+    scores: dict[tuple[str, str], Score] = {}
+    for table in rng.multinomial(n, truth.cells.ravel(), size=drawn).reshape(drawn, k, k):
+        rows, columns = np.nonzero(table)
+        tally = Confusion.from_codes(tuple(range(k)), rows, columns, table[rows, columns], rows=n)
+        exact = tally.multiclass()
+        ours, draws, influence = Uncertainty(tally, Wanted(), positive=None), CellDraws(tally, "multinomial", SEED), Influence(tally)
+        blurred = margins(stream(SEED, 1).standard_gamma(table + 0.5, size=(500, k, k))) if k <= 10 else None
+        for measure in chosen:
+            result = measure(exact)
+            if not isinstance(result, (Share, Number)):
+                continue
+            value = np.array([result.value])
+            with np.errstate(all="ignore"):
+                slopes, ordered = influence.of(measure), Ordered(draws.values(measure, DRAWS), LEVEL)
+                found = {
+                    "ours": ends_of([ours.overall(measure, result)]), "percentile": (ordered.low, ordered.high),
+                    "bca": bca(value, ordered, slopes, influence.count, LEVEL), "delta": delta(value, slopes, influence.count, LEVEL),
+                }
+            if blurred is not None:
+                middle = Ordered(measure.values(blurred), LEVEL)
+                found["dirichlet + 1/2"] = middle.low, middle.high
+            if measure.name == "f1_macro":
+                found["takahashi"] = takahashi_macro(table.astype(float))
+            if measure.name == "accuracy":
+                reach = Z * np.sqrt(value * (1 - value) / n)
+                found["wald"] = value - reach, value + reach
+            for method, ends in found.items():
+                scores.setdefault((measure.name, method), Score(values[measure.name])).add(ends, np.ones(1))
+    print(f"K = {k}, n = {n}, {truth.name}: {drawn:,} tables", flush=True)
+    lost = [{"k": k, "truth": truth.name, "n": n, "measure": m, "method": "ours", "tables": drawn, "undefined": 100.0} for m in MANY if (m, "ours") not in scores]
+    return lost + [
+        {"k": k, "truth": truth.name, "n": n, "measure": name, "method": method, "tables": drawn, **score.figures(drawn)}
+        for (name, method), score in scores.items()
+    ]
+
+
+def steadiness(seeds: int) -> list[dict]:
+    """How much bounds move with the seed, as a share of the width, on one table a setting; with all draws as shipped."""
+    resampling.STAGES = SHIPPED  # type: ignore[misc]
+    found = []
+    for k, n in ((2, 50), (2, 1000), (3, 50), (10, 200), (10, 1000), (50, 1000)):
+        for truth in truths(k)[:: 1 if k > 2 else 4]:
+            table = stream(SEED, 7, k, n).multinomial(n, truth.cells.ravel()).reshape(k, k)
+            rows, columns = np.nonzero(table)
+            tally = Confusion.from_codes(tuple(range(k)), rows, columns, table[rows, columns], rows=n)
+            exact = tally.multiclass()
+            engines = [Uncertainty(tally, Wanted(seed=seed), positive=1 if k == 2 else None) for seed in range(seeds)]
+            for name in BINARY if k == 2 else MANY:
+                measure = REGISTRY.find(name)
+                result = measure(exact.one_vs_rest().at(1) if measure.takes is Binary else exact)
+                if isinstance(result, Number) and math.isfinite(result.value):
+                    drawn = [f for f in (e.overall(measure, result) for e in engines) if isinstance(f, Interval) and f.draws]
+                    if len(drawn) == seeds:
+                        low, high = np.array([(f.low, f.high) for f in drawn]).T
+                        worst = max(low.std(ddof=1), high.std(ddof=1)) / (high - low).mean()
+                        draws = float(np.mean([f.draws for f in drawn if f.draws]))
+                        found.append({"k": k, "n": n, "truth": truth.name, "measure": name, "error": round(100 * float(worst), 3), "draws": round(draws)})
+        print(f"seeds: K = {k}, n = {n}", flush=True)
+    return found
+
+
+def main() -> None:
+    """Run what is asked for, keep the figures, write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--classes", type=int, nargs="*", default=[2, 3, 10, 50], help="numbers of classes to simulate")
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES), help="numbers of rows")
+    parser.add_argument("--tables", type=int, default=1000, help="tables drawn for each truth and size")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=40, help="seeds for the Monte Carlo error; 0 leaves it as it is")
+    parser.add_argument("--quick", action="store_true", help="a rehearsal: few tables, nothing is written")
+    given = parser.parse_args()
+    started = time.perf_counter()
+    tables, seeds, sizes = (60, 5, [50]) if given.quick else (given.tables, given.seeds, given.sizes)
+    tasks: list[tuple] = [(n, truths(2), 2 * tables) for n in sizes if 2 in given.classes]
+    tasks += [(t, n, max(60, tables if k < 50 else tables // 3)) for k in given.classes if k > 2 for n in sizes for t in truths(k)]
+    with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
+        results = pool.map(work, sorted(tasks, key=cost, reverse=True), chunksize=1)
+    figures = [figure for part in results for figure in part]
+    kept = {"figures": [], "steadiness": []} if given.quick or not FIGURES.exists() else json.loads(FIGURES.read_text())
+    fresh = {(f["k"], f["n"]) for f in figures}
+    kept["figures"] = [f for f in kept["figures"] if (f["k"], f["n"]) not in fresh] + figures
+    kept["steadiness"] = steadiness(seeds) if seeds else kept["steadiness"]
+    from coverage_page import page
+
+    if given.quick:
+        print(page(kept))
+    else:
+        FIGURES.write_text(json.dumps(kept, indent=0) + "\n")
+        (ROOT / "docs" / "why" / "coverage.md").write_text(page(kept), encoding="utf-8")
+    print(f"{time.perf_counter() - started:.0f} s")
+
+
+def work(task: tuple) -> list[dict]:
+    """One task of the pool."""
+    return binary_part(task) if isinstance(task[0], int) else many_part(task)
+
+
+def cost(task: tuple) -> float:
+    """Longest first."""
+    return 1e9 + task[0] if isinstance(task[0], int) else task[0].k ** 1.5 * task[1] ** 0.5 * task[2]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,2 @@
+def page(kept):
+    return str(len(kept["figures"]))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Spark reports, told as errors of ours: a page of Java becomes one sentence and its code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError
+from assay.core.text import visible
+
+_CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] [^\n]*")
+_CAUSE = re.compile(r"^Caused by: \S*?(\w+(?:Exception|Error)): ([^\n]*)", re.MULTILINE)
+
+
+def reason(error: BaseException) -> str:
+    """The one line of an error that says what was wrong: Spark's own condition, else the innermost cause.
+
+    >>> reason(RuntimeError("An error occurred: [PATH_NOT_FOUND] Path does not exist: a. SQLSTATE: 42K03"))
+    '[PATH_NOT_FOUND] Path does not exist: a.'
+    """
+    text = str(error)
+    found = _CONDITION.search(text)
+    if found:
+        return visible(found[0].partition(" SQLSTATE:")[0].strip())
+    causes = _CAUSE.findall(text)
+    if causes:
+        return visible(": ".join(causes[-1]))
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return visible(f"{type(error).__name__}: {line}" if line else type(error).__name__)
+
+
+@contextmanager
+def told_as_ours(where: str) -> Iterator[None]:
+    """Run Spark's work so that only errors of this project and KeyboardInterrupt come out."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except Exception as error:
+        raise _ours(error, where) from error
+
+
+def _ours(error: Exception, where: str) -> AssayError:
+    text, found = str(error), reason(error)
+    if "[PATH_NOT_FOUND]" in text:
+        return PlanError(
+            "no-file",
+            "the cluster finds no such path",
+            where=where,
+            found=found,
+            fix="give a path that the driver and every worker can read, such as hdfs://, s3a:// or a shared folder",
+        )
+    if "MALFORMED_CSV_RECORD" in text or "MALFORMED_RECORD_IN_PARSING" in text:
+        return RowsError(
+            "ragged-row",
+            "a row does not fit the header",
+            where=where,
+            found=next((visible(m[0]) for m in _CONDITION.finditer(text) if "MALFORMED" in m[0]), found),
+            fix='write every row with the fields of the header; put a field that holds a quote in quotes: "a ""b"" c"',
+        )
+    if "FILE_NOT_EXIST" in text:
+        return EngineError(
+            "engine-failed",
+            "a worker does not find the file that the driver sees",
+            where=where,
+            found=found,
+            fix="give a path that every worker can read, such as hdfs://, s3a:// or a shared folder",
+        )
+    if "FAILED_READ_FILE" in text or "CANNOT_READ_FILE_FOOTER" in text:
+        causes = _CAUSE.findall(text)
+        return RowsError(
+            "file-unreadable",
+            "the cluster cannot read the file in its format",
+            where=where,
+            found=visible(": ".join(causes[-1])) if causes else found,
+            fix="copy or write the file again",
+        )
+    return EngineError(
+        "engine-failed", "Spark could not run the query", where=where, found=found, fix="see what Spark says"
+    )
+
+
+__all__ = ["reason", "told_as_ours"]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Spark cluster on this machine: one master, two workers and a Spark Connect server, each its own process.
+
+Everything comes from the jars inside the `pyspark` wheel, listens on loopback only and writes into one folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = "127.0.0.1"
+PATIENCE = 60
+LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # a daemon that lives for a minute is not worth optimising
+APPLICATION = {
+    # Half of each worker for an application, so that a classic session and the Connect server run side by side.
+    "spark.cores.max": "2",
+    "spark.executor.cores": "1",
+    "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": LIGHT,
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": HERE,
+    "spark.driver.bindAddress": HERE,
+}
+
+
+def unfit() -> str:
+    """Why no cluster can be started here, or nothing."""
+    if find_spec("pyspark") is None:
+        return "the Spark tests need pyspark: pip install 'assay[spark]'"
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        return "the Spark tests need Java: apt-get install openjdk-17-jre-headless"
+    return ""
+
+
+class Cluster:
+    """Starts what it is asked for, waits until it is up, and ends exactly the processes it started."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="assay-spark-"))
+        self.home = Path(find_spec("pyspark").origin).parent
+        self.processes: dict[str, subprocess.Popen] = {}
+        self.address = self.connect = ""
+
+    def __enter__(self) -> Cluster:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """The master, then both workers at once, then the Connect server as an application of the cluster."""
+        self._run("master", "spark-class", "org.apache.spark.deploy.master.Master", "--host", HERE, "--port", "0")
+        self.address = self._told("master", r"Starting Spark master at (spark://\S+)")
+        self.add_worker("worker1")
+        self.add_worker("worker2")
+        self._await_worker("worker1")
+        self._await_worker("worker2")
+        settings = {
+            **APPLICATION,
+            "spark.connect.grpc.binding.address": HERE,
+            "spark.connect.grpc.binding.port": "0",
+            "spark.driver.extraJavaOptions": LIGHT,
+        }
+        stated = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+        server = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        self._run("connect", "spark-submit", "--master", self.address, *stated, *server)
+        port = self._told("connect", r"Spark Connect server started at: \S*?:(\d+)")
+        self.connect = f"sc://{HERE}:{port}"
+
+    def add_worker(self, name: str) -> None:
+        """One more worker: two small executors fit into it."""
+        sizes = ["--cores", "2", "--memory", "1g", "--work-dir", str(self.folder / name)]
+        self._run(name, "spark-class", "org.apache.spark.deploy.worker.Worker", "--host", HERE, *sizes, self.address)
+
+    def replace_worker(self, name: str) -> None:
+        """A worker in the place of one that was killed."""
+        self._end(self.processes.pop(name))
+        self.add_worker(name)
+        self._await_worker(name)
+
+    def kill_worker(self, name: str) -> None:
+        """As when a machine loses power: the worker gets no chance to say so, and its executors go with it."""
+        self.processes[name].kill()
+
+    def stop(self) -> None:
+        """End every process and remove the folder; what is started last goes first."""
+        for process in reversed(self.processes.values()):
+            self._end(process)
+        self.processes.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _await_worker(self, name: str) -> None:
+        self._told(name, r"(Successfully registered with master)")
+
+    def _run(self, name: str, program: str, *arguments: str) -> None:
+        if program == "spark-class":
+            arguments = (*arguments[:1], "--webui-port", "0", *arguments[1:])
+        # Should the tests be killed outright, the kernel ends the daemons, and those end their executors.
+        leash = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+        own = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+        (self.folder / "conf").mkdir(exist_ok=True)
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self.processes[name] = subprocess.Popen(
+                [*leash, str(self.home / "bin" / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                start_new_session=True,  # so that a worker and its executors can be ended together
+                env={
+                    **own,
+                    "SPARK_HOME": str(self.home),
+                    "SPARK_CONF_DIR": str(self.folder / "conf"),
+                    "SPARK_LOCAL_DIRS": str(self.folder),
+                    "SPARK_LOCAL_IP": HERE,
+                    "SPARK_DAEMON_MEMORY": "512m",
+                    "SPARK_DAEMON_JAVA_OPTS": f"{LIGHT} -Djava.io.tmpdir={self.folder}",
+                },
+            )
+
+    def _told(self, name: str, pattern: str) -> str:
+        """What a daemon's log says about itself, once it says so."""
+        log, end = self.folder / f"{name}.log", time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.processes[name].poll() is None:
+            if found := re.search(pattern, log.read_text(errors="replace")):
+                return found[1]
+            time.sleep(0.1)
+        msg = f"{name} did not start:\n{log.read_text(errors='replace')[-3000:]}"
+        raise RuntimeError(msg)
+
+    @staticmethod
+    def _end(process: subprocess.Popen) -> None:
+        for sign, seconds in ((signal.SIGTERM, 5), (signal.SIGKILL, 10)):
+            try:
+                os.killpg(process.pid, sign)
+            except ProcessLookupError:
+                break
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                continue
+        process.wait()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from assay.core.errors import PlanError
+from assay.measures import REGISTRY, parse
+from assay.measures.declare import REGISTRY as DECLARED
+from assay.tally.tables import Binary, Multiclass
+
+TABLE = Binary.of(tp=6, fp=2, fn=1, tn=5)
+
+
+def test_a_parameter_is_part_of_the_title():
+    assert parse("f_beta").with_(beta=2).title == "f_beta(beta=2)"
+    assert parse("f_weighted").with_(w_recall=2, w_precision=1).title == "f_weighted(w_recall=2, w_precision=1)"
+    assert parse("recall").title == "recall"
+
+
+def test_a_measure_that_still_needs_a_parameter_says_which():
+    with pytest.raises(PlanError) as refused:
+        parse("f_weighted")(TABLE)
+    assert refused.value.code == "measure-needs"
+    assert "w_precision and w_recall" in refused.value.what
+    assert parse("f_weighted").with_(w_recall=1).needs == ("w_precision",)
+
+
+def test_an_unknown_parameter_is_refused_with_the_known_ones():
+    with pytest.raises(PlanError) as refused:
+        parse("f_beta(gamma=2)")
+    assert refused.value.code == "measure-needs"
+    assert refused.value.known == "beta"
+    with pytest.raises(PlanError) as none:
+        parse("recall(beta=2)")
+    assert none.value.known == "none"
+
+
+def test_setting_a_parameter_leaves_the_declaration_alone():
+    parse("f_beta").with_(beta=2)
+    assert parse("f_beta").given == {}
+    assert parse("f_beta").with_(beta=2).with_(beta=3).title == "f_beta(beta=3)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f_beta(beta=2)",
+        "F-beta",
+        "fβ",
+        "Fβ",
+        "f_beta (beta=2)",
+        "f_beta(beta = 2)",
+        "balanced_accuracy_weighted(weights={'a': 1, 'b': 0.5})",
+    ],
+)
+def test_what_can_be_typed_is_understood(text):
+    assert parse(text).name in ("f_beta", "balanced_accuracy_weighted")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("f_beta(beta=x)", "measure-needs"),
+        ("f_beta(beta=__import__('os').getcwd())", "measure-needs"),
+        ("f_beta(beta=2, **{'a': 1})", "measure-needs"),
+        ("f_beta(2)", "measure-unknown"),
+        ("", "measure-unknown"),
+        ("recall)", "measure-unknown"),
+        ("lambda: 1", "measure-unknown"),
+        ("a" * 10_000, "measure-unknown"),
+        ("(" * 5_000, "measure-unknown"),
+        ("\x00", "measure-unknown"),
+        ("os.system('x')", "measure-unknown"),
+    ],
+    ids=[
+        "a name",
+        "a call",
+        "stars",
+        "by position",
+        "nothing",
+        "a bracket",
+        "code",
+        "long",
+        "deep",
+        "NUL",
+        "attribute",
+    ],
+)
+def test_what_cannot_be_a_measure_is_refused_and_never_run(text, code):
+    with pytest.raises(PlanError) as refused:
+        parse(text)
+    assert refused.value.code == code
+
+
+def test_a_repeated_parameter_is_refused():
+    with pytest.raises(PlanError):
+        parse("f_beta(beta=1, beta=2)")
+
+
+def test_a_measure_knows_where_its_formula_stands():
+    path, line = parse("recall").where
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        text = file.read().splitlines()
+    assert "def recall" in "".join(text[line - 1 : line + 25])
+
+
+def test_a_value_on_every_table_of_a_stack_needs_no_loop():
+    import numpy as np
+
+    stack = Binary(tp=np.array([6.0, 1.0]), fp=np.array([2.0, 0.0]), fn=np.array([1.0, 1.0]), tn=np.array([5.0, 9.0]))
+    assert parse("recall").values(stack).tolist() == [6 / 7, 0.5]
+
+
+def test_there_is_one_registry_and_it_holds_both_kinds():
+    assert REGISTRY is DECLARED
+    assert {m.takes for m in REGISTRY} == {Binary, Multiclass}
+
+
+@pytest.mark.parametrize("m", REGISTRY, ids=lambda m: m.name)
+def test_what_a_measure_gives_is_what_it_declares(m):
+    from tests.strategies import CASES
+
+    case = next(case for case in CASES if case.measure is m)
+    table = TABLE if m.takes is Binary else Multiclass.of([[6, 1, 1], [2, 5, 0], [1, 1, 7]])
+    assert type(case(table)) is m.gives

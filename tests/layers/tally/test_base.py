@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from assay.core.errors import OutOfRange, RecordError
+from assay.tally.base import LARGEST, SAFE, checked, count_from_json, count_to_json, digest
+
+
+@pytest.mark.parametrize(
+    ("count", "written"),
+    [
+        (0, 0), (7, 7), (SAFE, SAFE), (SAFE + 1, str(SAFE + 1)), (LARGEST, str(LARGEST)),
+        (Fraction(1, 2), "1/2"), (Fraction(6, 2), 3), (Fraction(2**60), str(2**60)),
+    ],
+)  # fmt: skip
+def test_a_count_is_a_number_while_every_reader_keeps_it_exact_and_text_beyond(count, written):
+    assert count_to_json(count) == written
+    assert type(count_to_json(count)) is type(written)
+    assert count_from_json(written) == count
+
+
+@pytest.mark.parametrize("written", [True, None, 1.5, "", "x", "1/0", [1], "1e400000000"[:3] + "x", {}])
+def test_a_count_that_is_written_otherwise_is_refused(written):
+    with pytest.raises(RecordError) as refused:
+        count_from_json(written)
+    assert refused.value.code == "record-unreadable"
+
+
+def test_the_largest_count_fits_and_one_more_is_an_error():
+    assert checked(LARGEST) == LARGEST == 2**63 - 1
+    for beyond in (LARGEST + 1, Fraction(LARGEST) + Fraction(1, 3), 2**200):
+        with pytest.raises(OutOfRange) as refused:
+            checked(beyond)
+        assert refused.value.code == "count-overflow"
+
+
+def test_a_digest_does_not_depend_on_the_order_of_keys_and_tells_types_apart():
+    assert digest({"a": 1, "b": [1, 2]}) == digest({"b": [1, 2], "a": 1})
+    assert len({digest(x) for x in (1, "1", True, [1], {"1": 1}, None)}) == 6
+    assert digest("ü") != digest("u")
+
+
+def test_a_digest_of_text_that_is_no_valid_unicode_exists():
+    assert len(digest("\ud800")) == 64
+
+
+def test_a_digest_refuses_what_json_has_no_word_for():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        digest(float("nan"))
