@@ -53,9 +53,10 @@ def line(name: str, ours: float, theirs: float, bar: str, peer: str) -> None:
 
 def integers(rows: int) -> None:
     """Two int64 arrays: the whole assessment, and the count alone."""
+    from sklearn.metrics import classification_report
+
     from assay.rows.opening import Roles, open_source
     from assay.tally.counting import count
-    from sklearn.metrics import classification_report
 
     rng = np.random.default_rng(0)
     for k, bar in ((2, "1/20"), (10, "1/20"), (100, "1/5")):
@@ -68,16 +69,20 @@ def integers(rows: int) -> None:
         roles = Roles(truth=truth, predicted=predicted)
         counting = best(lambda r=roles: count(open_source(None, r)), 5)
         plain = best(lambda t=truth, p=predicted, n=k: bincount(t, p, n), 5)
-        print(f"| {rows:,} int64, K = {k}, counting | {counting:.3f} s | {plain:.3f} s (chunked bincount) | {counting / plain:.2f}x | 3x |", flush=True)
+        print(
+            f"| {rows:,} int64, K = {k}, counting | {counting:.3f} s | {plain:.3f} s (chunked bincount) | {counting / plain:.2f}x | 3x |",
+            flush=True,
+        )
 
 
 def texts(rows: int, *, objects: bool) -> None:
     """String labels of four kinds against scikit-learn's confusion_matrix."""
     import polars as pl
     import pyarrow as pa
+    from sklearn.metrics import confusion_matrix
+
     from assay.rows.opening import Roles, open_source
     from assay.tally.counting import count
-    from sklearn.metrics import confusion_matrix
 
     rng = np.random.default_rng(0)
     names = np.array([f"class_{i:02d}" for i in range(10)])
@@ -98,7 +103,9 @@ def texts(rows: int, *, objects: bool) -> None:
         count(open_source(None, Roles(truth=t[small], predicted=p[small])))  # type: ignore[index]
         ours = best(lambda t=t, p=p: count(open_source(None, Roles(truth=t, predicted=p))), 3)
         peer = theirs.get(name, theirs.get("object arrays", theirs["U8 arrays"]))
-        which = "confusion_matrix, same labels" if name in theirs else "confusion_matrix on objects" if objects else "on U8"
+        which = (
+            "confusion_matrix, same labels" if name in theirs else "confusion_matrix on objects" if objects else "on U8"
+        )
         line(f"{rows:,} strings, {name}, counting", ours, peer, bar, which)
 
 
@@ -115,14 +122,18 @@ def memory(rows: int) -> None:
     _, base = in_child(make)
     _, peak = in_child(make + "\nassay.assess(truth=t,predicted=p).record")
     inputs = 2 * rows * 8 / 2**20
-    print(f"| {rows:,} int64, K = 10, extra memory | {peak - base:.0f} MiB | inputs {inputs:.0f} MiB | {(peak - base) / inputs:.2f}x | 1x |")
+    print(
+        f"| {rows:,} int64, K = 10, extra memory | {peak - base:.0f} MiB | inputs {inputs:.0f} MiB | {(peak - base) / inputs:.2f}x | 1x |"
+    )
     many = (
         "import numpy as np\nrng=np.random.default_rng(0)\ny=rng.integers(0,100000,1_000_000)\n"
         "p=np.where(rng.random(1_000_000)<.9,y,rng.integers(0,100000,1_000_000))\nimport assay\n"
         "start=time.perf_counter()\nassay.assess(truth=y,predicted=p).record"
     )
     seconds, peak = in_child(many)
-    print(f"| 1,000,000 rows, 100,000 classes | {seconds:.2f} s, {peak:.0f} MiB peak | scikit-learn asks for 74.5 GiB | | 10 s, 1 GiB |")
+    print(
+        f"| 1,000,000 rows, 100,000 classes | {seconds:.2f} s, {peak:.0f} MiB peak | scikit-learn asks for 74.5 GiB | | 10 s, 1 GiB |"
+    )
 
 
 def imports() -> None:
@@ -138,7 +149,9 @@ def imports() -> None:
         return min(found)
 
     bare, ours, theirs = seconds("pass"), seconds("import assay"), seconds("import sklearn.metrics")
-    print(f"| import assay | {1000 * (ours - bare):.0f} ms | {1000 * (theirs - bare):.0f} ms (import sklearn.metrics) | 1/{(theirs - bare) / max(ours - bare, 1e-4):.0f} | 1/20 |")
+    print(
+        f"| import assay | {1000 * (ours - bare):.0f} ms | {1000 * (theirs - bare):.0f} ms (import sklearn.metrics) | 1/{(theirs - bare) / max(ours - bare, 1e-4):.0f} | 1/20 |"
+    )
 
 
 def main() -> None:

@@ -86,6 +86,13 @@ def test_weights_add_up_exactly_on_every_engine():
     weight = [0.1, 0.2, 0.3, 1e-300, 1e15]
     columns = {"y": [0, 1, 1, 0, 1], "p": [0, 1, 0, 0, 1], "w": weight}
     frame = pl.DataFrame(columns)
-    frames = [columns, frame, frame.lazy(), pd.DataFrame(columns), pa.table(columns), duckdb.connect().from_arrow(pa.table(columns))]
+    frames = [
+        columns,
+        frame,
+        frame.lazy(),
+        pd.DataFrame(columns),
+        pa.table(columns),
+        duckdb.connect().from_arrow(pa.table(columns)),
+    ]
     found = {assay.assess(data=one, truth="y", predicted="p", weight="w").confusion.digest() for one in frames}
     assert len(found) == 1

@@ -24,7 +24,8 @@ def test_every_word_leads_to_its_measure(word, name):
 
 @pytest.mark.parametrize(("word", "name"), WORDS, ids=[word for word, _ in WORDS])
 def test_case_spaces_and_hyphens_do_not_matter(word, name):
-    assert parse(word.upper()).name == parse(word.lower()).name == name
+    if len(word) > 1:  # a single letter keeps its case: P counts the positives, p is the standard's precision
+        assert parse(word.upper()).name == parse(word.lower()).name == name
     assert parse(f" {word} ").name == name
 
 

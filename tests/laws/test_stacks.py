@@ -46,6 +46,11 @@ def multiclass_stack(matrices_):
 
 def exact(ready, table):
     """The value of one table; averages leave out classes without a value, as they do in draws."""
+    if ready.name == "balanced_accuracy_weighted":
+        kept = {label: w if table.actual[label] else 0 for label, w in ready.given["weights"].items()}
+        if not any(kept.values()):
+            return None
+        ready = ready.with_(weights=kept)
     if refuses(ready, table):
         return "refused"
     average = ready.average in ("macro", "weighted")
@@ -90,12 +95,11 @@ def test_a_stack_of_all_small_matrices_gives_their_values(case, k):
 @given(st.data())
 def test_a_stack_of_any_matrices_gives_their_values(data):
     k = data.draw(st.integers(1, 8))
-    tables = data.draw(st.lists(matrices(moderate, k, k).filter(lambda m: sum(map(sum, m))), min_size=1, max_size=4))
+    tables = data.draw(st.lists(matrices(moderate, k, k), min_size=1, max_size=4))
     stack, single = multiclass_stack(tables), [Multiclass.of(m) for m in tables]
     for case in MULTICLASS_CASES:
         ready = case.ready(k)
-        if ready.name != "balanced_accuracy_weighted":  # has tests of its own, above
-            assert_same(ready.values(stack), [exact(ready, t) for t in single], ready)
+        assert_same(ready.values(stack), [exact(ready, t) for t in single], ready)
 
 
 @SOME

@@ -136,4 +136,6 @@ def test_a_block_that_breaks_is_noticed(tmp_path):
 if __name__ == "__main__":
     for each in PAGES:
         with tempfile.TemporaryDirectory() as empty:
-            each.write_text(rerun(each, Path(empty).resolve()), encoding="utf-8", newline="\n")
+            found = rerun(each, Path(empty).resolve())
+        if found != each.read_text(encoding="utf-8"):
+            each.write_text(found, encoding="utf-8", newline="\n")

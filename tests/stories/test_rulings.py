@@ -86,7 +86,20 @@ def test_the_command_line_refuses_with_its_exit_code_and_writes_nothing(ruling, 
     path, out = written(ruling, tmp_path), tmp_path / "out"
     truth, predicted = ruling.get("columns", ["y", "p"])
     options = [f"--{name.replace('_', '-')}={value}" for name, value in ruling.get("given", {}).items()]
-    command = [sys.executable, "-m", "assay", "run", path, "--truth", truth, "--predicted", predicted, "--out", out, *options]
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "run",
+        path,
+        "--truth",
+        truth,
+        "--predicted",
+        predicted,
+        "--out",
+        out,
+        *options,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode in (2, 4)
     assert done.stderr.startswith(f"error[E-{ruling['error'].upper()}]: ")

@@ -108,7 +108,9 @@ def run(predictions: str, *, out: str, as_json: bool, quiet: bool, **given: Any)
         click.echo(assessment.record.to_text(), nl=False)
     if not quiet:
         _say_summary(assessment)
-        _say_end(assessment, where, f"assay run {predictions} --help   (groups, weights, intervals)")
+        _say_end(
+            assessment, [where], f"assay run {predictions} ... --group COLUMN   (assay run --help: weights, intervals)"
+        )
 
 
 @cli.command()
@@ -150,22 +152,21 @@ def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     from assay.app.running import demo_files, run_file
 
     records: dict[str, Any] = {}
-    last: tuple[Any, Path] | None = None
+    last, folders = None, []
     for name, path, roles in demo_files():
         assessment = run_file(path, quiet=quiet, **roles)
-        last = assessment, _written(assessment, Path(out) / name)
+        last = assessment
+        folders.append(_written(assessment, Path(out) / name))
         records[name] = dict(assessment.record)
         if not quiet:
             _say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
             _say_summary(assessment)
     if as_json:
         click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
-    if last is None:
-        return
     if not quiet:
-        _say_end(last[0], last[1], "assay run YOUR.csv --truth COLUMN --predicted COLUMN --positive LABEL")
+        _say_end(last, folders, "assay run YOUR.csv --truth COLUMN --predicted COLUMN --positive LABEL")
     if opens or (opens is None and not quiet and _desktop()):
-        click.launch(str(last[1] / "report.html"))
+        click.launch(str(folders[-1] / "report.html"))
 
 
 @cli.command()
@@ -219,13 +220,14 @@ def _say_summary(assessment: Any) -> None:  # noqa: ANN401
 
     from assay.report.terminal import summary
 
-    _say(summary(assessment.record, width=min(100, shutil.get_terminal_size((100, 24)).columns), colour=_colour()))
+    width = min(100, shutil.get_terminal_size((100, 24)).columns)
+    _say(summary(assessment.record, width=width, colour=_colour()).rstrip("\n"))
 
 
-def _say_end(assessment: Any, folder: Path, next_command: str) -> None:  # noqa: ANN401
+def _say_end(assessment: Any, folders: list[Path], next_command: str) -> None:  # noqa: ANN401
     _say("")
     _say(f"verdict  {assessment.record['conformity']['overall']}: an ad hoc run states no plan, so no clause is shown")
-    _say(f"report   {folder / 'report.html'}   (record: {folder / 'record.json'})")
+    _say("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
     _say(f"next     {next_command}")
 
 

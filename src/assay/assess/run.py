@@ -258,8 +258,11 @@ def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], 
             *in_order(level for level in by_level if level is not None),
             *([None] if None in by_level else []),
         ]
+        missing = MISSING
+        while missing in by_level:  # somebody's own level may be called so
+            missing = f"({missing})"
         factors[name] = {
-            MISSING if level is None else level: _confusion(
+            missing if level is None else level: _confusion(
                 _one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted
             )
             for level in order

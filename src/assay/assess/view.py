@@ -10,7 +10,7 @@ from typing import cast
 from assay.assess.settings import Settings, of_class, of_whole
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import listed, nearest, quoted
+from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Interval
@@ -103,8 +103,17 @@ class View(Mapping[str, Estimate]):
                 f"{measure.name} speaks of one class, and there are {self.confusion.k}",
                 fix=f"ask one class, by_class[{quoted(self.confusion.labels[0])}][{measure.name!r}], or an average",
             )
-        result = self._named(measure(self._table if measure.takes is Binary else self.tables), self.positive)
+        result = self._named(self._value(measure), self.positive)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    def _value(self, measure: Measure) -> Value:
+        """The value; what a measure refuses for a slice of the rows is no fault of the plan, so there it has a reason."""
+        try:
+            return measure(self._table if measure.takes is Binary else self.tables)
+        except PlanError as error:
+            if not self.slice:
+                raise
+            return Undefined(reason=error.what, code="refused")
 
     def _class_estimates(self, measure: Measure) -> list[Estimate]:
         stack = measure.raw(self.tables.one_vs_rest())
@@ -126,7 +135,9 @@ class View(Mapping[str, Estimate]):
             return Undefined(reason="all weights are zero", code="weight-sum=0")
         if positive is None:
             only = quoted(self.confusion.labels[0])
-            return result.named(positive="any class", negative=f"anything but {only}" if self.confusion.k == 1 else "any other class")
+            return result.named(
+                positive="any class", negative=f"anything but {only}" if self.confusion.k == 1 else "any other class"
+            )
         others = [label for label in self.confusion.labels if label != positive]
         other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
         return result.named(positive=quoted(positive), negative=other)
@@ -134,7 +145,7 @@ class View(Mapping[str, Estimate]):
     def _made(self, measure: Measure, result: Value, found: Found, label: Label | None) -> Estimate:
         interval = found if isinstance(found, Interval) else None
         n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total
-        notes = [f"only {self.confusion.rows} rows"] if self.slice and self.confusion.rows < SMALL else []
+        notes = [f"only {counted(self.confusion.rows, 'row')}"] if self.slice and self.confusion.rows < SMALL else []
         if measure.average == "micro" and measure.base in ("precision", "recall", "f1", "f_0_5", "f2"):
             notes.append("identical to accuracy for one label a row")
         return Estimate(

@@ -45,7 +45,6 @@ CODES: dict[str, str] = {
     "column-not-numeric": "A column that must hold numbers holds something else.",
     "column-not-scalar": "A column holds lists or nested values, not one value a row.",
     "column-type": "A column has a type that cannot hold labels.",
-    "column-type-differs": "Files read together disagree on the type of a column.",
     "ragged-row": "A row has more or fewer fields than the header.",
     "blank-line": "A blank line stands between the rows.",
     "quote-not-closed": "A quoted field is opened and never closed.",
@@ -69,7 +68,7 @@ CODES: dict[str, str] = {
     "engine-failed": "The engine that holds the data reported a failure.",
     "internal": "A fault of assay itself.",
 }
-"""Every code, with the sentence that stands on `docs/errors.md`; a test keeps raised codes inside this table."""
+"""Every code, with the sentence that stands on `docs/reference/errors.md`; a test keeps raised codes inside this table."""
 
 
 class AssayError(Exception):

@@ -30,12 +30,16 @@ Thing = TypeVar("Thing", bound=Declared)
 
 
 def folded(word: str) -> str:
-    """Names compare without case, spaces, hyphens and underscores.
+    """Names compare without case, spaces, hyphens and underscores; a sign at the end and a single letter stay as they are.
 
-    >>> folded("F1-score") == folded("f1 score")
-    True
+    >>> folded("F1-score") == folded("f1 score"), folded("LR-") == folded("LR"), folded("P") == folded("p")
+    (True, False, False)
     """
-    return "".join(c for c in word.casefold() if c not in " -_'’")
+    word = word.strip()
+    if len(word) == 1:
+        return word
+    sign = word[-1] if word[-1:] in ("+", "-") else ""
+    return "".join(c for c in word.casefold() if c not in " -_'’+") + sign
 
 
 class Registry(Generic[Thing]):
@@ -48,18 +52,20 @@ class Registry(Generic[Thing]):
         self._ambiguous = {folded(word): names for word, names in ambiguous.items()}
 
     def add(self, thing: Thing) -> Thing:
-        """Register a thing; a word that is taken or declared ambiguous is a programming error."""
-        for word in (thing.name, thing.symbol, *thing.also):
-            key = folded(word)
-            if key and key in self._ambiguous:
+        """Register a thing; a word that is taken or declared ambiguous is a programming error, and leaves no trace."""
+        keys = {folded(word): word for word in (thing.name, thing.symbol, *thing.also) if word}
+        for key, word in keys.items():
+            if key in self._ambiguous:
                 msg = f"{word!r} means several {self._kind}s and may not name {thing.name}"
                 raise ValueError(msg)
-            if key and self._words.setdefault(key, thing.name) != thing.name:
+            if self._words.get(key, thing.name) != thing.name:
                 msg = f"{word!r} names both {self._words[key]} and {thing.name}"
                 raise ValueError(msg)
-        if self._things.setdefault(thing.name, thing) is not thing:
+        if thing.name in self._things:
             msg = f"{self._kind} {thing.name!r} is declared twice"
             raise ValueError(msg)
+        self._things[thing.name] = thing
+        self._words |= dict.fromkeys(keys, thing.name)
         return thing
 
     def find(self, word: str) -> Thing:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Amount: TypeAlias = NDArray[np.float64]
     Empty: TypeAlias = str | tuple[tuple[Amount, str], ...]
 
+NO_ROWS: Final = "there are no rows"
 EXACT = 2**53
 ROOT_BITS = 160
 """Significant binary places kept of a square root, so that the final division rounds once in practice."""
@@ -51,7 +52,7 @@ class Share:
 
     numerator: Amount
     denominator: Amount
-    empty: Empty = "there are no rows"
+    empty: Empty = NO_ROWS
     note: str | None = None
 
     @property
@@ -63,6 +64,14 @@ class Share:
     def values(self) -> NDArray[np.float64]:
         """The quotients of a stack; NaN marks the undefined ones and never leaves the library."""
         return quotient(self.numerator, self.denominator)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal parts of equal wholes."""
+        if not isinstance(other, Share):
+            return False
+        return _same(self.numerator, other.numerator) and _same(self.denominator, other.denominator)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def settled(self) -> Share | Undefined:
         """Itself, or the reason why there is no value."""
@@ -79,7 +88,7 @@ class Number:
 
     top: Amount
     over: Amount = field(default=cast("Amount", 1))
-    empty: Empty = "there are no rows"
+    empty: Empty = NO_ROWS
     infinite: bool = False
     note: str | None = None
 
@@ -96,6 +105,12 @@ class Number:
             return found
         top, over = np.broadcast_arrays(floats(self.top), floats(self.over))
         return np.where((over == 0) & (top > 0), np.inf, found)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal quotients, written alike."""
+        return isinstance(other, Number) and _same(self.top, other.top) and _same(self.over, other.over)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def settled(self) -> Number | Undefined:
         """Itself, or the reason why there is no value."""
@@ -136,7 +151,9 @@ def root(x: Amount) -> Amount:
 def _exact_root(x: object) -> Fraction:
     exact = Fraction(cast("int", x))
     smaller = max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
-    places = ROOT_BITS + smaller  # a tiny amount, such as a product of tiny weights, keeps as many figures as a large one
+    places = (
+        ROOT_BITS + smaller
+    )  # a tiny amount, such as a product of tiny weights, keeps as many figures as a large one
     scaled = (exact.numerator << (2 * places)) // exact.denominator
     return Fraction(math.isqrt(scaled), 1 << places)
 
@@ -177,6 +194,10 @@ def exact_cells(x: object) -> Amount:
     )
 
 
+def _same(a: Amount, b: Amount) -> bool:
+    return bool(np.array_equal(a, b))
+
+
 def _exact(x: object) -> bool:
     return x.dtype == object if isinstance(x, np.ndarray) else isinstance(x, (int, Fraction))
 
@@ -184,7 +205,7 @@ def _exact(x: object) -> bool:
 def _small(x: Amount) -> bool:
     """Whether every entry is a whole number that float64 holds exactly; the quotient of two such is rounded once."""
     if isinstance(x, np.ndarray):
-        return bool(x.size) and set(map(type, x.flat)) == {int} and -EXACT <= x.min() and x.max() <= EXACT
+        return bool(x.size) and set(map(type, x.flat)) == {int} and x.min() >= -EXACT and x.max() <= EXACT
     return isinstance(x, int) and -EXACT <= x <= EXACT
 
 
@@ -202,8 +223,10 @@ def _divided(top: Amount, over: Amount) -> float:
 
 def _why(empty: Empty) -> Undefined:
     if isinstance(empty, str):
-        return Undefined(reason=empty)
+        return Undefined(reason=empty, code="n=0" if empty == NO_ROWS else "zero-denominator")
     reasons = [reason for amount, reason in empty if not _nonzero(amount)]
+    if NO_ROWS in reasons:
+        return Undefined(reason=NO_ROWS, code="n=0")
     return Undefined(reason="; ".join(reasons) or "the denominator is zero", code="zero-margin")
 
 

@@ -169,8 +169,8 @@ class Classes:
         """The interval of one value."""
         value, level, method = result.value, self._wanted.level, self._wanted.cells
         if method == "delta":
-            low, high = delta(np.array(value), self._influence.of(measure), self._influence.count, level)
-            return built(self._wanted, measure, value, (float(low), float(high)), "delta on cells")
+            first, last = delta(np.array(value), self._influence.of(measure), self._influence.count, level)
+            return built(self._wanted, measure, value, (float(first), float(last)), "delta on cells")
         for size in self._draws.stages(self._wanted.draws):
             ordered = Ordered(self._draws.values(measure, size), level)
             if ordered.error[0] <= STEADY:
@@ -178,15 +178,18 @@ class Classes:
         notes = _notes(ordered.draws, int(ordered.undefined[0]), float(ordered.error[0]))
         if isinstance(notes, str):
             return notes
-        name, (low, high) = self._ends(measure, value, ordered)
+        name, ends = self._ends(measure, value, ordered)
         if method in RESAMPLED:
             notes += self._vanished(measure, ordered.draws)
         elif _is_distance(measure):
-            centre = self._spared.table()
+            centre = self._spared.table
             chance = [measure.values(without_shift(block, centre)) for block in self._draws.blocks(self._wanted.draws)]
-            low, high = _to_best(measure, np.array([value]), (low, high), np.concatenate(chance), level)
-        ends = float(low[0]), float(high[0])
-        return built(self._wanted, measure, value, ends, name, draws=ordered.draws, notes=notes)
+            # The bias of a distance fades as the distance grows, so its far end is not moved towards the best one.
+            far = np.minimum(ordered.low, ends[0]), np.maximum(ordered.high, ends[1])
+            ends = (far[0], ends[1]) if measure.better is HIGHER else (ends[0], far[1])
+            ends = _to_best(measure, np.array([value]), ends, np.concatenate(chance), level)
+        low, high = float(ends[0][0]), float(ends[1][0])
+        return built(self._wanted, measure, value, (low, high), name, draws=ordered.draws, notes=notes)
 
     def _ends(self, measure: Measure, value: float, ordered: Ordered) -> tuple[str, Ends]:
         method, finite = self._wanted.cells, math.isfinite(value) and math.isfinite(ordered.at(np.ones(1))[0])

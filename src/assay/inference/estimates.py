@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.core.values import Number, Share, Undefined, Value
 from assay.core.labels import Label
+from assay.core.text import figure
+from assay.core.values import Number, Share, Undefined, Value
 from assay.tally.base import Count, count_to_json
 
 
@@ -71,6 +72,22 @@ class Estimate:
         """Out of how many, for a share."""
         return self.result.denominator if isinstance(self.result, Share) else None  # type: ignore[return-value]
 
+    def __str__(self) -> str:
+        """One line for people.
+
+        >>> from assay.assess.run import assess
+        >>> print(assess(truth=[1, 1, 0, 0], predicted=[1, 0, 0, 0])["recall"])
+        recall 0.500   95 % interval 0.095 to 0.905   1 / 2, clopper-pearson
+        """
+        if isinstance(self.result, Undefined):
+            return f"{self.measure} undefined   {self.result.reason}"
+        head = f"{self.measure} {figure(self.result.value)}"
+        if self.interval is None:
+            return f"{head}   {self.no_interval}"
+        ends = f"{self.interval.level * 100:g} % interval {figure(self.interval.low)} to {figure(self.interval.high)}"
+        parts = f"{self.numerator} / {self.denominator}, " if isinstance(self.result, Share) else ""
+        return f"{head}   {ends}   {parts}{self.interval.method}"
+
     def to_json(self) -> dict[str, object]:
         """As in a Record; an infinite value is written as text, an undefined one as its reason."""
         out: dict[str, object] = {"measure": self.measure, "class": self.label, "slice": self.slice or None}
@@ -83,14 +100,21 @@ class Estimate:
         if isinstance(self.result, Share):
             out["numerator"] = count_to_json(self.result.numerator)  # type: ignore[arg-type]
             out["denominator"] = count_to_json(self.result.denominator)  # type: ignore[arg-type]
-        notes = [*self.notes, *((self.result.note,) if isinstance(self.result, (Share, Number)) and self.result.note else ())]
+        notes = [
+            *self.notes,
+            *((self.result.note,) if isinstance(self.result, (Share, Number)) and self.result.note else ()),
+        ]
         if notes:
             out["notes"] = notes
         return out
 
     def _interval_to_json(self) -> dict[str, object]:
         if self.interval is None:
-            return {} if isinstance(self.result, Undefined) else {"low": None, "high": None, "no_interval": self.no_interval}
+            return (
+                {}
+                if isinstance(self.result, Undefined)
+                else {"low": None, "high": None, "no_interval": self.no_interval}
+            )
         found = self.interval
         out: dict[str, object] = {
             "low": real_to_json(found.low),

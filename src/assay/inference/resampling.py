@@ -204,6 +204,17 @@ class Spare:
             actual[draw, self._true[true]] += weight
             called[draw, self._named[named]] += weight
 
+    def moments(self, on: Floats, row: Floats, column: Floats) -> tuple[float, float, float]:
+        """Their weight, and the sums of the influences of the two rows and of its squares, each by its chance."""
+        weight, right = float(len(self._both) > 0), on[self._both]
+        mean, square = (float(right.mean()), float((right**2).mean())) if weight else (0.0, 0.0)
+        if not self._pairs:
+            return weight, mean, square
+        true, named, own = row[self._true], column[self._named], row[self._both] + column[self._both]
+        sums = len(named) * true.sum() + len(true) * named.sum() - own.sum()
+        squares = len(named) * (true**2).sum() + len(true) * (named**2).sum() + 2 * true.sum() * named.sum()
+        return weight + 1, mean + float(sums) / self._pairs, square + float(squares - (own**2).sum()) / self._pairs
+
     def gone(self, actual: Floats, called: Floats) -> NDArray[np.bool_]:
         """Whether a class that has rows, or calls, has none in a draw."""
         found: NDArray[np.bool_] = (actual[:, self._true] == 0).any(axis=1) | (called[:, self._named] == 0).any(axis=1)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -156,7 +159,8 @@ class Influence:
 
     def __init__(self, confusion: Confusion, spare: Spare | None = None) -> None:
         self._rows, self._columns, self._k = confusion.truth, confusion.predicted, confusion.k
-        self._labels = confusion.labels
+        self._labels, self._spare = confusion.labels, spare
+        self._held: dict[float, Multiclass] = {}
         self.count = floats(cast("Amount", confusion.count))
         if spare is None:
             exact = confusion.multiclass()
@@ -164,6 +168,7 @@ class Influence:
         else:
             self._margins = spare.mean()
 
+    @cached_property
     def table(self) -> Multiclass:
         """The table the nudges start from, as a stack of one."""
         hits, actual, called = (margin[np.newaxis] for margin in self._margins)
@@ -171,34 +176,55 @@ class Influence:
 
     def centre(self, measure: Measure) -> float:
         """The value of that table."""
-        return float(measure.values(self.table())[0])
+        return float(measure.values(self.table)[0])
 
-    def of(self, measure: Measure, rows: float | None = None) -> Floats:
-        """The influence of one row in each occupied cell, centred; seen by adding `rows` rows, or next to none."""
-        step = NUDGE * float(self.count.sum()) if rows is None else rows
-        centre = self.centre(measure)
-        with np.errstate(invalid="ignore"):  # an infinite value has no slope; whoever asks finds NaN
-            on, row, column = ((self._moved(measure, step, where) - centre) / step for where in range(3))
-            found = np.where(self._rows == self._columns, on[self._rows], row[self._rows] + column[self._columns])
+    def of(self, measure: Measure) -> Floats:
+        """The influence of one row in each occupied cell, centred."""
+        found = self._of_cells(*self._slopes(measure, NUDGE * float(self.count.sum())))
         return cast("Floats", found - (self.count * found).sum() / self.count.sum())
-
-    def _moved(self, measure: Measure, step: float, where: int) -> Floats:
-        """The values with rows added to the hits, the truth or the calls of each class, some classes at a time."""
-        found = []
-        for start in range(0, self._k, most := max(1, HELD // self._k)):
-            nudge = np.eye(min(most, self._k - start), self._k, start) * step
-            hits, actual, called = (
-                margin + nudge * moves for margin, moves in zip(self._margins, MOVES[where], strict=True)
-            )
-            found.append(measure.values(Multiclass(hits=hits, actual=actual, called=called, labels=self._labels)))
-        return np.concatenate(found)
 
     def stretch(self, measure: Measure) -> float:
         """1 + 1/m, where m is the number of rows that classes have, as the measure weighs them.
 
         A share of m rows moves 1 + 1/m times as much for next to no row as for one row.
         """
-        little, one = ((self.count * self.of(measure, rows) ** 2).sum() for rows in (None, 1.0))
-        if not (math.isfinite(little) and one > 0):
+        little, one = (self._spread(measure, step) for step in (NUDGE * float(self.count.sum()), 1.0))
+        if not (0 < little < math.inf and one > 0):
             return 1.0
         return min(max(math.sqrt(little / one), 1.0), LARGEST_STRETCH)
+
+    def _spread(self, measure: Measure, step: float) -> float:
+        """The sum of the squared influences of all rows, the spare ones among them, seen by adding so many rows."""
+        slopes = self._slopes(measure, step)
+        found = self._of_cells(*slopes)
+        more, total, square = (0.0, 0.0, 0.0) if self._spare is None else self._spare.moments(*slopes)
+        total += float((self.count * found).sum())
+        square += float((self.count * found**2).sum())
+        return square - total**2 / (float(self.count.sum()) + more)
+
+    def _slopes(self, measure: Measure, step: float) -> Floats:
+        """What so many rows in the hits, the truth or the calls of each class do to the value, per row."""
+        centre = self.centre(measure)
+        moved = np.concatenate([measure.values(part) for part in self._nudged(step)]).reshape(3, self._k)
+        with np.errstate(invalid="ignore"):  # an infinite value has no slope; whoever asks finds NaN
+            return (moved - centre) / step
+
+    def _nudged(self, step: float) -> Iterable[Multiclass]:
+        """The tables with rows added, some at a time; kept for the next measure where they are few."""
+        if 3 * self._k**2 > HELD:
+            return map(self._part, itertools.repeat(step), range(0, 3 * self._k, max(1, HELD // self._k)))
+        if step not in self._held:
+            self._held[step] = self._part(step, 0)
+        return [self._held[step]]
+
+    def _part(self, step: float, start: int) -> Multiclass:
+        which = np.arange(start, min(3 * self._k, start + max(1, HELD // self._k)))
+        nudge = np.zeros((len(which), self._k))
+        nudge[np.arange(len(which)), which % self._k] = step
+        moves = np.array(MOVES)[which // self._k].T[..., np.newaxis]
+        hits, actual, called = (margin + nudge * move for margin, move in zip(self._margins, moves, strict=True))
+        return Multiclass(hits=hits, actual=actual, called=called, labels=self._labels)
+
+    def _of_cells(self, on: Floats, row: Floats, column: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return np.where(self._rows == self._columns, on[self._rows], row[self._rows] + column[self._columns])

@@ -1,9 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas, each declared once; importing this package fills the registry."""
+"""Formulas, each declared once; importing this package fills the registry, in the order of the catalogue."""
 
 from __future__ import annotations
 
-from assay.measures import agreement, binary, counts, distribution, multiclass, ratios
+# isort: off
+from assay.measures import counts
+from assay.measures import binary
+from assay.measures import ratios
+from assay.measures import multiclass
+from assay.measures import agreement
+from assay.measures import distribution
+
+# isort: on
 from assay.measures.declare import REGISTRY, Measure, parse
 
-__all__ = ["REGISTRY", "Measure", "agreement", "binary", "counts", "distribution", "multiclass", "parse", "ratios"]
+__all__ = [
+    "REGISTRY",
+    "Measure",
+    "agreement",
+    "binary",
+    "counts",
+    "distribution",
+    "multiclass",
+    "parse",
+    "ratios",
+]

@@ -9,8 +9,7 @@ import numpy as np
 
 from assay.core.text import quoted
 from assay.core.traits import FUND, HIGHER, NEITHER, RAINIO, SCHLOSSER, TS4213
-from assay.core.values import Number, Share, number, root, share
-from assay.measures.counts import NO_ROWS
+from assay.core.values import NO_ROWS, Number, Share, number, root, share
 from assay.measures.declare import measure
 from assay.tally.tables import Multiclass
 
@@ -60,7 +59,7 @@ def cohen_kappa(t: Multiclass) -> Number:
     chance="0",
     source=(RAINIO("eq. 3"), SCHLOSSER("eq. 44")),
     spec="M-CHN-02",
-    errata=("E-SCH-06", "E-RAI-20", "E-XS-12"),
+    errata=("E-RAI-01", "E-SCH-06", "E-RAI-20", "E-XS-12"),
 )
 def matthews_corrcoef(t: Multiclass) -> Number:
     n = t.n

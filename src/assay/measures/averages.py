@@ -13,6 +13,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import figure, listed, quoted
+from assay.core.traits import TS4213
 from assay.core.values import Number, Raw, Share, Undefined, Value, floats
 from assay.measures.declare import REGISTRY, Formula, Measure
 from assay.tally.tables import Binary, Multiclass
@@ -26,6 +27,7 @@ Policy: TypeAlias = Literal["propagate", "skip", "zero", "one"]
 Through: TypeAlias = Callable[[float, int], float]
 """A value as a monotone function of accuracy and the number of classes, so that accuracy's interval serves it too."""
 POLICIES = ("propagate", "skip", "zero", "one")
+TREATED = {"skip": "left out", "zero": "counted as zero", "one": "counted as one"}
 """What an undefined class value does to an average (errata E-XS-09); `propagate` makes the average undefined too."""
 
 
@@ -47,6 +49,7 @@ def macro(
         through=through,
         formula=f"sum({_indexed(base.formula)} for i in classes) / K",
         says=f"{base.name.replace('_', ' ')}, averaged over the classes, each counting the same",
+        chance="1/K" if name == "balanced_accuracy" else None,
     )
 
 
@@ -125,7 +128,7 @@ def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy)
     mean = _averaged(values, weights, undefined)
     if mean is None:
         return Undefined(reason="no class has a value", code="absent-class")
-    note = f"{listed(t.labels[i] for i in lost)}: no value, counted as {undefined}" if lost else None
+    note = f"{listed(t.labels[i] for i in lost)}: no value, {TREATED[undefined]}" if lost else None
     return Number(cast("Amount", mean), note=note)
 
 
@@ -173,6 +176,7 @@ def _declared(
     through: Through | None,
     formula: str,
     says: str,
+    chance: str | None = None,
 ) -> Measure:
     return REGISTRY.add(
         replace(
@@ -188,6 +192,8 @@ def _declared(
             through_accuracy=through,
             function=_with_signature(function, base),
             average=average,
+            chance=chance,
+            source=(TS4213("6.4.3"), *(s for s in base.source if s.document != "ISO/IEC TS 4213:2022")),
             base=base.name,
             only=None,
             family="averages",

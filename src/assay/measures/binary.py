@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from assay.core.traits import FUND, HIGHER, LOWER, NEITHER, RAINIO, SCHLOSSER, TS4213, Task
-from assay.core.values import Share, share
-from assay.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE, NO_CALLED, NO_CALLED_NEGATIVE, NO_ROWS
+from assay.core.values import NO_ROWS, Share, share
+from assay.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE, NO_CALLED, NO_CALLED_NEGATIVE
 from assay.measures.declare import measure
 from assay.tally.tables import Binary
 

@@ -7,11 +7,10 @@ from math import inf
 from typing import Final
 
 from assay.core.traits import FUND, HIGHER, LOWER, NEITHER, RAINIO, SCHLOSSER, TS4213
-from assay.core.values import Number, number
+from assay.core.values import NO_ROWS, Number, number
 from assay.measures.declare import measure
 from assay.tally.tables import Binary
 
-NO_ROWS: Final = "there are no rows"
 NO_ACTUAL: Final = "no row is truly {positive}"
 NO_ACTUAL_NEGATIVE: Final = "no row is truly {negative}"
 NO_CALLED: Final = "no row was predicted {positive}"

@@ -39,6 +39,9 @@ AMBIGUOUS = {
     "accuracy_macro": ("recall_macro", "average_accuracy"),
     "weighted accuracy": ("accuracy", "binary_accuracy_weighted", "balanced_accuracy_weighted"),
     "G": ("fowlkes_mallows",),
+    "g": ("fowlkes_mallows",),
+    "LR": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
+    "likelihood ratio": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
 }
 
 _TALLIES: dict[str, type[Tally]] = {"Binary": Binary, "Multiclass": Multiclass}
@@ -217,6 +220,9 @@ def parse(text: str) -> Measure:
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
         return REGISTRY.find(text)
     found = REGISTRY.find(tree.func.id)
+    names = [str(keyword.arg) for keyword in tree.keywords]
+    if len(set(names)) != len(names):
+        raise PlanError("measure-needs", f'"{visible(text)}" gives a parameter twice', fix="give each parameter once")
     try:
         given: dict[str, object] = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
     except ValueError as error:

@@ -11,8 +11,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import listed
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, SCHLOSSER, TS4213
-from assay.core.values import Number, number, quotient
-from assay.measures.counts import NO_ROWS
+from assay.core.values import NO_ROWS, Number, number, quotient
 from assay.measures.declare import measure
 from assay.tally.tables import Multiclass
 
@@ -31,7 +30,7 @@ def _shares(t: Multiclass) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _divergence(first: NDArray[np.float64], second: NDArray[np.float64]) -> Amount:
     """Sum of first * ln(first / second); 0 ln 0 is 0, and a class only the first one has makes it infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(first > 0, first * np.log(first / second), 0.0)
+        terms = np.where(first > 0, first * np.log(first / second), np.where(np.isnan(first), np.nan, 0.0))
     total = np.array(math.fsum(terms)) if terms.ndim == 1 and np.isfinite(terms).all() else terms.sum(axis=-1)
     return cast("Amount", np.maximum(total, 0.0))
 

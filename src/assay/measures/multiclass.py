@@ -13,14 +13,15 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
 from assay.core.traits import FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213
-from assay.core.values import Number, Raw, Share, Undefined, number, quotient, share
+from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, number, quotient, share
 from assay.measures import binary, ratios
 from assay.measures.averages import macro, micro, weighted
-from assay.measures.counts import NO_ROWS
 from assay.measures.declare import measure
 from assay.tally.tables import Multiclass
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from assay.core.labels import Label
     from assay.core.values import Amount
 
@@ -101,22 +102,28 @@ def average_error_rate(t: Multiclass) -> Number:
 )
 def balanced_accuracy_weighted(t: Multiclass, *, weights: Mapping[Label, float]) -> Number:
     w = _class_weights(t, weights)
+    if t.hits.dtype != object:
+        return _weighted_draws(t, np.array([float(x) for x in w]))
+    lost = [label for label, x, r in zip(t.labels, w, t.actual, strict=True) if x and not r]
+    if lost:
+        empty = f"no row is truly {listed(lost)}" if t.n else NO_ROWS
+        return Number(cast("Amount", 0), cast("Amount", 0), empty)
+    _refuse_class_sizes(t, w)
+    shares = (x * Fraction(h) / r for x, h, r in zip(w, t.hits.tolist(), t.actual.tolist(), strict=True) if x)
+    return number(cast("Amount", sum(shares)), over=cast("Amount", sum(w)), empty=NO_ROWS)
+
+
+def _weighted_draws(t: Multiclass, w: NDArray[np.float64]) -> Number:
+    """A draw in which a class vanished averages the classes that are left, as the other averages do."""
     values = quotient(t.hits, t.actual)
-    kept = np.array([x > 0 for x in w])
-    if values.ndim == 1:
-        lost = [label for label, x, v in zip(t.labels, w, values, strict=True) if x > 0 and np.isnan(v)]
-        if lost:
-            empty = f"no row is truly {listed(lost)}"
-            return Number(cast("Amount", 0), cast("Amount", 0), empty)
-        _refuse_class_sizes(t, w)
-    total = (np.where(kept, np.nan_to_num(values), 0.0) * np.array([float(x) for x in w])).sum(axis=-1)
-    return number(total, over=cast("Amount", np.float64(float(sum(w)))), empty=NO_ROWS)
+    kept = np.where(np.isnan(values), 0.0, w)
+    return number((np.nan_to_num(values) * kept).sum(axis=-1), over=kept.sum(axis=-1), empty=NO_ROWS)
 
 
 def _class_weights(t: Multiclass, weights: Mapping[Label, float]) -> list[Fraction]:
     unknown = [label for label in weights if label not in t.labels]
     absent = [label for label in t.labels if label not in weights]
-    bad = [label for label, w in weights.items() if not 0 <= w < inf]
+    bad = [label for label, w in weights.items() if not ratios.is_number(w) or not 0 <= w < inf]
     if unknown or absent or bad or not sum(weights.values()):
         raise PlanError(
             "measure-needs",
@@ -156,7 +163,9 @@ def skill_score(t: Multiclass, *, reference: float | str) -> Number:
     if isinstance(ref, Undefined):
         return Number(cast("Amount", 0), cast("Amount", 0), ref.reason)
     return number(
-        t.correct - ref * t.n, over=(1 - ref) * t.n, empty="the reference makes no error, so there is none to save"
+        t.correct - ref * t.n,
+        over=(1 - ref) * t.n,
+        empty=((t.n, NO_ROWS), ((1 - ref) * t.n, "the reference makes no error, so there is none to save")),
     )
 
 
@@ -178,7 +187,10 @@ def relative_improvement_factor(t: Multiclass, *, reference: float | str) -> Num
     if isinstance(ref, Undefined):
         return Number(cast("Amount", 0), cast("Amount", 0), ref.reason)
     return number(
-        (1 - ref) * t.n, over=t.n - t.correct, infinite=True, empty="neither the reference nor the model errs"
+        (1 - ref) * t.n,
+        over=t.n - t.correct,
+        infinite=True,
+        empty=((t.n, NO_ROWS), (t.n - t.correct, "neither the reference nor the model errs")),
     )
 
 

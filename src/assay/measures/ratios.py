@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from assay.core.values import Amount
 
 
+def is_number(x: object) -> bool:
+    """Whether a parameter is a plain number."""
+    return isinstance(x, (int, float, Fraction)) and not isinstance(x, bool)
+
+
 def declared(x: float, like: Amount) -> Amount:
     """A declared number in the arithmetic of the cells: exact beside exact cells, float beside a stack of draws."""
     drawn = isinstance(like, np.ndarray) and like.dtype != object
@@ -106,7 +111,7 @@ def f_beta(t: Binary, *, beta: float) -> Number:
     _at_least_zero("f_beta", beta=beta)
     square = declared(beta, t.tp) ** 2
     top = (1 + square) * t.tp
-    return number(top, over=top + square * t.fn + t.fp, empty=NO_MENTION)
+    return number(top, over=top + square * t.fn + t.fp, empty=NO_MENTION if beta else NO_CALLED)
 
 
 @measure(
@@ -125,7 +130,8 @@ def f_weighted(t: Binary, *, w_precision: float, w_recall: float) -> Number:
     p, r = declared(w_precision, t.tp), declared(w_recall, t.tp)
     if not p + r:
         raise PlanError("measure-needs", "f_weighted got two zero weights", fix="give at least one weight above zero")
-    return number((p + r) * t.tp, over=(p + r) * t.tp + p * t.fp + r * t.fn, empty=NO_MENTION)
+    empty = NO_CALLED if not w_recall else NO_ACTUAL if not w_precision else NO_MENTION
+    return number((p + r) * t.tp, over=(p + r) * t.tp + p * t.fp + r * t.fn, empty=empty)
 
 
 @measure(
@@ -302,7 +308,7 @@ def p4(t: Binary) -> Number:
     spec="M-BIN-30",
 )
 def average_class_accuracy(t: Binary, *, weight: float) -> Number:
-    if not 0 <= weight <= 1:
+    if not is_number(weight) or not 0 <= weight <= 1:
         raise PlanError(
             "measure-needs",
             f"average_class_accuracy got weight {weight!r}",
@@ -315,7 +321,7 @@ def average_class_accuracy(t: Binary, *, weight: float) -> Number:
 
 def _at_least_zero(name: str, **given: float) -> None:
     for parameter, value in given.items():
-        if not 0 <= value < inf:
+        if not is_number(value) or not 0 <= value < inf:
             raise PlanError(
                 "measure-needs", f"{name} got {parameter} = {value!r}", known="0 or above", fix=f"give {parameter} >= 0"
             )

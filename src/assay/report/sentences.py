@@ -52,6 +52,10 @@ METHODS: Final = {  # by the first word of the method, because what follows says
     "bca": "the cells of the confusion matrix, not the rows, are drawn anew; the percentiles are corrected"
     " for bias and acceleration (BCa)",
     "percentile": "the cells of the confusion matrix, not the rows, are drawn anew; plain percentiles",
+    "corrected": "the cells of the confusion matrix are drawn anew from a Dirichlet distribution; the draws are"
+    " moved and stretched for the bias and the spread that small classes cause",
+    "dirichlet": "the cells of the confusion matrix are drawn anew from a Dirichlet distribution",
+    "koopman": "Koopman's score interval of a ratio of two shares",
     "delta": "the delta method on the cells of the confusion matrix",
 }
 

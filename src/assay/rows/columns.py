@@ -6,6 +6,8 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -87,7 +89,7 @@ def coded(column: object, role: str) -> Coded:
     )
 
 
-def as_array(column: object, role: str) -> NDArray[Any]:
+def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one branch for each kind of column
     """Anything array-like as a one-dimensional numpy array, without copying where possible."""
     if _is_categorical(column):
         return _categories(column)
@@ -154,10 +156,12 @@ def _categories(column: Any) -> NDArray[Any]:  # noqa: ANN401  a pandas Series o
     return cast("NDArray[Any]", names[np.asarray(holder.codes)])
 
 
-def _from_series(series: Any) -> NDArray[Any]:
-    """A Series of pandas, Polars or PyArrow; one with nulls as Python objects, because floats would round large labels."""
+def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, PyArrow
+    """A Series; one with nulls as Python objects, because floats would round large labels."""
     if type(series).__module__.startswith("pyarrow"):
-        return _from_list(series.to_pylist()) if series.null_count else np.asarray(series.to_numpy(zero_copy_only=False))
+        return (
+            _from_list(series.to_pylist()) if series.null_count else np.asarray(series.to_numpy(zero_copy_only=False))
+        )
     if hasattr(series, "null_count"):
         return _from_list(series.to_list()) if series.null_count() else np.asarray(series.to_numpy())
     if hasattr(series, "isna") and not isinstance(series.dtype, np.dtype) and series.isna().any():
@@ -165,7 +169,7 @@ def _from_series(series: Any) -> NDArray[Any]:
     return np.asarray(series.to_numpy())
 
 
-def _from_arrow(column: Any) -> NDArray[Any]:
+def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks Arrow
     """Anything that hands over Arrow data, through whichever Arrow library is installed."""
     try:
         import pyarrow as pa
@@ -335,11 +339,11 @@ def all_text(array: NDArray[Any]) -> bool:
     )
 
 
-def weights(column: object, rows: int) -> NDArray[np.float64]:
+def weights(column: object, rows: int) -> NDArray[Any]:
     """A column of weights: finite, not negative, one a row."""
     array = as_array(column, "weight")
     if array.dtype.kind == "O":
-        strange = next((v for v in array if not absent(v) and not isinstance(v, numbers.Real)), None)
+        strange = next((v for v in array if not absent(v) and not isinstance(v, (numbers.Real, Decimal))), None)
         if strange is not None:
             raise RowsError(
                 "column-not-numeric",
@@ -348,6 +352,8 @@ def weights(column: object, rows: int) -> NDArray[np.float64]:
                 found=visible(repr(strange)),
                 fix="give one number a row",
             )
+        if any(isinstance(v, Decimal) for v in array):
+            return _decimals(array, rows)
         array = np.array([np.nan if absent(v) else v for v in array], dtype=np.float64)
     if array.dtype.kind not in "iufb":
         raise RowsError(
@@ -371,6 +377,12 @@ def weights(column: object, rows: int) -> NDArray[np.float64]:
     _refuse(~np.isfinite(real), real, "weight-not-finite", "missing, NaN or infinite")
     _refuse(real < 0, real, "weight-negative", "below zero")
     return real
+
+
+def _decimals(array: NDArray[Any], rows: int) -> NDArray[Any]:
+    """Decimal weights as exact fractions, after the same checks."""
+    real = weights(np.array([np.nan if absent(v) else float(v) for v in array]), rows)
+    return np.array([Fraction(v) for v in array], dtype=object) if len(real) else real
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[np.float64], code: str, what: str) -> None:

@@ -40,7 +40,11 @@ def quote_literal(text: str) -> str:
     "'it''s'"
     """
     if "\0" in text or not _encodable(text):
-        raise EngineError("engine-failed", "a text with a NUL or half a character cannot be given to the engine")
+        raise EngineError(
+            "engine-failed",
+            "a text with a NUL or half a character cannot be given to the engine",
+            fix="correct the label or the name",
+        )
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -192,7 +192,8 @@ def _outside(
     order = in_order(extra)
     if unknown == "own":
         verb = "is" if len(order) == 1 else "are"
-        notes.append(f"{listed(order)} {verb} never true; counted as wrong, as classes of their own")
+        own = "a class of its own" if len(order) == 1 else "classes of their own"
+        notes.append(f"{listed(order)} {verb} never true; counted as wrong, as {own}")
         return order
     role = "predicted" if not extra & truth else "truth"
     shown = "; ".join(f"{quoted(x)} {locate('truth' if x in truth else 'predicted', x)}" for x in order[:3])
@@ -200,7 +201,7 @@ def _outside(
     close = nearest(str(order[0]), [str(x) for x in known])
     raise UnknownLabel(
         "label-not-declared",
-        f"{counted(len(order), 'label')} in the {role} column not among the classes",
+        f"the {role} column holds {counted(len(order), 'label')} not among the classes",
         where=where,
         found=shown + more,
         known=listed(known),

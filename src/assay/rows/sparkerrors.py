@@ -60,6 +60,13 @@ def _ours(error: Exception, where: str) -> AssayError:
             found=next((visible(m[0]) for m in _CONDITION.finditer(text) if "MALFORMED" in m[0]), found),
             fix='write every row with the fields of the header; put a field that holds a quote in quotes: "a ""b"" c"',
         )
+    if "Unescaped quote" in text:
+        return RowsError(
+            "quote-not-closed",
+            "a quoted field goes on after its closing quote",
+            where=where,
+            fix='double the quotes inside a quoted field: "a ""b"" c"',
+        )
     if "FILE_NOT_EXIST" in text:
         return EngineError(
             "engine-failed",

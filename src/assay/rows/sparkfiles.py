@@ -154,7 +154,8 @@ def _csv(spark: Any, known_as: str, place: str, form: Format, reading: Reading) 
 
 def _header(lines: Any, text: Text) -> Header:  # noqa: ANN401
     """The header as the embedded engine would read it, from the first two lines of a file."""
-    head = "\n".join(row[0] for row in lines.take(2)).encode("utf-8", "replace")
+    first = lines.selectExpr("make_valid_utf8(value)").take(2)  # what is not UTF-8 is refused in a moment, by its code
+    head = "\n".join(row[0] for row in first).encode("utf-8", "replace")
     return csvfiles._header(head, csvfiles._record_end(head), text)  # noqa: SLF001
 
 
@@ -208,14 +209,17 @@ def _jsonl(spark: Any, known_as: str, place: str, columns: list[str], reading: R
     kinds = {name: f"k{place}" for place, name in enumerate(dict.fromkeys(columns))}
     each = parsed.selectExpr(
         r"value IN ('', '\r') AS blank",
+        "is_valid_utf8(value) AS encoded",
         "coalesce(schema_of_variant(object) LIKE 'OBJECT%', false) AS fit",
         *(f"schema_of_variant(variant_get(object, {_key(name)}, 'variant')) AS {kind}" for name, kind in kinds.items()),
     )
-    found = each.groupBy("blank", "fit", *kinds.values()).count().collect()
+    found = each.groupBy("blank", "encoded", "fit", *kinds.values()).count().collect()
     if not found:
         raise no_rows_in(where, "nothing")
     if blank := sum(row["count"] for row in found if row["blank"]):
         raise _refused("blank-line", blank, "nothing", where)
+    if odd := sum(row["count"] for row in found if not row["encoded"]):
+        raise _refused("encoding", odd, "bytes that are not UTF-8", where)
     if unfit := sum(row["count"] for row in found if not row["fit"]):
         raise _refused("file-unreadable", unfit, "no JSON object", where)
     types = {name: _type(name, {row[kind] for row in found}, lines, where) for name, kind in kinds.items()}

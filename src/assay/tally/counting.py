@@ -120,6 +120,10 @@ def _sparse(columns: Sequence[Coded], spans: Sequence[int]) -> tuple[NDArray[np.
 def _weights(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Fraction]:
     """Exact sums of doubles by cell: significands added as integers, one bin for each exponent."""
     sums: dict[int, Fraction] = {}
+    if weight.dtype == object:
+        for key, exact in zip(_keys(columns, spans, slice(0, len(weight))).tolist(), weight.tolist(), strict=True):
+            sums[key] = sums.get(key, Fraction(0)) + exact
+        return sums
     for start in range(0, len(weight), BLOCK):
         rows = slice(start, start + BLOCK)
         significand, exponent = np.frexp(weight[rows])

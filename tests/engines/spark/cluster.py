@@ -82,8 +82,8 @@ class Cluster:
         self.connect = f"sc://{HERE}:{port}"
 
     def add_worker(self, name: str) -> None:
-        """One more worker: two small executors fit into it."""
-        sizes = ["--cores", "2", "--memory", "1g", "--work-dir", str(self.folder / name)]
+        """One more worker: an executor of the Connect server and one of a classic session fit into it."""
+        sizes = ["--cores", "2", "--memory", "2g", "--work-dir", str(self.folder / name)]
         self._run(name, "spark-class", "org.apache.spark.deploy.worker.Worker", "--host", HERE, *sizes, self.address)
 
     def replace_worker(self, name: str) -> None:

@@ -128,7 +128,9 @@ def test_undefined_classes_in_averages_follow_the_stated_policy():
     assert assay.assess(**rows, undefined="one")["recall_macro"].value == 1
 
 
-@pytest.mark.parametrize("option", [{"missing": "dropp"}, {"unknown": "x"}, {"undefined": "skp"}, {"shares": "wald"}, {"cells": "x"}])
+@pytest.mark.parametrize(
+    "option", [{"missing": "dropp"}, {"unknown": "x"}, {"undefined": "skp"}, {"shares": "wald"}, {"cells": "x"}]
+)
 def test_an_option_that_does_not_exist_is_refused_with_the_known_ones(option):
     with pytest.raises(assay.PlanError) as caught:
         assay.assess(**BINARY, **option)

@@ -29,7 +29,10 @@ def value_of_rows(measure, truth, predicted, k):
     table = np.zeros((k, k))
     np.add.at(table, (truth, predicted), 1)
     stack = Multiclass(
-        hits=np.diag(table)[np.newaxis], actual=table.sum(1)[np.newaxis], called=table.sum(0)[np.newaxis], labels=tuple(range(k))
+        hits=np.diag(table)[np.newaxis],
+        actual=table.sum(1)[np.newaxis],
+        called=table.sum(0)[np.newaxis],
+        labels=tuple(range(k)),
     )
     return float(measure.values(stack)[0])
 
@@ -114,7 +117,9 @@ def test_the_stretch_tells_how_few_rows_the_classes_have(rows, expected):
     # The two spare rows make each class larger by 2/3 of a row.
     assert found == pytest.approx(1 + 1 / (rows + 2 / 3), rel=1e-3)
     assert found == pytest.approx(expected, rel=0.1)
-    assert Influence(tally, draws.spare).stretch(REGISTRY.find("accuracy")) == pytest.approx(1 + 1 / (3 * rows + 2), rel=1e-3)
+    assert Influence(tally, draws.spare).stretch(REGISTRY.find("accuracy")) == pytest.approx(
+        1 + 1 / (3 * rows + 2), rel=1e-3
+    )
 
 
 # ---------------------------------------------------------------- intervals
@@ -126,8 +131,13 @@ def test_bca_on_cells_is_bca_on_rows_up_to_the_draws(name):
     tally, (truth, predicted) = confusion_of(MATRIX), rows_of(MATRIX)
     theirs = bootstrap(
         (np.arange(len(truth)),),
-        lambda rows, axis=-1: np.apply_along_axis(lambda r: value_of_rows(measure, truth[r], predicted[r], 3), axis, rows),
-        n_resamples=1500, method="BCa", vectorized=True, rng=np.random.default_rng(0),
+        lambda rows, axis=-1: np.apply_along_axis(
+            lambda r: value_of_rows(measure, truth[r], predicted[r], 3), axis, rows
+        ),
+        n_resamples=1500,
+        method="BCa",
+        vectorized=True,
+        rng=np.random.default_rng(0),
     )
     draws, influence = CellDraws(tally, "multinomial", 3), Influence(tally)
     value = np.array([value_of_rows(measure, truth, predicted, 3)])
@@ -159,9 +169,7 @@ def test_correction_takes_bias_off_twice_and_widens_about_the_middle():
 
 
 def test_two_classes_stand_in_the_order_of_the_labels():
-    table = Binary(
-        tp=np.array([[8.0]]), fp=np.array([[1.0]]), fn=np.array([[2.0]]), tn=np.array([[30.0]])
-    )
+    table = Binary(tp=np.array([[8.0]]), fp=np.array([[1.0]]), fn=np.array([[2.0]]), tn=np.array([[30.0]]))
     first, second = two_classes(table, ("a", "b"), 0), two_classes(table, ("a", "b"), 1)
     assert first.hits.tolist() == [[[8, 30]]]
     assert second.hits.tolist() == [[[30, 8]]]

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.spark.cluster import APPLICATION, Cluster, unfit
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A cluster for all tests of this folder, or the reason why there is none."""
+    if reason := unfit():
+        pytest.skip(reason)
+    with Cluster() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def classic(cluster):
+    """A session whose driver is this process; slow tasks are run a second time elsewhere."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        **APPLICATION,
+        "spark.driver.memory": "512m",
+        "spark.log.level": "ERROR",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.speculation": "true",
+        "spark.speculation.interval": "50ms",
+        "spark.speculation.multiplier": "1.2",
+        "spark.speculation.quantile": "0.3",
+    }
+    session = SparkSession.builder.master(cluster.address).appName("assay tests").config(map=settings).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def connect(cluster):
+    """A session that speaks to the Connect server only."""
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(cluster.connect).create()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["classic", "connect"])
+def spark(request):
+    """Each of the two ways to speak to the cluster."""
+    return request.getfixturevalue(request.param)
