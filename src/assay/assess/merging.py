@@ -54,7 +54,7 @@ def _agree(first: Assessment, other: Assessment, number: int) -> None:
     if first.positive != other.positive or type(first.positive) is not type(other.positive):
         raise PlanError(
             "tally-mismatch",
-            f"the positive class of part 1 is {_shown(first.positive)}, that of part {number} is {_shown(other.positive)}",
+            f"part 1 has the positive class {_shown(first.positive)}, part {number} has {_shown(other.positive)}",
             fix="count every part with the same positive class",
         )
     ours, theirs = first.settings.to_json(), other.settings.to_json()

@@ -107,7 +107,7 @@ class View(Mapping[str, Estimate]):
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
 
     def _value(self, measure: Measure) -> Value:
-        """The value; what a measure refuses for a slice of the rows is no fault of the plan, so there it has a reason."""
+        """The value; what a measure refuses for one slice of the rows becomes the reason there is none."""
         try:
             return measure(self._table if measure.takes is Binary else self.tables)
         except PlanError as error:

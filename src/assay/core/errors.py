@@ -68,7 +68,7 @@ CODES: dict[str, str] = {
     "engine-failed": "The engine that holds the data reported a failure.",
     "internal": "A fault of assay itself.",
 }
-"""Every code, with the sentence that stands on `docs/reference/errors.md`; a test keeps raised codes inside this table."""
+"""Every code, with its sentence on `docs/reference/errors.md`; a test keeps raised codes inside this table."""
 
 
 class AssayError(Exception):

@@ -30,7 +30,7 @@ Thing = TypeVar("Thing", bound=Declared)
 
 
 def folded(word: str) -> str:
-    """Names compare without case, spaces, hyphens and underscores; a sign at the end and a single letter stay as they are.
+    """Names compare without case, spaces, hyphens and underscores; a final sign and a single letter stay.
 
     >>> folded("F1-score") == folded("f1 score"), folded("LR-") == folded("LR"), folded("P") == folded("p")
     (True, False, False)
