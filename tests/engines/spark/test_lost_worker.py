@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A worker that dies in the middle of a job, or runs a task twice, leaves no trace in the tally."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import assay
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+ROWS, PARTS = 1200, 12
+ROLES = {"truth": "y", "predicted": "p", "group": "g"}
+
+
+def slow(spark, milliseconds):
+    """Rows that take their time on the workers: each one sleeps."""
+    sleep = f"reflect('java.lang.Thread', 'sleep', bigint({milliseconds}))"
+    return spark.range(0, ROWS, 1, PARTS).selectExpr(
+        f"CASE WHEN {sleep} IS NULL THEN id % 3 ELSE id % 3 END AS y",
+        "(id * 7) % 5 % 3 AS p",
+        "id % 2 AS g",
+    )
+
+
+@pytest.fixture(scope="module")
+def expected():
+    ids = np.arange(ROWS)
+    return assay.assess(truth=ids % 3, predicted=(ids * 7) % 5 % 3, group={"g": ids % 2})
+
+
+def demand_same(found, expected):
+    assert found.confusion.to_json() == expected.confusion.to_json()
+    assert found.grouped.to_json() == expected.grouped.to_json()
+    assert found.census == expected.census
+
+
+class Watch(threading.Thread):
+    """Looks at the tasks of a classic session while it counts."""
+
+    def __init__(self, session, act=lambda: None):
+        super().__init__(daemon=True)
+        self.tracker, self.act = session.sparkContext.statusTracker(), act
+        self.before = set(self.tracker.getJobIdsForGroup())
+        self.over = threading.Event()
+        self.acted, self.failed, self.twice = False, 0, False
+
+    def run(self):
+        while not self.over.wait(0.05):
+            stages = [self.tracker.getStageInfo(stage) for stage in self.tracker.getActiveStageIds()]
+            for stage in stages:
+                if stage is None or stage.numTasks != PARTS:
+                    continue
+                self.failed = max(self.failed, stage.numFailedTasks)
+                self.twice |= stage.numActiveTasks + stage.numCompletedTasks > stage.numTasks
+                if 2 <= stage.numCompletedTasks < PARTS - 2 and not self.acted:
+                    self.acted = True
+                    self.act()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluster, classic, expected):
+    with Watch(classic, lambda: cluster.kill_worker("worker1")) as watch:
+        try:
+            found = assay.assess(data=slow(classic, 4), **ROLES)
+        finally:
+            watch.over.set()
+            cluster.replace_worker("worker1")
+    assert watch.acted
+    assert watch.failed
+    demand_same(found, expected)
+
+
+def test_a_worker_killed_under_a_connect_server_does_not_change_the_tally(cluster, connect, expected):
+    killed = threading.Event()
+
+    def act(stages, **_):
+        if any(2 <= stage.num_completed_tasks < PARTS - 2 for stage in stages) and not killed.is_set():
+            killed.set()
+            cluster.kill_worker("worker2")
+
+    connect.registerProgressHandler(act)
+    try:
+        found = assay.assess(data=slow(connect, 8), **ROLES)
+    finally:
+        connect.clearProgressHandlers()
+        cluster.replace_worker("worker2")
+    assert killed.is_set()
+    assert "ERROR TaskSchedulerImpl: Lost executor" in (cluster.folder / "connect.log").read_text()
+    demand_same(found, expected)
+
+
+def test_a_task_that_runs_twice_is_counted_once(classic, expected):
+    with Watch(classic) as watch:
+        found = assay.assess(data=slow(classic, "CASE WHEN spark_partition_id() = 3 THEN 40 ELSE 1 END"), **ROLES)
+    assert watch.twice
+    demand_same(found, expected)
