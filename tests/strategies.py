@@ -18,7 +18,7 @@ from assay.tally.tables import Binary, Multiclass
 
 FEW = settings(max_examples=15)
 SOME = settings(max_examples=60)
-MANY = settings(max_examples=100)
+MANY = settings(max_examples=75)
 HUGE = 2**40
 
 # ---------------------------------------------------------------- counts and tables

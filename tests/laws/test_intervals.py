@@ -80,6 +80,7 @@ DEGENERATE = {
     "one class true, two called": [[0, 0, 0], [0, 0, 0], [0, 1, 1]],
     "a class that vanishes in most draws": [[0, 0, 0], [0, 0, 1], [0, 40, 9]],
     "a million rows, all wrong but for the names": [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 999_999, 0]],
+    "two million rows, two of them wrong": [[0, 0, 0], [0, 0, 1], [0, 1, 1_999_998]],
     "a class never called": [[5, 1, 0], [2, 7, 0], [1, 1, 0]],
     "a class never true": [[5, 1, 1], [2, 7, 2], [0, 0, 0]],
     "all right": [[5, 0, 0], [0, 7, 0], [0, 0, 1]],

@@ -164,6 +164,7 @@ class Classes:
 
     def __init__(self, confusion: Confusion, wanted: Wanted) -> None:
         self._confusion, self._wanted = confusion, wanted
+        self._held: dict[bool, tuple[CellDraws, Influence]] = {}
 
     def interval(self, measure: Measure, result: Number) -> Found:
         """The interval of one value."""
@@ -171,27 +172,28 @@ class Classes:
         if method == "delta":
             first, last = delta(np.array(value), self._influence.of(measure), self._influence.count, level)
             return built(self._wanted, measure, value, (float(first), float(last)), "delta on cells")
-        for size in self._draws.stages(self._wanted.draws):
-            ordered = Ordered(self._draws.values(measure, size), level)
+        draws, spared = self._drawn(measure)
+        for size in draws.stages(self._wanted.draws):
+            ordered = Ordered(draws.values(measure, size), level)
             if ordered.error[0] <= STEADY:
                 break
         notes = _notes(ordered.draws, int(ordered.undefined[0]), float(ordered.error[0]))
         if isinstance(notes, str):
             return notes
-        name, ends = self._ends(measure, value, ordered)
+        name, ends = self._ends(measure, value, ordered, spared)
         if method in RESAMPLED:
-            notes += self._vanished(measure, ordered.draws)
+            notes += _vanished(measure, draws, ordered.draws)
         elif _is_distance(measure):
-            centre = self._spared.table
-            chance = [measure.values(without_shift(block, centre)) for block in self._draws.blocks(self._wanted.draws)]
+            blocks = draws.blocks(self._wanted.draws)
+            chance = np.concatenate([measure.values(without_shift(block, spared.table)) for block in blocks])
             # The bias of a distance fades as the distance grows, so its far end is not moved towards the best one.
             far = np.minimum(ordered.low, ends[0]), np.maximum(ordered.high, ends[1])
             ends = (far[0], ends[1]) if measure.better is HIGHER else (ends[0], far[1])
-            ends = _to_best(measure, np.array([value]), ends, np.concatenate(chance), level)
+            ends = _to_best(measure, np.array([value]), ends, chance, level)
         low, high = float(ends[0][0]), float(ends[1][0])
         return built(self._wanted, measure, value, (low, high), name, draws=ordered.draws, notes=notes)
 
-    def _ends(self, measure: Measure, value: float, ordered: Ordered) -> tuple[str, Ends]:
+    def _ends(self, measure: Measure, value: float, ordered: Ordered, spared: Influence) -> tuple[str, Ends]:
         method, finite = self._wanted.cells, math.isfinite(value) and math.isfinite(ordered.at(np.ones(1))[0])
         if method == "bca" and finite:
             influence = self._influence
@@ -199,26 +201,27 @@ class Classes:
             return "bca on cells", ends
         # The bias of a ratio is no guide, for its mean need not exist; its draws follow what it is made of.
         if method == "auto" and finite and measure.family != "ratios":
-            ends = corrected(ordered, self._spared.centre(measure), self._spared.stretch(measure))
+            ends = corrected(ordered, spared.centre(measure), spared.stretch(measure))
             return "corrected dirichlet on cells", ends
         return f"{'dirichlet' if method == 'auto' else method} on cells", (ordered.low, ordered.high)
 
-    def _vanished(self, measure: Measure, size: int) -> tuple[str, ...]:
-        lost = self._draws.lost(size) if measure.average in ("macro", "weighted") else 0
-        return (f"in {lost:,} of {size:,} draws a class had no rows and was left out of the average",) if lost else ()
+    def _drawn(self, measure: Measure) -> tuple[CellDraws, Influence]:
+        """The draws that fit a measure, with the table they vary around; mostly the same for all measures."""
+        strict = measure.given.get("undefined") == "skip" and self._one_sided
+        if strict not in self._held:
+            kind: Kind = "multinomial" if self._wanted.cells in RESAMPLED else "dirichlet"
+            draws = CellDraws(self._confusion, kind, self._wanted.seed, strict=strict)
+            self._held[strict] = draws, Influence(self._confusion, draws.spare)
+        return self._held[strict]
 
     @cached_property
-    def _draws(self) -> CellDraws:
-        kind: Kind = "multinomial" if self._wanted.cells in RESAMPLED else "dirichlet"
-        return CellDraws(self._confusion, kind, self._wanted.seed)
+    def _one_sided(self) -> bool:
+        """Whether some class is true but never called, or called but never true."""
+        return set(self._confusion.truth.tolist()) != set(self._confusion.predicted.tolist())
 
     @cached_property
     def _influence(self) -> Influence:
         return Influence(self._confusion)
-
-    @cached_property
-    def _spared(self) -> Influence:
-        return Influence(self._confusion, self._draws.spare)
 
 
 def built(
@@ -250,6 +253,11 @@ def _notes(draws: int, undefined: int, error: float) -> tuple[str, ...] | str:
     if error > STEADY:
         notes.append(f"the draws leave a bound uncertain by {100 * error:.2g} % of the width")
     return tuple(notes)
+
+
+def _vanished(measure: Measure, draws: CellDraws, size: int) -> tuple[str, ...]:
+    lost = draws.lost(size) if measure.average in ("macro", "weighted") else 0
+    return (f"in {lost:,} of {size:,} draws a class had no rows and was left out of the average",) if lost else ()
 
 
 def _is_f1(measure: Measure) -> bool:

@@ -92,7 +92,7 @@ class CellDraws:
     A Dirichlet draw also holds the two spare rows. For two classes they are close to 1/2 in each of the four cells.
     """
 
-    def __init__(self, confusion: Confusion, kind: Kind, seed: int) -> None:
+    def __init__(self, confusion: Confusion, kind: Kind, seed: int, *, strict: bool = False) -> None:
         self._kind, self._seed, self._k, self._labels = kind, seed, confusion.k, confusion.labels
         self._rows, self._columns = confusion.truth, confusion.predicted
         self._count = floats(cast("Amount", confusion.count))
@@ -103,7 +103,7 @@ class CellDraws:
             self._count = full.ravel()
         self._size = next((b for b in BLOCKS if b * confusion.k <= CACHED), BLOCKS[-1])
         self._blocks: list[Multiclass] = []
-        self.spare = Spare(confusion)
+        self.spare = Spare(confusion, strict=strict)
 
     def stages(self, least: int) -> Iterator[int]:
         """The numbers of draws to try."""
@@ -126,8 +126,12 @@ class CellDraws:
         return np.concatenate([measure.values(block) for block in self.blocks(draws)])[:draws]
 
     def lost(self, draws: int) -> int:
-        """In how many draws a class that has rows lost all of them."""
-        gone = [self.spare.gone(floats(block.actual), floats(block.called)) for block in self.blocks(draws)]
+        """In how many draws a class that has rows, or calls, lost all of them."""
+        true, called = np.unique(self._rows), np.unique(self._columns)
+        gone = [
+            (floats(block.actual)[:, true] == 0).any(axis=1) | (floats(block.called)[:, called] == 0).any(axis=1)
+            for block in self.blocks(draws)
+        ]
         return int(np.concatenate(gone)[:draws].sum())
 
     def _block(self, number: int) -> Multiclass:
@@ -166,17 +170,20 @@ class CellDraws:
 class Spare:
     """One right and one wrong row of random weight in random classes, which let a table without errors still vary.
 
-    Only classes with rows, or with calls, take part: what the table leaves undefined stays so in every draw.
+    A class that never occurs takes no part. With `strict` neither does one that is never true, or never called, on that
+    side: then what the table leaves undefined stays so in every draw, as an average that skips it must have it.
     """
 
-    def __init__(self, confusion: Confusion) -> None:
+    def __init__(self, confusion: Confusion, *, strict: bool = False) -> None:
         exact = confusion.multiclass()
         self._hits, self._actual, self._called = floats(exact.hits), floats(exact.actual), floats(exact.called)
-        self._true, self._named = np.flatnonzero(self._actual), np.flatnonzero(self._called)
+        anywhere = self._actual + self._called
+        self._true = np.flatnonzero(self._actual if strict else anywhere)
+        self._named = np.flatnonzero(self._called if strict else anywhere)
         self._both = np.intersect1d(self._true, self._named)
         own = np.searchsorted(self._named, self._true)
-        self._own = np.where(np.isin(self._true, self._named), own, confusion.k)
-        self._ends = np.cumsum(len(self._named) - np.isin(self._true, self._named))
+        self._own = np.where(np.isin(self._true, self._both), own, confusion.k)
+        self._ends = np.cumsum(len(self._named) - np.isin(self._true, self._both))
         self._pairs = int(self._ends[-1]) if len(self._ends) else 0
 
     def mean(self) -> tuple[Floats, Floats, Floats]:
@@ -214,11 +221,6 @@ class Spare:
         sums = len(named) * true.sum() + len(true) * named.sum() - own.sum()
         squares = len(named) * (true**2).sum() + len(true) * (named**2).sum() + 2 * true.sum() * named.sum()
         return weight + 1, mean + float(sums) / self._pairs, square + float(squares - (own**2).sum()) / self._pairs
-
-    def gone(self, actual: Floats, called: Floats) -> NDArray[np.bool_]:
-        """Whether a class that has rows, or calls, has none in a draw."""
-        found: NDArray[np.bool_] = (actual[:, self._true] == 0).any(axis=1) | (called[:, self._named] == 0).any(axis=1)
-        return found
 
 
 def _runs(ordered: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

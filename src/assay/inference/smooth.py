@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable
 from functools import cached_property
@@ -34,8 +33,6 @@ NUDGE: Final = 1e-6
 LARGEST_STRETCH: Final = 1.5
 """That of classes with two rows; with one row the spread of a class cannot be seen at all."""
 NONE: Final = np.zeros(1, dtype=np.intp)
-MOVES: Final = ((1, 1, 1), (0, 1, 0), (0, 0, 1))
-"""Whether a right row, a row of a class and a call of a class move its hits, its rows, its calls."""
 HELD: Final = 1 << 18
 """Numbers of a stack of nudged margins held at a time: 2 MiB."""
 CHORD: Final = 1.2
@@ -202,28 +199,36 @@ class Influence:
         square += float((self.count * found**2).sum())
         return square - total**2 / (float(self.count.sum()) + more)
 
-    def _slopes(self, measure: Measure, step: float) -> Floats:
+    def _slopes(self, measure: Measure, step: float) -> tuple[Floats, Floats, Floats]:
         """What so many rows in the hits, the truth or the calls of each class do to the value, per row."""
-        centre = self.centre(measure)
-        moved = np.concatenate([measure.values(part) for part in self._nudged(step)]).reshape(3, self._k)
+        centre, k = self.centre(measure), self._k
         with np.errstate(invalid="ignore"):  # an infinite value has no slope; whoever asks finds NaN
-            return (moved - centre) / step
+            moved = np.concatenate([measure.values(part) for part in self._nudged(step)])
+            slopes = (moved - centre) / step
+        # A row is seen beside calls of all classes and a call beside rows of all, so both together once too often.
+        return slopes[:k], slopes[k : 2 * k], slopes[2 * k : 3 * k] - slopes[3 * k]
 
     def _nudged(self, step: float) -> Iterable[Multiclass]:
         """The tables with rows added, some at a time; kept for the next measure where they are few."""
-        if 3 * self._k**2 > HELD:
-            return map(self._part, itertools.repeat(step), range(0, 3 * self._k, max(1, HELD // self._k)))
+        most = max(1, HELD // self._k)
+        if 3 * self._k >= most:
+            return (self._part(step, start, start + most) for start in range(0, 3 * self._k + 1, most))
         if step not in self._held:
-            self._held[step] = self._part(step, 0)
+            self._held[step] = self._part(step, 0, most)
         return [self._held[step]]
 
-    def _part(self, step: float, start: int) -> Multiclass:
-        which = np.arange(start, min(3 * self._k, start + max(1, HELD // self._k)))
-        nudge = np.zeros((len(which), self._k))
-        nudge[np.arange(len(which)), which % self._k] = step
-        moves = np.array(MOVES)[which // self._k].T[..., np.newaxis]
-        hits, actual, called = (margin + nudge * move for margin, move in zip(self._margins, moves, strict=True))
-        return Multiclass(hits=hits, actual=actual, called=called, labels=self._labels)
+    def _part(self, step: float, start: int, stop: int) -> Multiclass:
+        """Tables with a right row, then a row, then a call in each class, and one in none; all have the same total."""
+        hits, actual, called = self._margins
+        which = np.arange(start, min(stop, 3 * self._k + 1))
+        right, row, call = (which[:, np.newaxis] // self._k == kind for kind in range(3))
+        one = np.zeros((len(which), self._k))
+        one[np.arange(len(which)), which % self._k] = step
+        rows, calls = (
+            margin + np.where(here, one, step * margin / margin.sum())
+            for margin, here in ((actual, right | row), (called, right | call))
+        )
+        return Multiclass(hits=hits + np.where(right, one, 0.0), actual=rows, called=calls, labels=self._labels)
 
     def _of_cells(self, on: Floats, row: Floats, column: Floats) -> Floats:
         with np.errstate(invalid="ignore"):

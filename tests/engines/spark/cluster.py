@@ -15,6 +15,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Self
 
 HERE = "127.0.0.1"
 PATIENCE = 60
@@ -25,6 +26,7 @@ APPLICATION = {
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",
     "spark.executor.extraJavaOptions": LIGHT,
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # no job begins before both workers take part
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
     "spark.driver.host": HERE,
@@ -50,7 +52,7 @@ class Cluster:
         self.processes: dict[str, subprocess.Popen] = {}
         self.address = self.connect = ""
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> Self:
         try:
             self.start()
         except BaseException:

@@ -26,6 +26,7 @@ def classic(cluster):
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
         "spark.speculation": "true",
+        "spark.speculation.efficiency.enabled": "false",
         "spark.speculation.interval": "50ms",
         "spark.speculation.multiplier": "1.2",
         "spark.speculation.quantile": "0.3",

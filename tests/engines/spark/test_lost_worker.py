@@ -47,7 +47,6 @@ class Watch(threading.Thread):
     def __init__(self, session, act=lambda: None):
         super().__init__(daemon=True)
         self.tracker, self.act = session.sparkContext.statusTracker(), act
-        self.before = set(self.tracker.getJobIdsForGroup())
         self.over = threading.Event()
         self.acted, self.failed, self.twice = False, 0, False
 

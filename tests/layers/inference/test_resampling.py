@@ -128,9 +128,9 @@ def test_the_two_spare_rows_weigh_one_each_and_the_wrong_one_is_never_right():
     ],
     ids=["a class never called", "a class never true", "one cell, wrong", "one cell, right"],
 )
-def test_a_class_without_rows_or_calls_stays_so_in_every_draw(matrix):
+def test_a_class_without_rows_or_calls_stays_so_in_every_strict_draw(matrix):
     tally = confusion_of(matrix)
-    draws, exact = CellDraws(tally, "dirichlet", 5), tally.multiclass()
+    draws, exact = CellDraws(tally, "dirichlet", 5, strict=True), tally.multiclass()
     for block in draws.blocks(2000):
         assert ((block.actual == 0) == (exact.actual == 0).astype(bool)).all()
         assert ((block.called == 0) == (exact.called == 0).astype(bool)).all()
@@ -138,6 +138,14 @@ def test_a_class_without_rows_or_calls_stays_so_in_every_draw(matrix):
         assert (block.hits <= block.called).all()
     hits, actual, called = draws.spare.mean()
     assert actual.sum() == pytest.approx(called.sum())
+
+
+def test_a_class_that_is_never_called_may_be_so_in_a_draw_but_one_that_never_occurs_may_not():
+    matrix = [[5, 1, 0, 0], [2, 7, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
+    (block,) = CellDraws(confusion_of(matrix), "dirichlet", 5).blocks(2000)
+    assert (block.called[:, 2] > 0).mean() == pytest.approx(1 - (2 / 3) ** 2, abs=0.05)
+    assert (block.actual[:, 3] == 0).all()
+    assert (block.called[:, 3] == 0).all()
 
 
 def test_values_are_those_of_the_blocks_cut_to_the_number_of_draws():
