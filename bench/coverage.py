@@ -19,6 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from coverage_truths import (
+    Ends,
+    Truth,
+    Z,
+    cells_of,
+    keep_likely,
+    log_chance,
+    margins,
+    takahashi_binary,
+    takahashi_macro,
+    truths,
+)
 
 from assay.core.values import Number, Share
 from assay.inference import resampling
@@ -30,11 +42,11 @@ from assay.inference.resampling import CellDraws, TableDraws, stream
 from assay.inference.smooth import Influence, Ordered, bca, delta, table_influence, two_classes
 from assay.measures import REGISTRY, Measure
 from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.tables import Binary
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "bench" / "coverage.json"
-LEVEL, Z, SEED, DRAWS = 0.95, 1.959963984540054, 20220, 2000
+LEVEL, SEED, DRAWS = 0.95, 20220, 2000
 SIZES = (30, 50, 200, 1000)
 BINARY = (
     "accuracy",
@@ -66,65 +78,6 @@ TOGETHER = 128
 SHIPPED, SHORT = resampling.STAGES, (1,)
 """All draws as shipped; or the least number only, which leaves each bound 2 to 4 % of the width less steady."""
 
-Ends = tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Truth:
-    """A joint distribution of true and predicted class, rows = truth."""
-
-    name: str
-    cells: np.ndarray
-
-    @property
-    def k(self) -> int:
-        return len(self.cells)
-
-    def value(self, measure: Measure) -> float:
-        """The value a measure has in this truth."""
-        if measure.takes is Binary:
-            (tn, fp), (fn, tp) = self.cells[..., np.newaxis]
-            return float(measure.values(Binary(tp=tp, fp=fp, fn=fn, tn=tn))[0])
-        return float(measure.values(margins(self.cells[np.newaxis]))[0])
-
-
-def margins(tables: np.ndarray) -> Multiclass:
-    """The margins of a stack of tables; axes (table, truth, predicted)."""
-    hits = np.diagonal(tables, axis1=1, axis2=2).astype(float)
-    actual, called = tables.sum(axis=2).astype(float), tables.sum(axis=1).astype(float)
-    return Multiclass(hits=hits, actual=actual, called=called, labels=tuple(range(tables.shape[1])))
-
-
-def truths(k: int) -> list[Truth]:
-    """The truths of one number of classes."""
-    if k == 2:
-        pairs = itertools.product((0.02, 0.1, 0.3, 0.5), ((0.95, 0.98), (0.8, 0.9), (0.6, 0.7)))
-        return [
-            Truth(
-                f"prevalence {p:g}, recall {r:g}, specificity {s:g}",
-                np.array([[(1 - p) * s, (1 - p) * (1 - s)], [p * (1 - r), p * r]]),
-            )
-            for p, (r, s) in pairs
-        ]
-    place = np.arange(k)
-    even, ranked = np.full(k, 1 / k), 1 / (place + 1) / (1 / (place + 1)).sum()
-    recalls = {f"recall about {q:g}": np.clip(q + 0.1 * np.sin(place), 0.05, 0.99) for q in (0.95, 0.85, 0.65)}
-    found = [Truth(f"equal classes, {name}", confusable(even, recall)) for name, recall in recalls.items()]
-    found += [Truth(f"shares 1/rank, {name}", confusable(ranked, recall)) for name, recall in list(recalls.items())[:2]]
-    return [*found, Truth("shares 1/rank, rare classes harder", confusable(ranked, np.linspace(0.95, 0.6, k)))]
-
-
-def confusable(shares: np.ndarray, recall: np.ndarray) -> np.ndarray:
-    """Classes in pairs that take 70 % of each other's errors; the rest goes anywhere."""
-    k = len(shares)
-    cells = np.full((k, k), 0.3 / (k - 1))
-    for i in range(k):
-        cells[i, (i + 1 if i % 2 == 0 else i - 1) % k] += 0.7
-        cells[i, i] = 0
-        cells[i] *= shares[i] * (1 - recall[i]) / cells[i].sum()
-        cells[i, i] = shares[i] * recall[i]
-    return cells
-
 
 class Score:
     """What happened to the intervals of one measure by one method, weighted by the chance of each table."""
@@ -143,13 +96,15 @@ class Score:
     def add(self, ends: Ends, weight: np.ndarray) -> None:
         """Intervals of tables that have a value; NaN ends where the method gives none, which counts as a miss."""
         low, high = ends
-        finite = np.isfinite(high - low)
+        with np.errstate(invalid="ignore"):  # a peer may put both ends at infinity
+            width = high - low
+        finite = np.isfinite(width)
         self.seen += weight.sum()
         self.none += weight[np.isnan(low) | np.isnan(high)].sum()
         self.left += weight[low > self.truth + 1e-12].sum()
         self.right += weight[high < self.truth - 1e-12].sum()
         self.open += weight[~finite].sum()
-        self.width += (weight[finite] * (high - low)[finite]).sum()
+        self.width += (weight[finite] * width[finite]).sum()
 
     def figures(self, drawn: float) -> dict[str, float | None]:
         """In percent, and the mean width of the closed intervals."""
@@ -175,18 +130,25 @@ def ends_of(found: list[Interval | str]) -> Ends:
     return low, high
 
 
-def binary_ends(
-    measure: Measure, ours: Tables, draws: TableDraws, tables: np.ndarray, kept: np.ndarray, values: np.ndarray
-) -> dict[str, Ends]:
-    """The intervals of a stack of 2 x 2 tables, tp fp fn tn, by every method."""
+@dataclass(frozen=True)
+class Stack:
+    """Some 2 x 2 tables, as counts tp fp fn tn, with what makes intervals of them."""
+
+    counts: np.ndarray
+    ours: Tables
+    draws: TableDraws
+
+
+def binary_ends(measure: Measure, stack: Stack, kept: np.ndarray, values: np.ndarray) -> dict[str, Ends]:
+    """The intervals of those of the tables that have a value, by every method."""
 
     def at(table: Binary) -> np.ndarray:
         return measure.values(table if measure.takes is Binary else two_classes(table, (0, 1), 1))
 
-    counts, value = tables[kept], values[kept]
+    counts, value = stack.counts[kept], values[kept]
     tp, fp, fn, tn = counts.T
     with np.errstate(all="ignore"):
-        ordered = Ordered(at(draws.of(DRAWS, kept)), LEVEL)
+        ordered = Ordered(at(stack.draws.of(DRAWS, kept)), LEVEL)
         slopes = table_influence(at, counts)
         found = {
             "percentile": (ordered.low, ordered.high),
@@ -199,31 +161,8 @@ def binary_ends(
             n = counts.sum(axis=1)
             reach = Z * np.sqrt(value * (1 - value) / n)
             return {**found, "wald": (value - reach, value + reach), "ours": of_shares(tp + tn, n, LEVEL, "wilson")}
-    results: list[Share | Number] = [Number(np.float64(v)) for v in value]  # type: ignore[arg-type]
-    return {**found, "ours": ends_of(ours.intervals(measure, results, kept))}
-
-
-def takahashi_binary(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, n: np.ndarray) -> Ends:
-    """As `confidenceinterval` 1.0.4 ships it: each column of the covariance loses p^2 of its own cell only."""
-    p = np.stack([1 - (tp + fp + fn) / n, fp / n, fn / n, tp / n], axis=1)
-    denominator = p[:, 1] + p[:, 2] + 2 * p[:, 3]
-    f1 = 2 * p[:, 3] / denominator
-    slope = np.stack([0 * f1, -f1 / denominator, -f1 / denominator, 2 * (1 - f1) / denominator], axis=1)
-    variance = (slope**2 * p).sum(axis=1) - slope.sum(axis=1) * (slope * p**2).sum(axis=1)
-    reach = Z * np.sqrt(np.maximum(variance, 0) / n)
-    return f1 - reach, f1 + reach
-
-
-def takahashi_macro(table: np.ndarray) -> Ends:
-    """As `confidenceinterval` 1.0.4 ships it."""
-    hits, both = np.diag(table), table.sum(axis=0) + table.sum(axis=1) + 1e-7
-    each = 2 * hits / both
-    off = both - 1e-7 - 2 * hits
-    first = each * off / both**2 + each / 2 + off / both
-    pairs = table * np.outer(each, each) / np.add.outer(both, both)
-    variance = 2 * (first.sum() + pairs.sum() - np.trace(pairs)) / len(each) ** 2 / table.sum()
-    reach = Z * math.sqrt(variance)
-    return np.array([each.mean() - reach]), np.array([each.mean() + reach])
+    results = [Number(np.float64(v)) for v in value]  # type: ignore[arg-type]
+    return {**found, "ours": ends_of(stack.ours.intervals(measure, results, kept))}
 
 
 def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
@@ -247,19 +186,19 @@ def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
     known = {name: [truth.value(REGISTRY.find(name)) for truth in chosen] for name in BINARY}
     for start in range(0, len(tables), TOGETHER):
         part, weight = tables[start : start + TOGETHER], weights[:, start : start + TOGETHER]
-        stack = Binary(**dict(zip(("tp", "fp", "fn", "tn"), part.T, strict=True)))
-        ours, draws = Tables(stack, Wanted(), (0, 1), 1), TableDraws(stack, "multinomial", SEED)
+        table = Binary(**dict(zip(("tp", "fp", "fn", "tn"), part.T, strict=True)))
+        both = two_classes(table, (0, 1), 1)
+        stack = Stack(part, Tables(table, Wanted(), (0, 1), 1), TableDraws(table, "multinomial", SEED))
         for name in BINARY:
             measure = REGISTRY.find(name)
-            margins_ = two_classes(stack, (0, 1), 1)
-            values = measure.values(stack if measure.takes is Binary else margins_)
+            values = measure.values(table if measure.takes is Binary else both)
             hole = np.isnan(values)
             if measure.average == "macro":  # a stack leaves an undefined class out, a single table does not
-                hole |= np.isnan(REGISTRY.find(str(measure.base)).values(margins_.one_vs_rest())).any(axis=-1)
+                hole |= np.isnan(REGISTRY.find(str(measure.base)).values(both.one_vs_rest())).any(axis=-1)
             kept = np.flatnonzero(~hole)
             if not len(kept):
                 continue
-            for method, ends in binary_ends(measure, ours, draws, part, kept, values).items():
+            for method, ends in binary_ends(measure, stack, kept, values).items():
                 for i, value in enumerate(known[name]):
                     scores.setdefault((i, name, method), Score(value)).add(ends, weight[i, kept])
     print(f"K = 2, n = {n}: {len(tables):,} tables", flush=True)
@@ -275,24 +214,6 @@ def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
         }
         for (i, name, method), score in scores.items()
     ]
-
-
-def cells_of(truth: Truth) -> np.ndarray:
-    """The four shares tp, fp, fn, tn."""
-    (tn, fp), (fn, tp) = truth.cells
-    return np.array([tp, fp, fn, tn])
-
-
-def log_chance(tables: np.ndarray, truth: Truth) -> np.ndarray:
-    """The logarithm of the chance of each table."""
-    logs = np.array([math.lgamma(i + 1) for i in range(int(tables[0].sum()) + 1)])
-    return logs[-1] - logs[tables.astype(int)].sum(axis=1) + tables @ np.log(cells_of(truth))
-
-
-def keep_likely(tables: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tables that some truth gives with a chance above one in a thousand million; together they hold all but 1e-5."""
-    kept = (chances > 1e-9).any(axis=0)
-    return tables[kept], chances[:, kept]
 
 
 def many_part(task: tuple[Truth, int, int]) -> list[dict]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import platform
 from collections import defaultdict
 
@@ -42,7 +42,7 @@ A table without a single error therefore still gets an interval with a width, an
 """
 
 PEER_NOTES = """\
-The peers' ways are the percentile bootstrap on rows, which is the same as drawing the cells from a multinomial; BCa on the same draws, undefined draws left out; the delta method; for F1 and macro-F1 the formulas that the package `confidenceinterval` 1.0.4 ships under the name Takahashi; for accuracy the interval of Wald; and a Dirichlet with 1/2 in each of K x K cells.
+The peers' ways are the percentile bootstrap on rows, which is the same as drawing the cells from a multinomial; BCa on the same draws, undefined draws left out; the delta method; for F1 and macro-F1 the formulas that the package `confidenceinterval` 1.0.5 ships under the name Takahashi; for accuracy the interval of Wald; and a Dirichlet with 1/2 in each of K x K cells.
 A table in which a value is undefined gives no interval; such tables are left out and their share is shown.
 An infinite value counts like any other, with an interval that is open above; the mean width is that of the closed ones.
 A method that gives no interval where there is a value misses.
@@ -75,7 +75,7 @@ def measured(figures: list[dict]) -> str:
         "python bench/coverage.py",
         "```",
         "",
-        f"Written on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} with Python {platform.python_version()}, {tools}.",
+        f"Written on {dt.datetime.now(dt.UTC):%Y-%m-%d} with Python {platform.python_version()}, {tools}.",
         "Seeds are fixed; the figures can be had again to the last digit.",
         "",
         "| classes | truths | tables for each truth and number of rows | simulation error of a coverage of 95 % |",
@@ -139,7 +139,7 @@ def error_of(figure: dict) -> float:
 
 def reason(cell: Cell, figure: dict) -> str:
     """Why a coverage leaves the band."""
-    from coverage import truths
+    from coverage_truths import truths
 
     k, name, n, measure = cell
     cells = next(t.cells for t in truths(k) if t.name == name)

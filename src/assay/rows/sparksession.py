@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -29,8 +30,8 @@ PORTS = {"spark": 7077, "sc": 15002}
 
 KNOCK = 5.0
 """Seconds in which something must answer at the address; a machine that is there answers in a fraction of one."""
-REGISTER = 30.0
-"""Seconds in which a master must take the application on; Spark itself would ask for a minute."""
+REGISTER = 8.0
+"""Seconds in which a master must take an application on once it is asked; Spark itself would ask for a minute."""
 IDLE = 60.0
 """Seconds in which a cluster must lend its first executor; without one Spark would wait for ever."""
 
@@ -201,6 +202,7 @@ def _started(core: Any, sql: Any, address: str, *, loopback: bool) -> Session:  
         "spark.master": address,
         "spark.app.name": "assay",
         "spark.driver.memory": "1g",
+        "spark.log.level": "INFO",  # into our file, until the cluster has taken the application on
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if loopback else {}),
@@ -217,7 +219,7 @@ def _started(core: Any, sql: Any, address: str, *, loopback: bool) -> Session:  
         java.end()
         raise
     except Exception as error:
-        told = java.told() or reason(error)
+        told = java.told()
         java.end()
         raise _absent(address, told) from error
 
@@ -246,13 +248,17 @@ class _Java:
             self._context = self._core.SparkContext(conf=conf, gateway=self._gateway)
         finally:
             done.set()
+        self._context.setLogLevel("ERROR")
         return self._context
 
     def _watch(self, done: threading.Event, masters: int) -> None:
-        """End a process whose masters all turned it down: they were there a moment ago, so they are no masters."""
-        end = time.monotonic() + REGISTER
+        """End the process if what is at the address turns it down or does not answer, and so is no master."""
+        end = float("inf")
         while not done.wait(0.2):
-            if time.monotonic() > end or self._chatter().count("Failed to connect to master") >= masters:
+            told = self._chatter()
+            if end == float("inf") and "Connecting to master" in told:
+                end = time.monotonic() + REGISTER
+            if time.monotonic() > end or told.count("Failed to connect to master") >= masters:
                 self._gateway.proc.kill()
                 return
 
@@ -260,9 +266,9 @@ class _Java:
         return Path(self._log.name).read_text(encoding="utf-8", errors="replace")
 
     def told(self) -> str:
-        """The last complaint of the process."""
-        lines = self._chatter().splitlines()
-        return next((visible(line) for line in reversed(lines) if " ERROR " in line or " WARN " in line), "")
+        """The last complaint of the process, without its time."""
+        lines = re.findall(r"(?: ERROR | WARN .*?: )(.*Failed to connect.*|.+Exception.*)$", self._chatter(), re.MULTILINE)
+        return visible(lines[-1]) if lines else "something answers there, but it does not speak Spark"
 
     def end(self) -> None:
         """Stop the application, then the process, and leave this one as it was before."""

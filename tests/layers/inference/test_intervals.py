@@ -23,10 +23,15 @@ from tests.strategies import confusion_of, matrices
 MATRIX = [[30, 4, 1], [6, 20, 3], [2, 5, 12]]
 TWO = [[40, 7], [5, 30]]
 PARAMETERS = {
-    "f_beta": {"beta": 3}, "f_weighted": {"w_precision": 2, "w_recall": 1}, "average_class_accuracy": {"weight": 0.3},
-    "skill_score": {"reference": 0.4}, "relative_improvement_factor": {"reference": "majority"},
-    "f_beta_macro": {"beta": 3}, "f_beta_micro": {"beta": 3}, "f_beta_weighted": {"beta": 3},
-}  # fmt: skip
+    "f_beta": {"beta": 3},
+    "f_weighted": {"w_precision": 2, "w_recall": 1},
+    "average_class_accuracy": {"weight": 0.3},
+    "skill_score": {"reference": 0.4},
+    "relative_improvement_factor": {"reference": "majority"},
+    "f_beta_macro": {"beta": 3},
+    "f_beta_micro": {"beta": 3},
+    "f_beta_weighted": {"beta": 3},
+}
 READY = [m.with_(**PARAMETERS.get(m.name, {})) for m in REGISTRY if m.name != "balanced_accuracy_weighted"]
 WHOLE = [m for m in READY if m.takes is Multiclass]
 ONE = [m for m in READY if m.takes is Binary]
@@ -99,11 +104,16 @@ def test_a_method_seed_or_number_of_draws_that_is_none_is_refused(given):
 @pytest.mark.parametrize(
     ("name", "method"),
     [
-        ("recall", "wilson"), ("jaccard", "wilson"), ("f1", "wilson of jaccard"), ("f1_micro", "wilson of accuracy"),
-        ("likelihood_ratio_positive", "koopman score"), ("f2", "dirichlet-jeffreys on 4 cells"),
-        ("cohen_kappa", "dirichlet-jeffreys on 4 cells"), ("likelihood_ratio_negative", "dirichlet-jeffreys on 4 cells"),
+        ("recall", "wilson"),
+        ("jaccard", "wilson"),
+        ("f1", "wilson of jaccard"),
+        ("f1_micro", "wilson of accuracy"),
+        ("likelihood_ratio_positive", "koopman score"),
+        ("f2", "dirichlet-jeffreys on 4 cells"),
+        ("cohen_kappa", "dirichlet-jeffreys on 4 cells"),
+        ("likelihood_ratio_negative", "dirichlet-jeffreys on 4 cells"),
     ],
-)  # fmt: skip
+)
 def test_two_classes_get_these_methods(name, method):
     assert overall(name, TWO, positive=1).method == method
 
@@ -111,11 +121,14 @@ def test_two_classes_get_these_methods(name, method):
 @pytest.mark.parametrize(
     ("name", "method"),
     [
-        ("accuracy", "wilson"), ("recall_weighted", "wilson of accuracy"), ("cohen_kappa", "corrected dirichlet on cells"),
-        ("f1_macro", "corrected dirichlet on cells"), ("total_variation", "corrected dirichlet on cells"),
+        ("accuracy", "wilson"),
+        ("recall_weighted", "wilson of accuracy"),
+        ("cohen_kappa", "corrected dirichlet on cells"),
+        ("f1_macro", "corrected dirichlet on cells"),
+        ("total_variation", "corrected dirichlet on cells"),
         ("relative_improvement_factor(reference=0.5)", "dirichlet on cells"),
     ],
-)  # fmt: skip
+)
 def test_three_classes_get_these_methods(name, method):
     assert overall(name, MATRIX).method == method
 
@@ -223,11 +236,15 @@ def test_the_number_of_workers_does_not_move_an_interval(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "matrix", "positive"),
     [
-        ("f2", [[40, 7], [5, 9]], 1), ("matthews_corrcoef", [[90, 2], [1, 4]], 1), ("likelihood_ratio_negative", TWO, 1),
-        ("f1_macro", MATRIX, None), ("balanced_accuracy", [[18, 0, 1], [0, 7, 0], [0, 0, 3]], None),
-        ("cohen_kappa", MATRIX, None), ("total_variation", MATRIX, None),
+        ("f2", [[40, 7], [5, 9]], 1),
+        ("matthews_corrcoef", [[90, 2], [1, 4]], 1),
+        ("likelihood_ratio_negative", TWO, 1),
+        ("f1_macro", MATRIX, None),
+        ("balanced_accuracy", [[18, 0, 1], [0, 7, 0], [0, 0, 3]], None),
+        ("cohen_kappa", MATRIX, None),
+        ("total_variation", MATRIX, None),
     ],
-)  # fmt: skip
+)
 def test_bounds_move_with_the_seed_by_less_than_two_percent_of_the_width(name, matrix, positive):
     found = [overall(name, matrix, positive=positive, seed=seed) for seed in range(30)]
     low, high = np.array([(f.low, f.high) for f in found]).T
@@ -312,6 +329,19 @@ def test_shares_that_chance_explains_reach_no_distance_at_all(matrix):
         assert best in (found.low, found.high)
     far = overall("total_variation", [[50, 40, 5], [0, 90, 6], [0, 36, 30]])
     assert far.low > 0
+
+
+def test_an_average_that_skips_a_class_skips_it_in_every_draw_and_one_that_counts_it_lets_it_vary():
+    matrix = [[20, 3, 0], [2, 25, 0], [3, 4, 0]]
+    skipped = overall('precision_macro(undefined="skip")', matrix)
+    zero = overall('precision_macro(undefined="zero")', matrix)
+    f1 = overall("f1_macro", matrix)
+    value = (20 / 25 + 25 / 32) / 2
+    assert skipped.low < value < skipped.high
+    assert zero.low < 2 / 3 * value < zero.high
+    # The third class was never called; its F1 is 0, but another sample might have called it.
+    two = overall("f1_macro", [[20, 3], [2, 25]])
+    assert f1.high - f1.low > 0.8 * (two.high - two.low)
 
 
 def test_a_single_class_has_a_share_but_no_other_interval():

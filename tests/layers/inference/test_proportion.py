@@ -38,7 +38,7 @@ def test_a_share_gets_the_interval_statsmodels_gives(method, share, level):
     successes, of = share
     theirs = proportion_confint(successes, of, 1 - level, NAMES[method])
     ours = SHARES[method](successes, of, level)
-    # At the ends statsmodels closes Jeffreys; the authors they cite (Brown, Cai, DasGupta 2001) leave it open, as we do.
+    # At the ends statsmodels closes Jeffreys; Brown, Cai and DasGupta (2001) leave it open, as we do.
     expected = (0.0 if successes == 0 else theirs[0]), (1.0 if successes == of else theirs[1])
     assert ours == pytest.approx(expected, rel=1e-12, abs=1e-12)
 

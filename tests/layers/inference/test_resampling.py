@@ -136,7 +136,7 @@ def test_a_class_without_rows_or_calls_stays_so_in_every_strict_draw(matrix):
         assert ((block.called == 0) == (exact.called == 0).astype(bool)).all()
         assert (block.hits <= block.actual).all()
         assert (block.hits <= block.called).all()
-    hits, actual, called = draws.spare.mean()
+    _, actual, called = draws.spare.mean()
     assert actual.sum() == pytest.approx(called.sum())
 
 
