@@ -35,7 +35,7 @@ def folded(word: str) -> str:
     >>> folded("F1-score") == folded("f1 score"), folded("LR-") == folded("LR"), folded("P") == folded("p")
     (True, False, False)
     """
-    word = word.strip()
+    word = word.strip().replace("\N{MINUS SIGN}", "-")
     if len(word) == 1:
         return word
     sign = word[-1] if word[-1:] in ("+", "-") else ""

@@ -77,7 +77,7 @@ class Tables:
         tp, fp, fn, _ = self._counts[tables].T
         of, method = tp + fp + fn, self._wanted.shares
         low, high = of_shares(tp, of, self._wanted.level, method)
-        names = [f"{fitting(method, int(rows))} of jaccard" for rows in of]
+        names = [f"{fitting(method, rows)} of jaccard" for rows in of.tolist()]
         return self._built(measure, values, (2 * low / (1 + low), 2 * high / (1 + high)), names)
 
     def _ratio(self, measure: Measure, values: Floats, tables: Places) -> list[Found]:
@@ -172,7 +172,7 @@ class Classes:
         if method == "delta":
             first, last = delta(np.array(value), self._influence.of(measure), self._influence.count, level)
             return built(self._wanted, measure, value, (float(first), float(last)), "delta on cells")
-        draws, spared = self._drawn(measure)
+        draws, spared = self._drawn(measure, result)
         for size in draws.stages(self._wanted.draws):
             ordered = Ordered(draws.values(measure, size), level)
             if ordered.error[0] <= STEADY:
@@ -205,9 +205,10 @@ class Classes:
             return "corrected dirichlet on cells", ends
         return f"{'dirichlet' if method == 'auto' else method} on cells", (ordered.low, ordered.high)
 
-    def _drawn(self, measure: Measure) -> tuple[CellDraws, Influence]:
-        """The draws that fit a measure, with the table they vary around; mostly the same for all measures."""
-        strict = measure.given.get("undefined") == "skip" and self._one_sided
+    def _drawn(self, measure: Measure, result: Number) -> tuple[CellDraws, Influence]:
+        """The draws that fit a value, with the table they vary around; mostly the same for all measures."""
+        # An average with a note has a class without a value, which would jump if a draw gave it one.
+        strict = measure.average is not None and result.note is not None and self._one_sided
         if strict not in self._held:
             kind: Kind = "multinomial" if self._wanted.cells in RESAMPLED else "dirichlet"
             draws = CellDraws(self._confusion, kind, self._wanted.seed, strict=strict)

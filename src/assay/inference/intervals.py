@@ -17,7 +17,7 @@ from assay.core.errors import PlanError
 from assay.core.values import Number, Share, Undefined
 from assay.inference.cells import Classes, Tables, built, is_closed
 from assay.inference.estimates import Interval
-from assay.inference.proportion import SHARES, fitting, of_share, of_shares
+from assay.inference.proportion import FEWEST, SHARES, fitting, of_share, of_shares
 from assay.inference.resampling import SEED
 from assay.tally.tables import Binary, Multiclass
 
@@ -122,7 +122,7 @@ class Uncertainty:
     def by_class(self, measure: Measure, results: list[Value]) -> list[Found]:
         """The intervals of one measure for every class against the rest."""
         if measure.family in FACTS or self._confusion.weighted:
-            return [cast("str", self._none(measure, result)) for result in results]
+            return [self._none(measure, result) or "" for result in results]
         found: list[Found] = ["the value is undefined"] * len(results)
         kept = [i for i, result in enumerate(results) if not isinstance(result, Undefined)]
         if not kept:
@@ -152,11 +152,12 @@ class Uncertainty:
         return Interval(low=low, high=high, level=self._wanted.level, method=fitting(self._wanted.shares, of))
 
     def _shares(self, results: Sequence[Share]) -> list[Interval]:
-        tops, ofs = [int(r.numerator) for r in results], [int(r.denominator) for r in results]
-        level, method = self._wanted.level, self._wanted.shares
-        lows, highs = of_shares(np.array(tops, dtype=np.float64), np.array(ofs, dtype=np.float64), level, method)
-        ends = zip(lows.tolist(), highs.tolist(), ofs, strict=True)
-        return [Interval(low=low, high=high, level=level, method=fitting(method, of)) for low, high, of in ends]
+        level, method, size = self._wanted.level, self._wanted.shares, len(results)
+        tops = np.fromiter((r.numerator for r in results), np.float64, size)
+        ofs = np.fromiter((r.denominator for r in results), np.float64, size)
+        names = [fitting(method, of) for of in ofs.tolist()] if (ofs < FEWEST).any() else [method] * size
+        rows = zip(*(end.tolist() for end in of_shares(tops, ofs, level, method)), names, strict=True)
+        return [Interval(low=low, high=high, level=level, method=name) for low, high, name in rows]
 
     def _through_accuracy(self, measure: Measure, result: Number) -> Found:
         through = cast("Callable[[float, int], float]", measure.through_accuracy)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -23,8 +23,10 @@ FEWEST: Final = 4
 """With fewer rows Wilson covers shares from 0.05 to 0.95 as rarely as 79 to 83 times in 100; the exact one is used."""
 HALVINGS: Final = 60
 """Enough to bring a share down to neighbouring doubles."""
-PARTS, ROUNDS = 8, 18
-"""A bracket is cut into 8 at once, 18 times: 54 halvings, with a third of the calls."""
+TOGETHER: Final = 1 << 11
+"""Ratios solved at a time, so that the numbers stay in a processor's cache."""
+PARTS, ROUNDS = 4, 21
+"""A bracket of logarithms is cut into 4 at once, 21 times, which leaves a relative error below 1e-10."""
 
 
 @lru_cache(maxsize=64)
@@ -88,7 +90,7 @@ SHARES: Final[dict[str, Callable[[int, int, float], Bounds]]] = {
 }
 
 
-def fitting(method: str, of: int) -> str:
+def fitting(method: str, of: float) -> str:
     """The method itself, or the exact one where there are too few rows for Wilson.
 
     >>> fitting("wilson", 3), fitting("wilson", 4)
@@ -130,6 +132,15 @@ def koopman(above: Floats, above_of: Floats, below: Floats, below_of: Floats, le
     >>> round(float(low[0]), 2), round(float(high[0]), 2)
     (2.94, 7.15)
     """
+    counts = np.stack([above, above_of, below, below_of])
+    parts = [_ratio_ends(counts[:, at : at + TOGETHER], level) for at in range(0, len(above), TOGETHER)]
+    low, high = np.concatenate(parts, axis=1)
+    return np.where(above == 0, 0.0, low), np.where(below == 0, np.inf, high)
+
+
+def _ratio_ends(counts: Floats, level: float) -> Floats:
+    """Where the score passes the two normal quantiles, by cutting a bracket of logarithms again and again."""
+    above, above_of, below, below_of = counts
     # A ratio of shares of n and m rows lies between 1/n and m when both are positive, and its interval not far outside.
     reach = np.log(1e4 * (above_of + below_of) ** 2)
     z = normal_quantile((1 + level) / 2)
@@ -139,8 +150,7 @@ def koopman(above: Floats, above_of: Floats, below: Floats, below_of: Floats, le
         inner = left + (right - left) * steps
         passed = (_score(above, above_of, below, below_of, np.exp(inner)) > wanted).sum(axis=1, keepdims=True)
         left, right = left + (right - left) * (passed / PARTS), left + (right - left) * ((passed + 1) / PARTS)
-    low, high = np.exp((left + right) / 2)[:, 0]
-    return np.where(above == 0, 0.0, low), np.where(below == 0, np.inf, high)
+    return cast("Floats", np.exp((left + right) / 2)[:, 0])
 
 
 def _score(above: Floats, above_of: Floats, below: Floats, below_of: Floats, ratio: Floats) -> Floats:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 NUDGE: Final = 1e-6
 """Share of the rows added to a cell to see how the value moves; small against curvature, large against rounding."""
+ROUNDING: Final = 16 * float(np.finfo(np.float64).eps)
+"""Differences of values up to this are rounding, not movement."""
 LARGEST_STRETCH: Final = 1.5
 """That of classes with two rows; with one row the spread of a class cannot be seen at all."""
 NONE: Final = np.zeros(1, dtype=np.intp)
@@ -132,7 +134,8 @@ def table_influence(evaluate: Callable[[Binary], Floats], counts: Floats) -> Flo
     moved = counts[:, np.newaxis, :] + step[..., np.newaxis] * np.eye(4)
     every = np.concatenate([counts[:, np.newaxis, :], moved], axis=1)
     values = evaluate(Binary(tp=every[..., 0], fp=every[..., 1], fn=every[..., 2], tn=every[..., 3]))
-    found = np.where(counts > 0, (values[:, 1:] - values[:, :1]) / step, 0.0)
+    gaps = values[:, 1:] - values[:, :1]
+    found = np.where((counts > 0) & ~(np.abs(gaps) <= ROUNDING), gaps / step, 0.0)
     return cast("Floats", found - (counts * found).sum(axis=-1, keepdims=True) / total)
 
 
@@ -204,7 +207,8 @@ class Influence:
         centre, k = self.centre(measure), self._k
         with np.errstate(invalid="ignore"):  # an infinite value has no slope; whoever asks finds NaN
             moved = np.concatenate([measure.values(part) for part in self._nudged(step)])
-            slopes = (moved - centre) / step
+            gaps = moved - centre
+            slopes = np.where(np.abs(gaps) <= ROUNDING, 0.0, gaps) / step
         # A row is seen beside calls of all classes and a call beside rows of all, so both together once too often.
         return slopes[:k], slopes[k : 2 * k], slopes[2 * k : 3 * k] - slopes[3 * k]
 

@@ -21,6 +21,11 @@ def _total(x: Amount) -> Amount:
     return cast("Amount", x.sum(axis=-1))
 
 
+def _others(t: Multiclass, cells: Amount) -> Amount:
+    """Rows outside each class; products with these keep the figures that n squared minus squares would lose."""
+    return (t.n[..., np.newaxis] if isinstance(t.n, np.ndarray) else t.n) - cells
+
+
 def _only_class(t: Multiclass, cells: Amount) -> str:
     """The label every row carries, for a table whose margin has one class."""
     if cells.ndim != 1:
@@ -42,9 +47,9 @@ def _only_class(t: Multiclass, cells: Amount) -> str:
     errata=("E-RAI-01", "E-RAI-02", "E-RAI-13", "E-SCH-21"),
 )
 def cohen_kappa(t: Multiclass) -> Number:
-    n, chance = t.n, _total(t.actual * t.called)
+    n, chance, beyond = t.n, _total(t.actual * t.called), _total(t.actual * _others(t, t.called))
     empty = f"every row is truly {_only_class(t, t.actual)} and was predicted so, which chance explains fully"
-    return number(n * t.correct - chance, over=n * n - chance, empty=((n, NO_ROWS), (n * n - chance, empty)))
+    return number(n * t.correct - chance, over=beyond, empty=((n, NO_ROWS), (beyond, empty)))
 
 
 @measure(
@@ -63,7 +68,7 @@ def cohen_kappa(t: Multiclass) -> Number:
 )
 def matthews_corrcoef(t: Multiclass) -> Number:
     n = t.n
-    spread_true, spread_called = n * n - _total(t.actual * t.actual), n * n - _total(t.called * t.called)
+    spread_true, spread_called = (_total(cells * _others(t, cells)) for cells in (t.actual, t.called))
     empty: Empty = (
         (n, NO_ROWS),
         (spread_true, f"every row is truly {_only_class(t, t.actual)}"),

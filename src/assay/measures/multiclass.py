@@ -71,7 +71,7 @@ average_accuracy = macro(
     spec=("M-MC-05",),
     through=lambda accuracy, k: 1 - 2 * (1 - accuracy) / k,
 )
-binary_accuracy_weighted = weighted(binary.binary_accuracy, spec=("M-MC-06",))
+binary_accuracy_weighted = weighted(binary.binary_accuracy, spec=("M-MC-06",), also=("weighted binary accuracy",))
 
 
 @measure(
@@ -220,15 +220,15 @@ def _reference(t: Multiclass, reference: float | str) -> Amount | Undefined:
 precision_macro = macro(binary.precision, spec=("M-MC-09",))
 precision_micro = micro(binary.precision, spec=("M-MC-10",))
 precision_weighted = weighted(binary.precision, spec=("M-MC-11",))
-recall_macro = macro(binary.recall, spec=("M-MC-12",))
+recall_macro = macro(binary.recall, spec=("M-MC-12",), also=("macro recall",))
 recall_micro = micro(binary.recall, spec=("M-MC-13",))
 recall_weighted = weighted(binary.recall, spec=("M-MC-14",), through=lambda accuracy, _: accuracy)
 specificity_macro = macro(binary.specificity, spec=("M-MC-15",))
 specificity_micro = micro(binary.specificity, spec=("M-MC-16",))
 specificity_weighted = weighted(binary.specificity, spec=("M-MC-17",))
-f1_macro = macro(ratios.f1, spec=("M-MC-18",), also=("macro-average F1",))
-f1_micro = micro(ratios.f1, spec=("M-MC-19",), also=("micro-average F1",))
-f1_weighted = weighted(ratios.f1, spec=("M-MC-20",), also=("weighted-average F1",))
+f1_macro = macro(ratios.f1, spec=("M-MC-18",), also=("macro-average F1", "f_macro"))
+f1_micro = micro(ratios.f1, spec=("M-MC-19",), also=("micro-average F1", "f_micro"))
+f1_weighted = weighted(ratios.f1, spec=("M-MC-20",), also=("weighted-average F1", "f_weighted_average"))
 f_beta_macro = macro(ratios.f_beta, spec=("M-MC-18",))
 f_beta_micro = micro(ratios.f_beta, spec=("M-MC-19",))
 f_beta_weighted = weighted(ratios.f_beta, spec=("M-MC-20",))

@@ -97,7 +97,7 @@ def f2(t: Binary) -> Number:
 
 @measure(
     symbol="Fβ",
-    also=("F-beta",),
+    also=("F-beta", "Fβ-score"),
     says="F-score in which recall weighs beta squared times as much as precision",
     formula="(1 + beta**2)*TP / ((1 + beta**2)*TP + beta**2*FN + FP)",
     range=(0, 1),

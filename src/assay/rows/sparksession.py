@@ -30,8 +30,8 @@ PORTS = {"spark": 7077, "sc": 15002}
 
 KNOCK = 5.0
 """Seconds in which something must answer at the address; a machine that is there answers in a fraction of one."""
-REGISTER = 8.0
-"""Seconds in which a master must take an application on once it is asked; Spark itself would ask for a minute."""
+REGISTER = 9.0
+"""Seconds in which a master must take on an application that has begun; Spark itself would ask for a minute."""
 IDLE = 60.0
 """Seconds in which a cluster must lend its first executor; without one Spark would wait for ever."""
 
@@ -110,9 +110,10 @@ def _needed(module: str) -> Any:  # noqa: ANN401  pyspark is optional, so its ty
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about versions of pandas, which is not used here
-            if module.startswith("pyspark.sql.connect"):
-                import_module("pyspark.sql.connect.functions")
-            return import_module(module)
+            found = import_module(module)
+            with suppress(ImportError):
+                import_module("pyspark.testing.utils")  # asked for by pyspark itself later on, when it would warn again
+            return found
     except ImportError as error:
         raise PlanError(
             "missing-extra",
@@ -202,7 +203,7 @@ def _started(core: Any, sql: Any, address: str, *, loopback: bool) -> Session:  
         "spark.master": address,
         "spark.app.name": "assay",
         "spark.driver.memory": "1g",
-        "spark.log.level": "INFO",  # into our file, until the cluster has taken the application on
+        "spark.log.level": "WARN",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if loopback else {}),
@@ -248,7 +249,6 @@ class _Java:
             self._context = self._core.SparkContext(conf=conf, gateway=self._gateway)
         finally:
             done.set()
-        self._context.setLogLevel("ERROR")
         return self._context
 
     def _watch(self, done: threading.Event, masters: int) -> None:
@@ -256,7 +256,7 @@ class _Java:
         end = float("inf")
         while not done.wait(0.2):
             told = self._chatter()
-            if end == float("inf") and "Connecting to master" in told:
+            if end == float("inf") and "Setting Spark log level" in told:  # the first thing an application says
                 end = time.monotonic() + REGISTER
             if time.monotonic() > end or told.count("Failed to connect to master") >= masters:
                 self._gateway.proc.kill()
@@ -267,7 +267,7 @@ class _Java:
 
     def told(self) -> str:
         """The last complaint of the process, without its time."""
-        lines = re.findall(r"(?: ERROR | WARN .*?: )(.*Failed to connect.*|.+Exception.*)$", self._chatter(), re.MULTILINE)
+        lines = re.findall(r"(?:ERROR|WARN) (.*(?:Failed to connect|Exception).*)$", self._chatter(), re.MULTILINE)
         return visible(lines[-1]) if lines else "something answers there, but it does not speak Spark"
 
     def end(self) -> None:

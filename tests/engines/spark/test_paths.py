@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 
-import numpy as np
 import polars as pl
 import pytest
 
 import assay
 from assay.app.cli import cli
+from assay.rows.sparksession import Session
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),
@@ -26,13 +27,14 @@ ROLES = {"truth": "y", "predicted": "p.q", "group": "g"}
 def files(tmp_path_factory):
     """The same rows in three formats, under a name that Spark would take for a pattern."""
     folder = tmp_path_factory.mktemp("files [1]")
-    rng = np.random.default_rng(5)
+    pick = random.Random(5).choices
+    labels = ["cat", "dog", 'e"l', "f,g"]
     frame = pl.DataFrame(
         {
-            "y": rng.choice(["cat", "dog", 'e"l', "f,g"], 900),
-            "p.q": rng.choice(["cat", "dog", 'e"l', "f,g"], 900),
-            "g": rng.choice(["x", "", "NA", None], 900),
-            "w": rng.choice([0.1, 0.2, 12.5], 900),
+            "y": pick(labels, k=900),
+            "p.q": pick(labels, k=900),
+            "g": pick(["x", "", "NA", None], k=900),
+            "w": pick([0.1, 0.2, 12.5], k=900),
         }
     )
     frame.write_parquet(folder / "a.parquet")
@@ -77,7 +79,7 @@ assert signal.getsignal(signal.SIGINT) is before
 
 def test_a_standalone_cluster_reads_every_format_and_nothing_of_it_stays(cluster, files, pytestconfig):
     told = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT, cluster.address, *map(str, files)],
+        [sys.executable, "-c", SCRIPT, cluster.address, *map(str, files)],
         capture_output=True,
         text=True,
         cwd=pytestconfig.rootpath,
@@ -148,7 +150,11 @@ TEXTS = {
 }
 
 
-def test_text_is_read_and_refused_as_the_embedded_engine_does(cluster, tmp_path):
+def test_text_is_read_and_refused_as_the_embedded_engine_does(cluster, connect, tmp_path, monkeypatch):
+    one = Session(
+        spark=connect, address=cluster.connect, end=lambda: None
+    )  # opening it anew each time is not the point
+    monkeypatch.setattr("assay.rows.spark.open_session", lambda _: one)
     differing = {}
     for name, text in TEXTS.items():
         (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
