@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -80,7 +79,7 @@ sys.modules[__name__].__class__ = _Face
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that `import assay` stays instant."""
     if name == "__version__":
-        return version("assay")
+        return import_module("importlib.metadata").version("assay")
     if name not in __all__:
         msg = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(msg)

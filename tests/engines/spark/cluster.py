@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from importlib.util import find_spec
@@ -18,10 +19,12 @@ from pathlib import Path
 from typing import Self
 
 HERE = "127.0.0.1"
+HOSTS = {"worker1": HERE, "worker2": "127.0.0.2" if sys.platform == "linux" else HERE}
+"""Two machines to Spark, which runs a slow task again on another one only; both are this one."""
 PATIENCE = 60
 LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # a daemon that lives for a minute is not worth optimising
 APPLICATION = {
-    # Half of each worker for an application, so that a classic session and the Connect server run side by side.
+    # One core of each worker for an application, so that several run side by side.
     "spark.cores.max": "2",
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",
@@ -84,9 +87,11 @@ class Cluster:
         self.connect = f"sc://{HERE}:{port}"
 
     def add_worker(self, name: str) -> None:
-        """One more worker: an executor of the Connect server and one of a classic session fit into it."""
-        sizes = ["--cores", "2", "--memory", "2g", "--work-dir", str(self.folder / name)]
-        self._run(name, "spark-class", "org.apache.spark.deploy.worker.Worker", "--host", HERE, *sizes, self.address)
+        """One more worker, with room for an executor of each: Connect server, session of the tests, session of assay."""
+        sizes = ["--cores", "3", "--memory", "3g", "--work-dir", str(self.folder / name)]
+        self._run(
+            name, "spark-class", "org.apache.spark.deploy.worker.Worker", "--host", HOSTS[name], *sizes, self.address
+        )
 
     def replace_worker(self, name: str) -> None:
         """A worker in the place of one that was killed."""
@@ -128,7 +133,7 @@ class Cluster:
                     "SPARK_HOME": str(self.home),
                     "SPARK_CONF_DIR": str(self.folder / "conf"),
                     "SPARK_LOCAL_DIRS": str(self.folder),
-                    "SPARK_LOCAL_IP": HERE,
+                    "SPARK_LOCAL_IP": HOSTS.get(name, HERE),
                     "SPARK_DAEMON_MEMORY": "512m",
                     "SPARK_DAEMON_JAVA_OPTS": f"{LIGHT} -Djava.io.tmpdir={self.folder}",
                 },

@@ -102,7 +102,7 @@ def test_a_session_on_another_cluster_is_not_taken_for_this_one(cluster, classic
 
 
 def test_a_folder_of_parts_is_read_as_one_table(cluster, files, tmp_path):
-    frame = pl.read_parquet(files[0])
+    frame = pl.read_parquet(files[0], glob=False)
     for site, start in (("01", 0), ("02", 450)):
         (tmp_path / "rows.parquet" / f"site={site}").mkdir(parents=True)
         frame.slice(start, 450).write_parquet(tmp_path / "rows.parquet" / f"site={site}" / "part.parquet")
