@@ -87,7 +87,7 @@ class Cluster:
         self.connect = f"sc://{HERE}:{port}"
 
     def add_worker(self, name: str) -> None:
-        """One more worker, with room for an executor of each: Connect server, session of the tests, session of assay."""
+        """One more worker, with room for an executor of the Connect server, of the tests, and of assay."""
         sizes = ["--cores", "3", "--memory", "3g", "--work-dir", str(self.folder / name)]
         self._run(
             name, "spark-class", "org.apache.spark.deploy.worker.Worker", "--host", HOSTS[name], *sizes, self.address
