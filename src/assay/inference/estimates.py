@@ -77,7 +77,7 @@ class Estimate:
 
         >>> from assay.assess.run import assess
         >>> print(assess(truth=[1, 1, 0, 0], predicted=[1, 0, 0, 0])["recall"])
-        recall 0.500   95 % interval 0.095 to 0.905   1 / 2, clopper-pearson
+        recall 0.500   95 % interval 0.013 to 0.987   1 / 2, clopper-pearson
         """
         if isinstance(self.result, Undefined):
             return f"{self.measure} undefined   {self.result.reason}"
