@@ -46,7 +46,7 @@ def from_spark(
                 fix="rename one of them",
             )
         alias = f"c{names.index(found)}"
-        kind = fields[alias].dataType.typeName()
+        kind = _kind(fields[alias].dataType)
         if kind not in fit:
             raise RowsError(
                 "column-not-scalar" if kind in _NESTED else code,
@@ -71,6 +71,12 @@ def from_spark(
         opened=opened,
         names={alias: field.name for alias, field in fields.items()},
     )
+
+
+def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
+    """The name of a type; a text that Spark compares otherwise than byte by byte would merge labels."""
+    collation = getattr(type_, "collation", "UTF8_BINARY")
+    return str(type_.typeName()) if collation == "UTF8_BINARY" else f"string collate {collation}"
 
 
 def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, engine: str) -> FrameSource:

@@ -78,7 +78,7 @@ def open_session(engine: str) -> Session:
         connect = _needed("pyspark.sql.connect.session")
         _knock(places, address)
         return _remote(connect, engine, address)
-    _needed("pyspark.sql")
+    _needed("py4j")  # which the small pyspark-client, for Connect only, comes without
     _demand_java()
     host = _knock(places, address)
     return _classic(address, loopback=host in _LOOPBACK)
@@ -170,12 +170,18 @@ def _remote(connect: Any, url: str, address: str) -> Session:  # noqa: ANN401
         session.client.set_retry_policies([retries.DefaultPolicy(max_retries=_RETRIES)])
         for name, value in _QUERIES.items():
             session.conf.set(name, value)
-        return Session(spark=session, address=address, end=session.stop)
+        return Session(spark=session, address=address, end=lambda: _stop(session))
     except Exception as error:
         if session is not None:
-            with suppress(Exception):
-                session.stop()
+            _stop(session)
         raise _absent(address, reason(error) or "something answers, but no Spark Connect server") from error
+
+
+def _stop(session: Any) -> None:  # noqa: ANN401
+    """End a remote session; a server that is gone has ended it already, and what happened before matters more."""
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        session.stop()
 
 
 def _classic(address: str, *, loopback: bool) -> Session:
@@ -237,7 +243,8 @@ class _Java:
 
     def context(self, conf: Any) -> Any:  # noqa: ANN401
         """The application on the cluster, or an error soon after the cluster should have taken it on."""
-        if self._core.SparkContext._gateway is not None:  # noqa: SLF001  left by a session that was stopped before
+        if self._core.SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:  # noqa: SLF001
+            # A Java process is there already: of a session that was stopped before, or of spark-submit.
             self._context = self._core.SparkContext(conf=conf)
             return self._context
         launch = import_module("pyspark.java_gateway").launch_gateway
@@ -289,7 +296,7 @@ class _Java:
             context = self._core.SparkContext
             context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
         self._log.close()
-        if threading.current_thread() is threading.main_thread():
+        if threading.current_thread() is threading.main_thread() and self._on_interrupt is not None:
             signal.signal(signal.SIGINT, self._on_interrupt)
 
 

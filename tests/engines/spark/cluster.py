@@ -18,17 +18,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+import run
+
 HERE = "127.0.0.1"
 HOSTS = {"worker1": HERE, "worker2": "127.0.0.2" if sys.platform == "linux" else HERE}
 """Two machines to Spark, which runs a slow task again on another one only; both are this one."""
 PATIENCE = 60
-LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # a daemon that lives for a minute is not worth optimising
+LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+"""For every Java process of the tests: none lives long enough to be worth optimising."""
 APPLICATION = {
     # One core of each worker for an application, so that several run side by side.
     "spark.cores.max": "2",
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",
-    "spark.executor.extraJavaOptions": LIGHT,
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # no job begins before both workers take part
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
@@ -41,7 +43,7 @@ def unfit() -> str:
     """Why no cluster can be started here, or nothing."""
     if find_spec("pyspark") is None:
         return "the Spark tests need pyspark: pip install 'assay[spark]'"
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    if not run.java():
         return "the Spark tests need Java: apt-get install openjdk-17-jre-headless"
     return ""
 
@@ -78,7 +80,6 @@ class Cluster:
             **APPLICATION,
             "spark.connect.grpc.binding.address": HERE,
             "spark.connect.grpc.binding.port": "0",
-            "spark.driver.extraJavaOptions": LIGHT,
         }
         stated = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         server = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
@@ -135,7 +136,8 @@ class Cluster:
                     "SPARK_LOCAL_DIRS": str(self.folder),
                     "SPARK_LOCAL_IP": HOSTS.get(name, HERE),
                     "SPARK_DAEMON_MEMORY": "512m",
-                    "SPARK_DAEMON_JAVA_OPTS": f"{LIGHT} -Djava.io.tmpdir={self.folder}",
+                    # A worker hands it on to its executors.
+                    "JDK_JAVA_OPTIONS": f"{LIGHT} -Djava.io.tmpdir={self.folder}",
                 },
             )
 

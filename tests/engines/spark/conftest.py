@@ -3,7 +3,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines.spark.cluster import APPLICATION, Cluster, unfit
+from tests.engines.spark.cluster import APPLICATION, LIGHT, Cluster, unfit
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _light():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", LIGHT)
+        yield
 
 
 @pytest.fixture(scope="session")

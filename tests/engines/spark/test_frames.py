@@ -93,6 +93,12 @@ def test_only_cells_come_back_and_never_a_row(classic, monkeypatch):
     assert [len(rows) for rows in seen] == [12]
 
 
+def test_labels_that_the_cluster_would_merge_are_refused(spark):
+    frame = spark.sql("SELECT 'a' COLLATE UTF8_LCASE AS y, 'A' AS p")
+    with pytest.raises(assay.RowsError, match="UTF8_LCASE"):
+        assay.assess(data=frame, truth="y", predicted="p")
+
+
 UNFIT = {
     "missing-column": ("SELECT 1 AS y, 1 AS q", {}),
     "duplicate-column": ("SELECT 1 AS y, 1 AS p, 2 AS p", {}),
