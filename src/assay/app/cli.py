@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from assay.app.options import of_rows
 from assay.core.errors import AssayError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -54,40 +55,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 
 @cli.command()
 @click.argument("predictions", type=click.Path())
-@click.option("--truth", metavar="COLUMN", help="Column with the true labels.")
-@click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels.")
-@click.option("--positive", metavar="LABEL", help="The positive class, if there are two.")
-@click.option("--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order.")
-@click.option(
-    "--group", "groups", metavar="COLUMN", multiple=True, help="Also assess each level of this column; repeatable."
-)
-@click.option("--weight", metavar="COLUMN", help="Column with row weights.")
-@click.option(
-    "--measure", "measures", metavar="NAME", multiple=True, help="Only these measures or families; repeatable."
-)
-@click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals.")
-@click.option("--missing", default="error", show_default=True, help="Rows without a label: error or drop.")
-@click.option("--unknown", default="error", show_default=True, help="Predicted labels that are no class: error or own.")
-@click.option(
-    "--undefined",
-    default="propagate",
-    show_default=True,
-    help="Undefined classes in averages: propagate, skip, zero, one.",
-)
-@click.option(
-    "--shares", default="wilson", show_default=True, help="Interval of shares: wilson, clopper-pearson, jeffreys."
-)
-@click.option(
-    "--cells", default="auto", show_default=True, help="Interval of the rest: auto, dirichlet, bca, percentile, delta."
-)
-@click.option("--seed", default=4213, show_default=True, help="Seed of the draws.")
-@click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header.")
-@click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file.")
-@click.option("--max-rows", type=int, help="Refuse files with more rows.")
-@click.option("--sha256", help="Refuse a file with another digest.")
-@click.option(
-    "--engine", metavar="ENGINE", help="Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]"
-)
+@of_rows
 @click.option(
     "--out",
     "-o",
