@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.inference.estimates import Estimate, Interval
     from assay.measures.catalogue import measure, measures
     from assay.rows.files import Reading
+    from assay.rows.limits import Limits
 
 __all__ = [
     "AssayError",
@@ -34,6 +35,7 @@ __all__ = [
     "EngineError",
     "Estimate",
     "Interval",
+    "Limits",
     "MissingColumn",
     "OutOfRange",
     "PlanError",
@@ -54,6 +56,7 @@ _HOMES = {
     "Assessment": "assay.assess.assessment",
     "Estimate": "assay.inference.estimates",
     "Interval": "assay.inference.estimates",
+    "Limits": "assay.rows.limits",
     "Reading": "assay.rows.files",
     "Record": "assay.assess.record",
     "assess": "assay.assess.run",

@@ -48,6 +48,11 @@ _ROWS = (
     click.option("--max-rows", type=int, help="Refuse files with more rows."),
     click.option("--sha256", help="Refuse a file with another digest."),
     click.option(
+        "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
+    ),
+    click.option("--threads", type=int, help="Threads the embedded engine may use."),
+    click.option("--temp", type=click.Path(), help="Folder the embedded engine may spill to, if not the system's own."),
+    click.option(
         "--engine",
         metavar="ENGINE",
         help="Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",

@@ -32,6 +32,8 @@ def run_file(path: str | Path, *, quiet: bool = False, **given: Any) -> Assessme
         max_rows=given.pop("max_rows", None),
         sha256=given.pop("sha256", None),
     )
+    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
+    limits = assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
     embedded = given.get("engine") in (None, "duckdb")
     if missing := [role for role, column in roles.items() if column is None]:
@@ -53,6 +55,7 @@ def run_file(path: str | Path, *, quiet: bool = False, **given: Any) -> Assessme
             labels=labels or None,
             measures=measures or None,
             reading=reading,
+            limits=limits,
             spelled=True,
             progress=progress,
             **given,

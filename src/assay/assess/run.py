@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from assay.assess.assessment import Assessment
+from assay.assess.environment import environment
 from assay.assess.record import Record
 from assay.assess.settings import Settings, chosen
 from assay.core.errors import PlanError, RowsError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from assay.measures import Measure
     from assay.measures.averages import Policy
     from assay.rows.files import Reading
+    from assay.rows.limits import Limits
 
 
 def assess(
@@ -52,12 +54,14 @@ def assess(
     draws: int = DRAWS,
     reading: Reading | None = None,
     engine: str | None = None,
+    limits: Limits | None = None,
     spelled: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Assessment:
     """Every count-based measure with its interval, from labels or from a confusion matrix.
 
-    A path is read by the embedded engine, or by a Spark cluster: engine="spark://host:7077" or "sc://host:15002".
+    A path is read by the embedded engine, within limits=Limits(memory="1GB", threads=2) if stated; or by a Spark
+    cluster: engine="spark://host:7077" or "sc://host:15002".
 
     >>> a = assess(truth=[1, 1, 0, 0, 1], predicted=[1, 0, 0, 0, 1])
     >>> a["recall"].value, a["recall"].numerator, a["recall"].denominator
@@ -85,10 +89,17 @@ def assess(
                 fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
             )
     roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight)
-    source = open_source(data, roles, reading, progress, engine)
+    source = open_source(data, roles, reading, progress=progress, engine=engine, limits=limits)
     try:
         return _assessed(
-            source, count(source), settings, labels=labels, positive=positive, spelled=spelled, roles=roles
+            source,
+            count(source),
+            settings,
+            labels=labels,
+            positive=positive,
+            spelled=spelled,
+            roles=roles,
+            limits=limits,
         )
     finally:
         source.close()
@@ -125,6 +136,7 @@ def _assessed(
     positive: Label | None,
     spelled: bool,
     roles: Roles,
+    limits: Limits | None,
 ) -> Assessment:
     if not counted_.rows:
         raise no_rows(source.where)
@@ -163,6 +175,7 @@ def _assessed(
         grouped=_grouped(counted_, settled, kinds, source),
         notes=(*notes, *settled.notes, *_file_notes(source)),
         data=_about(source, roles),
+        found_in=environment() | ({"limits": limits.to_json()} if limits is not None else {}),
     )
 
 

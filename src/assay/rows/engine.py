@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded engine: names and texts quoted for it, one file opened to it, its failures told as ours."""
+"""The embedded engine: names and texts quoted for it, files opened to it, its failures told as ours."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
 from assay.core.text import counted, listed, quoted, visible
+from assay.rows.limits import Limits
 
 if TYPE_CHECKING:
     import duckdb
@@ -56,21 +57,24 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def connect(path: str) -> duckdb.DuckDBPyConnection:
-    """An engine in memory that may read one file, load nothing, and write nowhere but its own spill folder."""
+def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyConnection:  # noqa: B008  frozen
+    """An engine in memory that may read these files, load nothing, and write nowhere but its own spill folder."""
     import duckdb
 
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     )
-    spill = os.path.join(tempfile.gettempdir(), f"assay-spill-{secrets.token_hex(8)}")  # noqa: PTH118  a string for SQL
+    folder = tempfile.gettempdir() if limits.temp is None else os.path.abspath(limits.temp)  # noqa: PTH100
+    spill = os.path.join(folder, f"assay-spill-{secrets.token_hex(8)}")  # noqa: PTH118  a string for SQL
     for setting in (
+        *([] if limits.bytes is None else [f"memory_limit = '{limits.bytes}B'"]),
+        *([] if limits.threads is None else [f"threads = {limits.threads:d}"]),
         "preserve_insertion_order = true",
         "enable_progress_bar = false",
         "enable_external_file_cache = false",
         "python_enable_replacements = false",  # else a mistyped table name is looked up among Python variables
         f"temp_directory = {quote_literal(spill)}",
-        f"allowed_paths = [{quote_literal(path)}]",
+        f"allowed_paths = [{', '.join(quote_literal(path) for path in paths)}]",
         "enable_external_access = false",
     ):
         connection.execute(f"SET {setting}")
@@ -127,7 +131,7 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
             "the engine ran out of memory",
             where=where,
             found=message,
-            fix="close other programs, or read fewer columns at once",
+            fix="allow more with memory= (--memory 2GB), or use fewer threads: each holds buffers of its own",
         )
     of_the_file = (
         duckdb.IOException,

@@ -19,6 +19,7 @@ from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.rows import columnar, csvfiles, jsonlines, parquetpages
 from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, told_as_ours
+from assay.rows.limits import Limits
 from assay.rows.opened import (
     VIEW,
     OpenedFile,
@@ -48,6 +49,7 @@ def open_file(
     reading: Reading = Reading(),  # noqa: B008  frozen
     *,
     progress: Callable[[int, int], None] | None = None,
+    limits: Limits = Limits(),  # noqa: B008
 ) -> OpenedFile:
     """Check a file to its last byte and open it for counting; `progress` hears of bytes done and bytes in all."""
     known_as = os.fsdecode(path)
@@ -64,6 +66,7 @@ def open_file(
             head=head,
             reading=reading,
             progress=progress,
+            limits=limits,
             stamp=stamp_of(before),
         ).open()
         if folder:
@@ -134,12 +137,13 @@ class _Opening:
     head: bytes
     reading: Reading
     progress: Callable[[int, int], None] | None
+    limits: Limits
     stamp: Stamp
 
     def open(self) -> OpenedFile:
         """Check the file in its format and hand it to the engine."""
         with told_as_ours(visible(self.known_as), self.form.name):
-            connection = connect(self.path)
+            connection = connect([self.path], self.limits)
         found = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[
             self.form.name
         ](connection)

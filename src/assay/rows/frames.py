@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.files import Reading
+    from assay.rows.limits import Limits
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
 UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
@@ -145,12 +146,14 @@ def from_path(
     path: str | os.PathLike[str],
     roles: Roles,
     reading: Reading | None,
+    *,
     progress: Any,  # noqa: ANN401
     engine: str | None,
+    limits: Limits | None = None,
 ) -> FrameSource:
     """A path, read by the embedded engine or by the one that is named."""
     if engine in (None, "duckdb"):
-        return from_file(path, roles, reading, progress)
+        return from_file(path, roles, reading, progress=progress, limits=limits)
     from assay.rows.sparksession import is_cluster
 
     if not is_cluster(str(engine)):
@@ -161,17 +164,32 @@ def from_path(
             known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
             fix="name one of these, or leave it out",
         )
+    if limits is not None:
+        raise PlanError(
+            "role-clash",
+            "limits are stated, but the cluster has its own",
+            where="limits",
+            fix="leave memory, threads and temp out, or set them in the cluster's configuration",
+        )
     from assay.rows.files import Reading
     from assay.rows.spark import from_cluster
 
     return from_cluster(path, roles, reading or Reading(), str(engine))
 
 
-def from_file(path: str | os.PathLike[str], roles: Roles, reading: Reading | None, progress: Any) -> FrameSource:  # noqa: ANN401
+def from_file(
+    path: str | os.PathLike[str],
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    limits: Limits | None = None,
+) -> FrameSource:
     """A file, opened by the embedded engine with every text column as text."""
     from assay.rows.files import Reading, check_scalar, number_column, open_file
+    from assay.rows.limits import Limits
 
-    opened = open_file(path, reading or Reading(), progress=progress)
+    opened = open_file(path, reading or Reading(), progress=progress, limits=limits or Limits())
     names = list(opened.columns)
     for column in (roles.truth, roles.predicted, *roles.group.values()):
         check_scalar(opened, str(column))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.files import OpenedFile, Reading
+    from assay.rows.limits import Limits
     from assay.rows.spark import SparkFile
 
 ENGINE_FROM = 200_000
@@ -104,10 +105,19 @@ def open_source(
     data: object,
     roles: Roles,
     reading: Reading | None = None,
+    *,
     progress: Any = None,  # noqa: ANN401
     engine: str | None = None,
+    limits: Limits | None = None,
 ) -> Source:
     """Open what the user gave."""
+    if limits is not None and not isinstance(data, (str, os.PathLike)):
+        raise PlanError(
+            "role-clash",
+            "limits are stated, but the data are no path that the embedded engine reads",
+            where="limits",
+            fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
+        )
     if engine is not None and not isinstance(data, (str, os.PathLike)):
         raise PlanError(
             "role-clash",
@@ -121,7 +131,7 @@ def open_source(
     if isinstance(data, (str, os.PathLike)):
         from assay.rows.frames import from_path
 
-        return from_path(data, roles, reading, progress, engine)
+        return from_path(data, roles, reading, progress=progress, engine=engine, limits=limits)
     if isinstance(data, Mapping):
         return _arrays(_from_mapping(data, roles))
     from assay.rows.frames import from_frame

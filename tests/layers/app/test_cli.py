@@ -132,3 +132,24 @@ def test_a_closed_pipe_is_no_traceback():
     shell = f"{sys.executable} -m assay measures | head -1"
     done = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False)  # noqa: S602  a real pipe
     assert "Traceback" not in done.stderr
+
+
+def test_limits_are_kept_or_refused(predictions, tmp_path):
+    given = (
+        "run",
+        predictions,
+        "--truth",
+        "truth",
+        "--predicted",
+        "guess",
+        "--positive",
+        "yes",
+        "-o",
+        tmp_path / "out",
+    )
+    done = assay(*given, "--memory", "1GB", "--threads", "1", "--temp", tmp_path, "--json", "-q")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["environment"]["limits"] == {"memory": "1GB", "threads": 1}
+    done = assay(*given, "--memory", "much")
+    assert done.returncode == 2
+    assert "512MiB" in done.stderr

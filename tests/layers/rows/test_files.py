@@ -240,7 +240,7 @@ def test_the_engine_reads_the_one_file_and_nothing_else(write, tmp_path):
 
 def test_the_engine_spills_into_its_own_folder_and_cleans_up(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    connection = connect("/nowhere")
+    connection = connect(["/nowhere"])
     connection.execute("SET memory_limit = '150MB'")
     assert connection.sql("SELECT count(*) FROM (SELECT i FROM range(10_000_000) t(i) GROUP BY i)").fetchall() == [
         (10_000_000,)
