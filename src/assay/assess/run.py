@@ -296,6 +296,7 @@ def _about(source: Source, roles: Roles) -> dict[str, Any]:
         name = Path(source.opened.path).name
         about |= {"from": name, "format": source.opened.format}
         about |= {"files": {name: source.opened.sha256}} if source.opened.sha256 else {}
+        about |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
     return about
 
 
