@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The confusion matrix of a Record as a reader meets it: at most thirty classes, shares of rows, the worst mistakes."""
+"""The confusion matrix of a Record as a reader meets it: at most thirty classes, shares of each, the worst mistakes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """One true class: where its rows went."""
+    """One label that was given: what its rows truly were."""
 
     label: str
     cells: tuple[Cell, ...]
@@ -39,7 +39,7 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Rows are truth, columns are predictions."""
+    """Rows are predictions, columns are truth, as ISO/IEC TS 4213 lays them out (errata E-TS-08)."""
 
     labels: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
@@ -113,32 +113,33 @@ def matrix(found: Counts) -> Matrix:
     table: list[list[Count]] = [[0] * size for _ in range(size)]
     other_hits: Count = 0
     for t, p, n in found.cells:
-        table[place.get(t, last)][place.get(p, last)] += n
+        table[place.get(p, last)][place.get(t, last)] += n
         if t == p and t not in place:
             other_hits += n
     names = [visible(found.labels[i]) for i in shown] + ([sentences.other_classes(k - last)] if size > last else [])
+    totals = [sum(row[i] for row in table) for i in range(size)]
     return Matrix(
         labels=tuple(names),
         rows=tuple(
-            _row(name, i, table[i], mixed=i == last and other_hits != table[i][i]) for i, name in enumerate(names)
+            _row(name, i, table[i], totals, mixed=i == last and other_hits != table[i][i])
+            for i, name in enumerate(names)
         ),
-        totals=tuple(amount(sum(row[i] for row in table)) for i in range(size)),
+        totals=tuple(map(amount, totals)),
         total=amount(found.total),
         hidden=k - last,
     )
 
 
-def _row(name: str, place: int, row: Sequence[Count], *, mixed: bool) -> MatrixRow:
-    whole = sum(row)
+def _row(name: str, place: int, row: Sequence[Count], totals: Sequence[Count], *, mixed: bool) -> MatrixRow:
     cells = []
     for i, n in enumerate(row):
-        part = share(n, whole)
+        part = share(n, totals[i])
         # Where the others are added up, the corner holds mistakes among them too, so it is not marked as right.
         right = i == place and not mixed
         cells.append(
             Cell(count=amount(n), share=part, shown=in_hundred(part) if part else "", right=right, empty=not n)
         )
-    return MatrixRow(label=name, cells=tuple(cells), total=amount(whole))
+    return MatrixRow(label=name, cells=tuple(cells), total=amount(sum(row)))
 
 
 def mistakes(found: Counts) -> tuple[Mistake, ...]:

@@ -101,7 +101,7 @@ def _matrix(document: Document) -> list[str]:
     matrix = document.matrix
     if len(matrix.labels) > MOST_CELLS:
         return []
-    head = ["true ↓ predicted →", *map(name, matrix.labels), "all"]
+    head = ["predicted ↓ true →", *map(name, matrix.labels), "all"]
     rows = [
         [name(row.label), *(f"**{cell.count}**" if cell.right else cell.count for cell in row.cells), row.total]
         for row in matrix.rows

@@ -81,7 +81,7 @@ def _matrix(matrix: Matrix, *, weighted: bool) -> str:
         return ""
     names = [fitted(name, LONGEST) for name in matrix.labels]
     rows = [(fitted(row.label, LONGEST), *(cell.count for cell in row.cells), row.total) for row in matrix.rows]
-    caption = f"{'Weight' if weighted else 'Rows'}: true class down, predicted class across"
+    caption = f"{'Weight' if weighted else 'Rows'}: predicted class down, true class across"
     return _table(caption, ("", *names, "all"), [*rows, ("all", *matrix.totals, matrix.total)])
 
 

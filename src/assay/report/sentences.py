@@ -66,9 +66,9 @@ POLICIES: Final = {
     "one": "a class without a value counts as 1 in averages",
 }
 
-ORIENTATION: Final = "Rows are what was true, columns what was predicted."
+ORIENTATION: Final = "Rows are what was predicted, columns what was true, as ISO/IEC TS 4213 draws it."
 SHADING: Final = (
-    "The stronger the colour of a cell, the larger its share of its row: "
+    "The stronger the colour of a cell, the larger its share of the true class: "
     "✓\u00a0blue is right, ✗\u00a0orange is mistaken."
 )
 HEADLINE: Final = "Headline measures"

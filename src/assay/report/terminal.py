@@ -163,7 +163,7 @@ def _bar(one: Entry) -> str:
 def _matrix(page: _Page, matrix: Matrix, *, weighted: bool) -> None:
     if matrix.hidden or len(matrix.labels) > MOST_CELLS:
         return
-    page.head(f"Confusion: {'weight' if weighted else 'rows'} by what was true (down) and what was predicted (across)")
+    page.head(f"Confusion: {'weight' if weighted else 'rows'} by what was predicted (down) and what was true (across)")
     page.table(*(_cells(matrix, room) for room in (LABEL, 12, 6, 3)))
 
 

@@ -104,10 +104,13 @@ def test_the_matrix_of_many_classes_adds_the_small_ones_up_and_loses_no_row():
         assert sum(whole(cell.count) for cell in row.cells) == whole(row.total)
 
 
-def test_the_matrix_of_few_classes_equals_the_tally():
+def test_the_matrix_of_few_classes_is_the_tally_with_predictions_in_rows():
     assessment = examples.classes(9)
     shown = matrix(counts(assessment.record["tallies"]["confusion"]))
-    assert [[whole(cell.count) for cell in row.cells] for row in shown.rows] == assessment.confusion.matrix()
+    truth_in_rows = [
+        list(column) for column in zip(*([whole(c.count) for c in row.cells] for row in shown.rows), strict=True)
+    ]
+    assert truth_in_rows == assessment.confusion.matrix()
     assert [cell.right for cell in shown.rows[3].cells] == [i == 3 for i in range(9)]
 
 
