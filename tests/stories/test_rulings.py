@@ -18,7 +18,7 @@ import pytest
 import assay
 
 RULINGS = tomllib.loads(Path(__file__).with_name("rulings.toml").read_text(encoding="utf-8"))["ruling"]
-OF_FILES = [ruling for ruling in RULINGS if "file" in ruling]
+OF_FILES = [ruling for ruling in RULINGS if "file" in ruling or "files" in ruling]
 
 
 def parquet(columns):
@@ -31,14 +31,16 @@ NAMES = {"np": np, "pd": pd, "nan": float("nan"), "parquet": parquet}
 
 
 def written(ruling, folder):
-    path = folder / ruling["file"]["name"]
-    spec = ruling["file"]
-    path.write_bytes(eval(spec["bytes"], NAMES) if "bytes" in spec else spec["text"].encode())  # noqa: S307  our own file
-    return path
+    """The path a ruling is about: its file, or the folder its files are in."""
+    for spec in ruling.get("files", [ruling.get("file")]):
+        path = folder / "data" / spec["name"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(eval(spec["bytes"], NAMES) if "bytes" in spec else spec["text"].encode())  # noqa: S307  our own file
+    return folder / "data" if "files" in ruling else path
 
 
 def assessed(ruling, folder):
-    if "file" not in ruling:
+    if ruling not in OF_FILES:
         return assay.assess(**eval(ruling["data"], NAMES))  # noqa: S307  our own file
     given = dict(ruling.get("given", {}))
     reading = assay.Reading(**{name: given.pop(name) for name in ("sha256", "max_rows") if name in given})

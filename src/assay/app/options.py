@@ -46,7 +46,12 @@ _ROWS = (
     click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
     click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
     click.option("--max-rows", type=int, help="Refuse files with more rows."),
-    click.option("--sha256", help="Refuse a file with another digest."),
+    click.option(
+        "--sha256",
+        metavar="[NAME=]DIGEST",
+        multiple=True,
+        help="Refuse a file with another digest; for several files repeat it, with the names in the Record.",
+    ),
     click.option(
         "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
     ),

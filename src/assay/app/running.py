@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.core.errors import PlanError
-from assay.core.text import listed
+from assay.core.errors import AssayError, PlanError
+from assay.core.text import counted, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,33 +23,35 @@ LONG = 32 * 2**20
 """Bytes from which reading a file is worth a progress bar."""
 
 
-def run_file(path: str | Path, *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
-    """Assess a file; labels typed as text are matched to the file's own type."""
+def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
+    """Assess a file or several; labels typed as text are matched to the file's own type."""
+    data: str | list[str] = str(path) if isinstance(path, (str, Path)) else list(path)
+    data = data[0] if isinstance(data, list) and len(data) == 1 else data
     roles = {role: given.pop(role, None) for role in ("truth", "predicted")}
     reading = assay.Reading(
         delimiter=given.pop("delimiter", None),
         decimal=given.pop("decimal", "."),
         max_rows=given.pop("max_rows", None),
-        sha256=given.pop("sha256", None),
+        sha256=_pins(given.pop("sha256", ())),
     )
     allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
     limits = assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
     embedded = given.get("engine") in (None, "duckdb")
     if missing := [role for role, column in roles.items() if column is None]:
-        from assay.rows.files import open_file
+        from assay.rows.together import open_files
 
-        columns = list(open_file(path, reading).columns) if embedded else []
+        columns = list(open_files(data, reading).columns) if embedded else []
         raise PlanError(
             "role-missing",
             f"nobody said which column holds the {' and the '.join(missing)} labels",
-            where=str(path),
+            where=visible(data if isinstance(data, str) else data[0]),
             known=listed(columns, most=20),
             fix=" ".join(f"--{role} COLUMN" for role in missing),
         )
-    with _bar(Path(path), quiet=quiet or not embedded) as progress:
+    with _bar(data, quiet=quiet or not embedded) as progress:
         return assay.assess(
-            data=str(path),
+            data=data,
             **roles,
             group=groups or None,
             labels=labels or None,
@@ -63,8 +65,8 @@ def run_file(path: str | Path, *, quiet: bool = False, **given: Any) -> Assessme
 
 
 @contextmanager
-def _bar(path: Path, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    size = path.stat().st_size if path.is_file() else 0
+def _bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    size, name = (0, "") if quiet else _size(data)
     if quiet or size < LONG or not sys.stderr.isatty():
         yield None
         return
@@ -73,14 +75,43 @@ def _bar(path: Path, *, quiet: bool) -> Iterator[Callable[[int, int], None] | No
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"reading {path.name}", total=size)
+        task = bar.add_task(f"reading {name}", total=size)
 
         def tell(done: int, total: int) -> None:
             bar.update(
-                task, completed=done, total=total, description="counting" if done >= total else f"reading {path.name}"
+                task, completed=done, total=total, description="counting" if done >= total else f"reading {name}"
             )
 
         yield tell
+
+
+def _size(data: str | list[str]) -> tuple[int, str]:
+    """The bytes to be read, and what to call them; what cannot be listed is told of when it is opened."""
+    from assay.rows.listing import list_files
+
+    try:
+        files = list_files(data)
+        size = sum(Path(one.path).stat().st_size for one in files)
+    except (AssayError, OSError):
+        return 0, ""
+    return size, files[0].name if len(files) == 1 else counted(len(files), "file")
+
+
+def _pins(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
+    """Digests as typed: one alone, or each with its file's name before it."""
+    typed = [given] if isinstance(given, str) else list(given or ())
+    if len(typed) == 1 and "=" not in typed[0]:
+        return typed[0]
+    pins = {name: digest for name, _, digest in (one.rpartition("=") for one in typed)}
+    if "" in pins or len(pins) < len(typed):
+        raise PlanError(
+            "option-unknown",
+            "several digests need the names of their files",
+            where="--sha256",
+            found=listed(typed),
+            fix="--sha256 NAME=DIGEST for each file, once",
+        )
+    return pins or None
 
 
 def demo_files() -> Iterator[tuple[str, Path, dict[str, Any]]]:

@@ -293,10 +293,9 @@ def _about(source: Source, roles: Roles) -> dict[str, Any]:
         "columns": {role: c for role, c in roles.named().items() if isinstance(c, str)},
     }
     if isinstance(source, FrameSource) and source.opened is not None:
-        name = Path(source.opened.path).name
-        about |= {"from": name, "format": source.opened.format}
-        about |= {"files": {name: source.opened.sha256}} if source.opened.sha256 else {}
-        about |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
+        files = getattr(source.opened, "files", {})
+        name = counted(len(files), "file") if len(files) > 1 else Path(source.opened.path).name
+        about |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
     return about
 
 

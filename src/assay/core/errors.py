@@ -19,6 +19,7 @@ from typing import ClassVar
 CODES: dict[str, str] = {
     "no-rows": "The input holds no rows, so there is nothing to assess.",
     "no-file": "A path does not exist or cannot be read.",
+    "file-listed-twice": "One file is named twice, so that its rows would be counted twice.",
     "out-exists": "An output path cannot be written.",
     "missing-column": "A named column is not in the data.",
     "duplicate-column": "Two columns carry the same name.",
@@ -45,6 +46,7 @@ CODES: dict[str, str] = {
     "column-not-numeric": "A column that must hold numbers holds something else.",
     "column-not-scalar": "A column holds lists or nested values, not one value a row.",
     "column-type": "A column has a type that cannot hold labels.",
+    "column-type-differs": "A column has one type in one file and another type in another.",
     "ragged-row": "A row has more or fewer fields than the header.",
     "blank-line": "A blank line stands between the rows.",
     "quote-not-closed": "A quoted field is opened and never closed.",
@@ -65,7 +67,6 @@ CODES: dict[str, str] = {
     "measure-unfit": "The measure does not fit the task.",
     "record-unreadable": "A file is not a Record this version can read.",
     "tally-mismatch": "Two tallies cannot be merged.",
-    "cell-too-small": "A tally to be shared holds a cell with fewer rows than may leave the site.",
     "engine-failed": "The engine that holds the data reported a failure.",
     "internal": "A fault of assay itself.",
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import AssayError, PlanError, RowsError
 from assay.core.text import visible
 from assay.rows.csvshape import no_rows, too_many
-from assay.rows.engine import quote_literal, refuse_duplicates, told_as_ours
+from assay.rows.engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.reading import Reading, unreadable
 from assay.rows.textfiles import optional
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
 SOURCE = "assay_source"
-"""What an Arrow table is called inside the engine."""
+"""What an Arrow table is called inside the engine, before the name of its view."""
 
 _PARQUET, _ARROW, _END_OF_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
@@ -44,7 +44,7 @@ def _tail(path: str, size: int) -> bytes:
         raise unreadable(path, error) from None
 
 
-def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[str, int]:
+def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[Scan, int]:
     """The query that reads a Parquet file and its rows by the footer; too many are refused before any is read."""
     where, size = visible(known_as), Path(path).stat().st_size
     tail = _tail(path, 8)
@@ -71,7 +71,7 @@ def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, rea
             fix="write the file again",
         )
     refuse_duplicates(_top_level(schema), where)
-    return f"SELECT * FROM read_parquet({name}, hive_partitioning = false)", rows  # noqa: S608
+    return Scan(head="SELECT * FROM read_parquet(", path=path, tail=", hive_partitioning = false)"), rows
 
 
 def _top_level(schema: list[tuple[str, int | None]]) -> list[str]:
@@ -101,8 +101,8 @@ class _Stream:
 
 
 def arrow(
-    path: str, known_as: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading: Reading
-) -> tuple[str, int, tuple[str, ...]]:
+    path: str, known_as: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading: Reading, *, called: str
+) -> tuple[Scan, int, tuple[str, ...]]:
     """The query that reads an Arrow file or stream, its rows, and what to note."""
     where = visible(known_as)
     is_file = head.startswith(_ARROW)
@@ -128,8 +128,8 @@ def arrow(
         raise no_rows(where, "a table of 0 rows")
     refuse_duplicates(names, where)
     with told_as_ours(where, "arrow"):
-        connection.register(SOURCE, table)
-    return f"SELECT * FROM {SOURCE}", rows, notes  # noqa: S608
+        connection.register(called, table)
+    return Scan(head=f"SELECT * FROM {quote_identifier(called)}"), rows, notes  # noqa: S608
 
 
 @contextmanager

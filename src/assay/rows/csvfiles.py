@@ -14,7 +14,7 @@ import re
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, visible
 from assay.rows.csvshape import Body, Header, Shape, Trouble, blank, no_rows, unclosed
-from assay.rows.engine import quote_identifier, quote_literal, refuse_duplicates
+from assay.rows.engine import Scan, quote_identifier, quote_literal, refuse_duplicates
 from assay.rows.textfiles import BOM, Text, check_text
 
 DELIMITERS = ",;\t|"
@@ -139,7 +139,7 @@ def _names(header: str, delimiter: str, where: str) -> list[str]:
     return rows[0]
 
 
-def select(path: str, compression: str | None, shape: Shape) -> str:
+def select(path: str, compression: str | None, shape: Shape) -> Scan:
     """The query that reads the file: every option stated, every column text."""
     names = shape.header.names
     strict = not (shape.header.crlf and shape.folded)
@@ -168,6 +168,5 @@ def select(path: str, compression: str | None, shape: Shape) -> str:
     elif shape.folded:
         options["new_line"] = r"'\r\n'"
     columns = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
-    return (
-        f"SELECT {columns} FROM read_csv({quote_literal(path)}, {', '.join(f'{k} = {v}' for k, v in options.items())})"  # noqa: S608  quoted above
-    )
+    stated = ", ".join(f"{name} = {value}" for name, value in options.items())
+    return Scan(head=f"SELECT {columns} FROM read_csv(", path=path, tail=f", {stated})")  # noqa: S608  quoted above

@@ -8,6 +8,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
@@ -79,6 +80,24 @@ def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyC
     ):
         connection.execute(f"SET {setting}")
     return connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """The query that reads a file, in two pieces around its path, so that files read alike are read by one query."""
+
+    head: str
+    path: str | None = None
+    tail: str = ""
+
+    def __str__(self) -> str:
+        """The query for this file alone."""
+        return self.over([] if self.path is None else [self.path])
+
+    def over(self, paths: Sequence[str]) -> str:
+        """The same query for several files."""
+        names = [quote_literal(path) for path in paths]
+        return self.head + (f"[{', '.join(names)}]" if len(names) > 1 else "".join(names)) + self.tail
 
 
 def case_blind(name: str) -> str:

@@ -10,16 +10,25 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from assay.core.errors import EngineError, PlanError, RowsError
-from assay.core.text import quoted, visible
+from assay.core.text import counted, quoted, visible
 from assay.rows import columnar, csvfiles, jsonlines, parquetpages
-from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, told_as_ours
+from assay.rows.engine import (
+    GLOB,
+    Scan,
+    case_blind,
+    connect,
+    quote_identifier,
+    quote_literal,
+    told_as_ours,
+)
 from assay.rows.limits import Limits
+from assay.rows.listing import Listed
 from assay.rows.opened import (
     VIEW,
     OpenedFile,
@@ -33,7 +42,7 @@ from assay.rows.opened import (
     translated,
 )
 from assay.rows.reading import Format, Reading, confirm_magic, named_format, regular_file, unreadable
-from assay.rows.textfiles import Text, digest_of, hashed_meanwhile
+from assay.rows.textfiles import Progress, Text, digest_of, hashed_meanwhile
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,46 +52,74 @@ SMALL = 8 << 20
 
 _NESTED = {"list", "array", "struct", "map", "union", "variant"}
 
+Kept = TypeVar("Kept")
+
 
 def open_file(
     path: str | os.PathLike[str],
     reading: Reading = Reading(),  # noqa: B008  frozen
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     limits: Limits = Limits(),  # noqa: B008
 ) -> OpenedFile:
     """Check a file to its last byte and open it for counting; `progress` hears of bytes done and bytes in all."""
     known_as = os.fsdecode(path)
-    before = regular_file(known_as)
-    form = named_format(known_as)
-    head = _head(known_as)
-    path, folder = _literal_path(known_as)
+    [file] = prepared([Listed(path=known_as, name=Path(known_as).name)], reading)
+    return with_engine([file], limits, lambda connection: confirmed(file.open(connection, progress=progress)))
+
+
+def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
+    """Files that are there and named after a format, each with the digest it is pinned to."""
+    pins = _pins(files, reading)
+    found: list[Prepared] = []
     try:
-        confirm_magic(known_as, form, head)
-        opened = _Opening(
-            known_as=known_as,
-            path=path,
-            form=form,
-            head=head,
-            reading=reading,
-            progress=progress,
-            limits=limits,
-            stamp=stamp_of(before),
-        ).open()
-        if folder:
-            weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
-            folder = None
-    except (RowsError, EngineError) as error:
-        if error.code not in {"too-many-rows", "expands-past-limit"}:
-            _demand_pinned(known_as, reading, digest_of(known_as) if reading.sha256 else "")
+        for one in files:
+            before = regular_file(one.path)
+            form, head = named_format(one.path), _head(one.path)
+            path, folder = _literal_path(one.path)
+            found.append(
+                Prepared(
+                    listed=one,
+                    path=path,
+                    folder=folder,
+                    form=form,
+                    head=head,
+                    reading=reading,
+                    pin=pins.get(one.name),
+                    stamp=stamp_of(before),
+                )
+            )
+    except BaseException:
+        _clear(found)
         raise
-    finally:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
-    _demand_pinned(known_as, reading, opened.sha256)
-    demand_unchanged(opened)
-    if opened.bytes <= SMALL and form.name in {"csv", "jsonl"} and not form.compression:
-        opened.confirm(opened.fetch(f"SELECT count(*) FROM {VIEW}")[0][0])  # noqa: S608
+    return found
+
+
+def with_engine(files: Sequence[Prepared], limits: Limits, work: Callable[[duckdb.DuckDBPyConnection], Kept]) -> Kept:
+    """Do some work with an engine that may read these files; their links live as long as what the work returns."""
+    try:
+        with told_as_ours(visible(files[0].listed.path), files[0].form.name):
+            connection = connect([file.path for file in files], limits)
+        kept = work(connection)
+    except BaseException:
+        _clear(files)
+        raise
+    for folder in {file.folder for file in files if file.folder}:
+        weakref.finalize(kept, shutil.rmtree, folder, ignore_errors=True)
+    return kept
+
+
+def _clear(files: Sequence[Prepared]) -> None:
+    for file in files:
+        if file.folder:
+            shutil.rmtree(file.folder, ignore_errors=True)
+
+
+def confirmed(opened: OpenedFile) -> OpenedFile:
+    """Small text files, once the engine has counted as many rows as the scan did."""
+    text = all(one.format in {"csv", "jsonl"} for one in opened.parts or (opened,))
+    if opened.bytes <= SMALL and text and not opened.path.endswith((".gz", ".zst")):
+        opened.confirm(opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)}")[0][0])  # noqa: S608
     return opened
 
 
@@ -94,14 +131,43 @@ def _head(path: str) -> bytes:
         raise unreadable(path, error) from None
 
 
-def _demand_pinned(path: str, reading: Reading, sha256: str) -> None:
-    if reading.sha256 is not None and sha256 != reading.sha256.lower():
+def _pins(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
+    """The digest of each file by name; one digest alone pins one file, several are pinned all or not at all."""
+    pins = reading.sha256
+    if pins is None:
+        return {}
+    if isinstance(pins, str):
+        if len(files) > 1:
+            raise PlanError(
+                "option-unknown",
+                f"one digest cannot pin {counted(len(files), 'file')}",
+                where="sha256",
+                fix="give a digest for each, by name, as a Record holds them under digests.files",
+            )
+        return {files[0].name: pins}
+    for word, names in (
+        ("not pinned", [one.name for one in files if one.name not in pins]),
+        ("not there", sorted(set(pins) - {one.name for one in files})),
+    ):
+        if names:
+            raise RowsError(
+                "digest-mismatch",
+                f"{counted(len(names), 'file')} {'is' if len(names) == 1 else 'are'} {word}",
+                where=visible(names[0]),
+                found=f"{counted(len(files), 'file')}, {counted(len(pins), 'digest')}",
+                fix="give the files that were pinned, or pin these if they are meant",
+            )
+    return pins
+
+
+def _demand_pinned(path: str, pin: str | None, sha256: str) -> None:
+    if pin is not None and sha256 != pin.lower():
         raise RowsError(
             "digest-mismatch",
             "the file is not the one that was pinned",
             where=visible(path),
             found=f"sha256 {sha256}",
-            known=f"sha256 {reading.sha256.lower()}",
+            known=f"sha256 {pin.lower()}",
             fix="give the pinned file, or pin this one if it is meant",
         )
 
@@ -128,28 +194,45 @@ def _literal_path(known_as: str) -> tuple[str, str | None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Opening:
+class Prepared:
     """A file on its way to being opened: its name to the user, its path to the engine, and what is known of it."""
 
-    known_as: str
+    listed: Listed
     path: str
+    folder: str | None
     form: Format
     head: bytes
     reading: Reading
-    progress: Callable[[int, int], None] | None
-    limits: Limits
+    pin: str | None
     stamp: Stamp
 
-    def open(self) -> OpenedFile:
+    @property
+    def known_as(self) -> str:
+        """The path as the user wrote it."""
+        return self.listed.path
+
+    def open(
+        self, connection: duckdb.DuckDBPyConnection, *, progress: Progress | None = None, view: str = VIEW
+    ) -> OpenedFile:
         """Check the file in its format and hand it to the engine."""
+        try:
+            confirm_magic(self.known_as, self.form, self.head)
+            opened = self._opened(connection, progress, view)
+        except (RowsError, EngineError) as error:
+            if error.code not in {"too-many-rows", "expands-past-limit"}:
+                _demand_pinned(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
+            raise
+        _demand_pinned(self.known_as, self.pin, opened.sha256)
+        demand_unchanged(opened)
+        return opened
+
+    def _opened(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> OpenedFile:
+        check = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[self.form.name]
+        found = check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
-            connection = connect([self.path], self.limits)
-        found = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[
-            self.form.name
-        ](connection)
-        with told_as_ours(visible(self.known_as), self.form.name):
-            connection.execute(f"CREATE TEMP VIEW {VIEW} AS {found.query}")
-            relation = connection.sql(f"SELECT * FROM {VIEW}")  # noqa: S608
+            self._refuse_clash(connection.sql(str(found.scan)).columns)
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(found.scan, self.levels)}")
+            relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
             types = dict(zip(relation.columns, relation.types, strict=True))
         nested = {name: self._nested(name, str(kind)) for name, kind in types.items() if kind.id in _NESTED}
         return OpenedFile(
@@ -166,29 +249,62 @@ class _Opening:
             decimal=self.reading.decimal,
             faults={**nested, **found.faults},
             stamp=self.stamp,
+            name=self.listed.name,
+            view=view,
+            scan=found.scan,
+            levels=self.levels,
+            empty=found.empty,
         )
 
-    def _text(self) -> Text:
-        return Text(self.known_as, self.form, self.reading, self.progress)
+    @property
+    def levels(self) -> Mapping[str, str | None]:
+        """What its folders say of its rows."""
+        return self.listed.levels
 
-    def _csv(self, _: duckdb.DuckDBPyConnection) -> _Found:
-        shape, sha256 = hashed_meanwhile(self.known_as, lambda: csvfiles.scan(self._text()))
-        query = csvfiles.select(self.path, self.form.compression, shape)
-        return _Found(query=query, rows=shape.rows, sha256=sha256, notes=shape.notes, first_line=shape.header.lines + 1)
+    def _refuse_clash(self, columns: Sequence[str]) -> None:
+        """A column that both the file and a folder give could mean either."""
+        inside = {case_blind(name): name for name in columns}
+        for key, value in self.levels.items():
+            if case_blind(key) in inside:
+                raise RowsError(
+                    "duplicate-column",
+                    f"both the file and a folder give the column {quoted(key)}",
+                    where=visible(self.known_as),
+                    found=f"the folder says {quoted(value)}; the file has a column {quoted(inside[case_blind(key)])}",
+                    fix="rename the folder, or name the file itself: only folders below what is named give columns",
+                )
 
-    def _jsonl(self, connection: duckdb.DuckDBPyConnection) -> _Found:
-        lines, sha256 = hashed_meanwhile(self.known_as, lambda: jsonlines.describe(self._text(), self.path, connection))
-        return _Found(query=lines.query, rows=lines.rows, sha256=sha256, notes=lines.notes, faults=lines.faults)
+    def _text(self, progress: Progress | None) -> Text:
+        return Text(self.known_as, self.form, self.reading, progress)
 
-    def _parquet(self, connection: duckdb.DuckDBPyConnection) -> _Found:
-        query, rows = columnar.parquet(self.path, self.known_as, connection, self.reading)
+    def _csv(self, _: duckdb.DuckDBPyConnection, progress: Progress | None, __: str) -> _Found:
+        shape, sha256 = hashed_meanwhile(self.known_as, lambda: csvfiles.scan(self._text(progress)))
+        scan = csvfiles.select(self.path, self.form.compression, shape)
+        return _Found(scan=scan, rows=shape.rows, sha256=sha256, notes=shape.notes, first_line=shape.header.lines + 1)
+
+    def _jsonl(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
+        lines, sha256 = hashed_meanwhile(
+            self.known_as, lambda: jsonlines.describe(self._text(progress), self.path, connection)
+        )
+        return _Found(
+            scan=lines.scan,
+            rows=lines.rows,
+            sha256=sha256,
+            notes=lines.notes,
+            faults=lines.faults,
+            empty=lines.empty,
+        )
+
+    def _parquet(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
+        scan, rows = columnar.parquet(self.path, self.known_as, connection, self.reading)
         checked = parquetpages.verify(self.path, self.known_as, connection)
         notes = ("page checksums verified",) if checked else ()
-        return _Found(query=query, rows=rows, sha256=digest_of(self.known_as, self.progress), notes=notes)
+        return _Found(scan=scan, rows=rows, sha256=digest_of(self.known_as, progress), notes=notes)
 
-    def _arrow(self, connection: duckdb.DuckDBPyConnection) -> _Found:
-        query, rows, notes = columnar.arrow(self.path, self.known_as, self.head, connection, self.reading)
-        return _Found(query=query, rows=rows, sha256=digest_of(self.known_as, self.progress), notes=notes)
+    def _arrow(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> _Found:
+        called = f"{columnar.SOURCE}_{view}"
+        scan, rows, notes = columnar.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
+        return _Found(scan=scan, rows=rows, sha256=digest_of(self.known_as, progress), notes=notes)
 
     def _nested(self, name: str, kind: str) -> jsonlines.Fault:
         return lambda: RowsError(
@@ -199,16 +315,28 @@ class _Opening:
         )
 
 
+def with_levels(scan: Scan | str, levels: Mapping[str, str | None], replaced: str = "") -> str:
+    """A query with the columns that the folders give, each the same text in every row."""
+    if not levels and not replaced:
+        return str(scan)
+    given = [
+        f"{'CAST(NULL AS VARCHAR)' if value is None else quote_literal(value)} AS {quote_identifier(key)}"
+        for key, value in levels.items()
+    ]
+    return f"SELECT {', '.join([f'*{replaced}', *given])} FROM ({scan})"  # noqa: S608  quoted above
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     """What the check of a format hands on to the engine."""
 
-    query: str
+    scan: Scan
     rows: int
     sha256: str
     notes: tuple[str, ...] = ()
     first_line: int = 1
     faults: Mapping[str, jsonlines.Fault] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()
 
 
 __all__ = [

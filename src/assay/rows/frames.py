@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from assay.rows.files import Reading
     from assay.rows.limits import Limits
+    from assay.rows.listing import Paths
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
 UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
@@ -143,7 +144,7 @@ def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]
 
 
 def from_path(
-    path: str | os.PathLike[str],
+    path: Paths,
     roles: Roles,
     reading: Reading | None,
     *,
@@ -151,9 +152,9 @@ def from_path(
     engine: str | None,
     limits: Limits | None = None,
 ) -> FrameSource:
-    """A path, read by the embedded engine or by the one that is named."""
+    """A path or several, read by the embedded engine or by the one that is named."""
     if engine in (None, "duckdb"):
-        return from_file(path, roles, reading, progress=progress, limits=limits)
+        return from_files(path, roles, reading, progress=progress, limits=limits)
     from assay.rows.sparksession import is_cluster
 
     if not is_cluster(str(engine)):
@@ -171,25 +172,33 @@ def from_path(
             where="limits",
             fix="leave memory, threads and temp out, or set them in the cluster's configuration",
         )
+    if not isinstance(path, (str, os.PathLike)):
+        raise PlanError(
+            "role-clash",
+            "a cluster is given a list of paths",
+            where="data",
+            fix="give one path: a file, a folder, or a pattern of the cluster's own",
+        )
     from assay.rows.files import Reading
     from assay.rows.spark import from_cluster
 
     return from_cluster(path, roles, reading or Reading(), str(engine))
 
 
-def from_file(
-    path: str | os.PathLike[str],
+def from_files(
+    data: Paths,
     roles: Roles,
     reading: Reading | None,
     *,
     progress: Any,  # noqa: ANN401
     limits: Limits | None = None,
 ) -> FrameSource:
-    """A file, opened by the embedded engine with every text column as text."""
-    from assay.rows.files import Reading, check_scalar, number_column, open_file
+    """Files, opened by the embedded engine with every text column as text."""
+    from assay.rows.files import Reading, check_scalar, number_column
     from assay.rows.limits import Limits
+    from assay.rows.together import open_files
 
-    opened = open_file(path, reading or Reading(), progress=progress, limits=limits or Limits())
+    opened = open_files(data, reading or Reading(), progress=progress, limits=limits or Limits())
     names = list(opened.columns)
     for column in (roles.truth, roles.predicted, *roles.group.values()):
         check_scalar(opened, str(column))

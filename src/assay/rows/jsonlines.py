@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, quoted, visible
 from assay.rows.csvshape import Trouble, blank, no_rows, too_many
-from assay.rows.engine import quote_identifier, quote_literal, refuse_duplicates, told_as_ours
+from assay.rows.engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.textfiles import Text, check_text
 
 if TYPE_CHECKING:
@@ -46,8 +46,10 @@ _ODD = r"[:,\[]\s*-?(?i:nan|inf)|,\s*[}\]]|[:,\[]\s*-?\d{19}|[eE]\+?\d{3}"
 class Described:
     """A file of JSON lines that is fit to be read: the query, its rows, and the faults of single columns."""
 
-    query: str
+    scan: Scan
     rows: int
+    empty: frozenset[str] = frozenset()
+    """Columns that hold nothing but null, so that their type is open."""
     faults: dict[str, Fault] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -71,19 +73,21 @@ def describe(text: Text, path: str, connection: duckdb.DuckDBPyConnection) -> De
         notes += ("a key without a name is left out",)
     refuse_duplicates(names, text.where)
     columns = _Columns(text=text, objects=objects, connection=connection, names=names, odd=odd)
-    kinds, faults = columns.kinds_and_faults()
+    kinds, faults, empty = columns.kinds_and_faults()
     typed = ", ".join(f"{quote_literal(name)}: {quote_literal(kind)}" for name, kind in kinds.items())
     chosen = ", ".join(quote_identifier(name) for name in names)
-    query = (
-        f"SELECT {chosen} FROM read_json({quote_literal(path)}, {stated}, auto_detect = false, columns = {{{typed}}})"  # noqa: S608
+    scan = Scan(
+        head=f"SELECT {chosen} FROM read_json(",  # noqa: S608
+        path=path,
+        tail=f", {stated}, auto_detect = false, columns = {{{typed}}})",
     )
     try:
         with told_as_ours(text.where, "jsonl"):
-            connection.sql(query)
+            connection.sql(str(scan))
     except EngineError:
         raise_if_not_strict(text)
         raise
-    return Described(query=query, rows=rows, faults=faults, notes=notes)
+    return Described(scan=scan, rows=rows, empty=empty, faults=faults, notes=notes)
 
 
 def _scan(text: Text) -> tuple[int, int, tuple[str, ...]]:
@@ -257,8 +261,8 @@ class _Columns:
     names: list[str]
     odd: bool
 
-    def kinds_and_faults(self) -> tuple[dict[str, str], dict[str, Fault]]:
-        """The engine's type for each column, and for unfit columns what to raise when they are asked for."""
+    def kinds_and_faults(self) -> tuple[dict[str, str], dict[str, Fault], frozenset[str]]:
+        """The engine's type of each column, what to raise when an unfit one is asked for, and the columns all null."""
         seen: dict[str, set[str | None]] = {name: set() for name in self.names}
         paths = ", ".join(quote_literal(pointer(name)) for name in self.names)
         for (kinds,) in self._run(f"SELECT DISTINCT json_type(json, [{paths}]) FROM {self.objects}"):  # noqa: S608
@@ -272,7 +276,7 @@ class _Columns:
             kinds_of[name] = kind
             if fault:
                 faults[name] = fault
-        return kinds_of, faults
+        return kinds_of, faults, frozenset(name for name, found in seen.items() if not found - {None, "NULL"})
 
     def _judge(self, name: str, found: set[str | None], digits: int) -> tuple[str, Fault | None]:
         kinds = {str(kind) for kind in found - {None, "NULL"}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that is open: its queries, and where in it the rows stand that an error must name."""
+"""Files that are open: their queries, and where in them the rows stand that an error must name."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.core.errors import EngineError, MissingColumn, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
-from assay.rows.engine import quote_identifier, quote_literal, told_as_ours
+from assay.rows.engine import Scan, quote_identifier, quote_literal, told_as_ours
 from assay.rows.jsonlines import Fault
+from assay.rows.places import Row, places
 from assay.rows.reading import unreadable
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, eq=False)
 class OpenedFile:
-    """A file whose rows wait in the engine; run queries with `fetch`, so that failures come out as errors of ours."""
+    """A file, or several as one table, whose rows wait in the engine; `fetch` turns failures into errors of ours."""
 
     relation: duckdb.DuckDBPyRelation
     connection: duckdb.DuckDBPyConnection
@@ -57,6 +58,21 @@ class OpenedFile:
     decimal: str = "."
     faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
     stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
+    name: str = ""
+    """What the Record calls it."""
+    view: str = VIEW
+    scan: Scan | None = field(default=None, repr=False)
+    levels: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    """What the folders of the file say of all its rows."""
+    empty: frozenset[str] = field(default=frozenset(), repr=False)
+    """Columns without any value, whose type is open."""
+    parts: tuple[OpenedFile, ...] = field(default=(), repr=False)
+    """The files one by one, if there are several."""
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Every file's name and digest."""
+        return {one.name or Path(one.path).name: one.sha256 for one in self.parts or (self,) if one.sha256}
 
     def fetch(self, query: str | duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
         """The answer to a query, as rows of Python values; in SQL text the file is the table `rows`."""
@@ -72,8 +88,10 @@ class OpenedFile:
         """Demand that the engine read as many rows as the file has; whoever counts rows calls this with the sum."""
         if self.rows is None or rows == self.rows:
             return
+        for part in self.parts:
+            part.confirm(part.fetch(f"SELECT count(*) FROM {quote_identifier(part.view)}")[0][0])  # noqa: S608
         numbers = f"{rows:,} read, {self.rows:,} there"
-        if self.format in {"parquet", "arrow"}:
+        if _form(self) in {"parquet", "arrow"}:
             raise RowsError(
                 "file-unreadable",
                 "the file does not hold the rows its footer counts",
@@ -94,7 +112,7 @@ class OpenedFile:
 def translated(opened: OpenedFile) -> Iterator[None]:
     """Run engine work on an opened file so that only our errors come out, also if the file changed meanwhile."""
     try:
-        with told_as_ours(visible(opened.path), opened.format):
+        with told_as_ours(visible(opened.path), _form(opened)):
             yield
     except (EngineError, RowsError):
         demand_unchanged(opened)
@@ -102,8 +120,17 @@ def translated(opened: OpenedFile) -> Iterator[None]:
     demand_unchanged(opened)
 
 
+def _form(opened: OpenedFile) -> str:
+    """The format as far as it matters for what a failure means."""
+    return next((form for form in ("parquet", "arrow") if form in opened.format), opened.format)
+
+
 def demand_unchanged(opened: OpenedFile) -> None:
-    """Demand that the file is the one that was checked and hashed."""
+    """Demand that the files are the ones that were checked and hashed."""
+    if opened.parts:
+        for part in opened.parts:
+            demand_unchanged(part)
+        return
     try:
         now = stamp_of(Path(opened.path).stat())
     except OSError as error:
@@ -143,8 +170,16 @@ def locate(
     opened: OpenedFile, predicate: str, columns: Sequence[str], limit: int = 3
 ) -> list[tuple[int, dict[str, object]]]:
     """The first rows that satisfy an SQL predicate, in file order, by their number among the data rows (from 1)."""
+    if opened.parts:
+        found: list[tuple[int, dict[str, object]]] = []
+        for part in opened.parts:
+            rest = locate(part, predicate, columns, limit - len(found))
+            found += [(Row(row, part.name), values) for row, values in rest]
+            if len(found) >= limit:
+                break
+        return found
     number = next(name for name in _fresh("row") if name.lower() not in {c.lower() for c in opened.columns})
-    numbered = f"SELECT row_number() OVER () AS {quote_identifier(number)}, * FROM {VIEW}"  # noqa: S608
+    numbered = f"SELECT row_number() OVER () AS {quote_identifier(number)}, * FROM {quote_identifier(opened.view)}"  # noqa: S608
     chosen = ", ".join(quote_identifier(name) for name in (number, *columns))
     query = (
         f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
@@ -196,10 +231,10 @@ def number_column(opened: OpenedFile, column: str) -> str:
 
 
 def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> None:
-    count = opened.fetch(f"SELECT count(*) FROM {VIEW} WHERE {wrong}")[0][0]  # noqa: S608
+    count = opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {wrong}")[0][0]  # noqa: S608
     if count:
         first = locate(opened, wrong, [column])
-        shown = ", ".join(f"{quoted(values[column])} in row {row:,}" for row, values in first)
+        shown = ", ".join(f"{quoted(values[column])} {places([row])}" for row, values in first)
         more = f" and {count - len(first):,} more" if count > len(first) else ""
         raise _not_numeric(opened, column, f"{shown}{more}", known, count)
 

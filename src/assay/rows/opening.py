@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,6 +12,8 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted, visible
 from assay.rows.columns import Coded, all_text, as_array, coded, weights
 from assay.rows.labels import kind_of
+from assay.rows.listing import are_paths
+from assay.rows.places import places
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,8 +90,9 @@ class FrameSource:
         from assay.rows.frames import first_rows
 
         rows = first_rows(self, self.column(role), label)
-        word = "at index" if self.indexed else "in row" if len(rows) == 1 else "in rows"
-        return f"{word} {', '.join(f'{r:,}' for r in rows)}" if rows else ""
+        if self.indexed and rows:
+            return f"at index {', '.join(f'{row:,}' for row in rows)}"
+        return places(rows)
 
     def close(self) -> None:
         """End what was started on a cluster to read it."""
@@ -111,14 +113,14 @@ def open_source(
     limits: Limits | None = None,
 ) -> Source:
     """Open what the user gave."""
-    if limits is not None and not isinstance(data, (str, os.PathLike)):
+    if limits is not None and not are_paths(data):
         raise PlanError(
             "role-clash",
             "limits are stated, but the data are no path that the embedded engine reads",
             where="limits",
             fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
         )
-    if engine is not None and not isinstance(data, (str, os.PathLike)):
+    if engine is not None and not are_paths(data):
         raise PlanError(
             "role-clash",
             "an engine is named, but the data are no path that it could read",
@@ -128,7 +130,7 @@ def open_source(
     if data is None:
         return _arrays(roles)
     _names_only(roles)
-    if isinstance(data, (str, os.PathLike)):
+    if are_paths(data):
         from assay.rows.frames import from_path
 
         return from_path(data, roles, reading, progress=progress, engine=engine, limits=limits)

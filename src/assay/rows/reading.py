@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +79,8 @@ class Reading:
     max_rows: int | None = None
     max_bytes: int = 64 * 2**30
     max_ratio: int = 200
-    sha256: str | None = None
+    sha256: str | Mapping[str, str] | None = None
+    """The digest a file must have; for several files, by name, as a Record holds them under digests.files."""
 
     def __post_init__(self) -> None:
         """Refuse an option that no file could be read with."""
@@ -91,8 +93,12 @@ class Reading:
             limit = getattr(self, name)
             if limit is not None and limit < 1:
                 raise _option(name, limit, "a whole number of 1 or more")
-        if self.sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", self.sha256):
-            raise _option("sha256", self.sha256, "64 hexadecimal digits")
+        pins = (
+            self.sha256.values() if isinstance(self.sha256, Mapping) else [] if self.sha256 is None else [self.sha256]
+        )
+        for pin in pins:
+            if not isinstance(pin, str) or not re.fullmatch("[0-9a-fA-F]{64}", pin):
+                raise _option("sha256", pin, "64 hexadecimal digits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,13 @@ def _demand_pinned(known_as: str, reading: Reading) -> None:
             where=visible(known_as),
             fix="leave sha256 out, or give a single file that is also here",
         )
+    if not isinstance(reading.sha256, str):
+        raise PlanError(
+            "option-unknown",
+            "digests by name pin files that are read on this machine",
+            where=visible(known_as),
+            fix="give the one digest of the file, or leave the engine out",
+        )
     found = digest_of(known_as)
     if found != reading.sha256.lower():
         raise RowsError(

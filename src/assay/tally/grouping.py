@@ -18,6 +18,7 @@ from assay.core.text import visible
 from assay.rows.frames import engine_failure, first_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
+from assay.rows.places import places
 from assay.rows.sparkerrors import told_as_ours
 from assay.tally.base import Count
 from assay.tally.counting import Cells, Counted
@@ -97,7 +98,7 @@ def _weight(value: object, source: FrameSource) -> Fraction:
 
 def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRange:
     rows = first_rows(source, cast("str", source.weight), cast("Label | None", value))
-    where = f", first in row {rows[0]:,}" if rows else ""
+    where = f", first {places(rows[:1])}" if rows else ""
     return OutOfRange(
         code,
         f"a weight is {what}",

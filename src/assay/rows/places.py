@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a row stands: its number, and the file where there are several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from assay.core.text import visible
+
+
+class Row(int):
+    """The number of a row, from 1, that knows its file.
+
+    >>> Row(3, "a.csv") == 3, str(Row(3, "a.csv").said())
+    (True, 'row 3 of a.csv')
+    """
+
+    file: str
+
+    def __new__(cls, number: int, file: str = "") -> Self:
+        """A number like any other, with a file beside it."""
+        row = super().__new__(cls, number)
+        row.file = file
+        return row
+
+    def said(self) -> str:
+        """The row and its file in words."""
+        return f"row {int(self):,}" + (f" of {visible(self.file)}" if self.file else "")
+
+
+def places(rows: Sequence[int]) -> str:
+    """Some rows in words.
+
+    >>> places([2]), places([2, 5]), places([Row(2, "a.csv"), Row(7, "b.csv")])
+    ('in row 2', 'in rows 2, 5', 'in row 2 of a.csv, row 7 of b.csv')
+    """
+    if not rows:
+        return ""
+    if any(isinstance(row, Row) and row.file for row in rows):
+        return "in " + ", ".join(row.said() if isinstance(row, Row) else f"row {row:,}" for row in rows)
+    return f"in row{'s' if len(rows) > 1 else ''} {', '.join(f'{row:,}' for row in rows)}"
