@@ -148,7 +148,9 @@ def reason(cell: Cell, figure: dict) -> str:
     if over <= 2 * error_of(figure):
         return "within twice the simulation error"
     if measure == DISTANCE:
-        return "a distance near its best end: the interval reaches it, and is on the safe side"
+        above = "the interval reaches it, and is on the safe side"
+        below = "what chance adds in each of many classes is more than the draws tell"
+        return f"a distance near its best end: {above if figure['coverage'] > HIGH else below}"
     if figure["undefined"] > 5:
         return f"{figure['undefined']:.0f} % of the tables have no value; those that have one are no fair sample"
     if rarest < 10:

@@ -87,6 +87,70 @@ def run(predictions: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, *
 
 
 @cli.command()
+@click.argument("predictions", type=click.Path())
+@of_rows
+@click.option("--site", metavar="NAME", help="What this site is called in the merged result [default: the file's name]")
+@click.option(
+    "--smallest-cell",
+    default=10,
+    show_default=True,
+    help="Fewest rows a cell may hold; levels of groups with smaller ones are pooled, 1 lets every cell out.",
+)
+@click.option("--out", "-o", type=click.Path(), help="The tally file [default: NAME.tally.json]")
+@click.option("--json", "as_json", is_flag=True, help="Print the tally on standard output, and write no file.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def tally(
+    predictions: str,
+    site: str | None,
+    smallest_cell: int,
+    out: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,  # noqa: ANN401
+) -> None:
+    """Count a file of predictions into a tally that may be shared: no rows, no ids, no small cells."""
+    from assay.app.federating import tally_file
+
+    content, written = tally_file(
+        predictions, site=site, smallest_cell=smallest_cell, out=None if as_json else out or "", quiet=quiet, **given
+    )
+    if as_json:
+        click.echo(content.to_text(), nl=False)
+    if not quiet:
+        from assay.app.federating import said
+
+        for line in said(content, written):
+            _say(line)
+
+
+@cli.command()
+@click.argument("tallies", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--out", "-o", default="pooled.json", show_default=True, type=click.Path(), help="The Record of all rows together."
+)
+@click.option("--report", type=click.Path(), help="Also write a report; .html or .md.")
+@click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bool, quiet: bool) -> None:
+    """Merge tallies or Records of several sites: exactly the Record of all their rows together."""
+    from assay.app.federating import merge_files
+
+    merged = merge_files(tallies)
+    if report is not None:
+        merged.report(report)
+    merged.save(out)
+    if as_json:
+        click.echo(merged.record.to_text(), nl=False)
+    if not quiet:
+        _say_summary(merged)
+        _say("")
+        _say(f"record   {out}" + (f"   report   {report}" if report else ""))
+        if report is None:
+            _say(f"next     assay merge {' '.join(tallies)} -o {out} --report pooled.html")
+
+
+@cli.command()
 @click.argument("measure")
 @click.option("--json", "as_json", is_flag=True, help="Print the declaration as JSON.")
 def show(measure: str, *, as_json: bool) -> None:
@@ -159,11 +223,12 @@ def doctor(*, as_json: bool) -> None:
 
 
 @cli.command()
-def schema() -> None:
-    """Print the JSON Schema of a Record."""
+@click.option("--kind", default="assessment", show_default=True, type=click.Choice(["assessment", "tally"]))
+def schema(*, kind: str) -> None:
+    """Print the JSON Schema of a Record, or of a site's tally."""
     from assay.assess.record import schema as of_record
 
-    click.echo(json.dumps(of_record(), indent=1))
+    click.echo(json.dumps(of_record(kind), indent=1))
 
 
 def _written(assessment: Any, folder: Path) -> Path:  # noqa: ANN401  its module loads numpy

@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record, write_whole
 from assay.assess.settings import Settings
+from assay.assess.sites import SMALLEST, site_tally
 from assay.assess.view import ByClass, View
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
@@ -73,6 +75,16 @@ class Assessment(Mapping[str, Estimate]):
         return self.confusion.labels
 
     @property
+    def about_files(self) -> tuple[str, ...]:
+        """Those of the notes that speak of how files were read."""
+        return tuple(self._data.get("reading", ()))
+
+    @property
+    def sites(self) -> str | None:
+        """The group that tells merged sites apart, or None."""
+        return self._data.get("sites")
+
+    @property
     def by_class(self) -> ByClass:
         """Class -> measure -> estimate of that class against the rest."""
         return self._view.by_class
@@ -107,6 +119,7 @@ class Assessment(Mapping[str, Estimate]):
         tallies = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
         used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
         plan = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
+        apart = {} if self.sites is None else {"heterogeneity": [one.to_json() for one in self.heterogeneity]}
         return Record(
             {
                 "assay": VERSION,
@@ -125,6 +138,7 @@ class Assessment(Mapping[str, Estimate]):
                 "plan": {**plan, "digest": digest(plan)},
                 "environment": self._environment,
                 "errata": sorted(used),
+                **apart,
                 "notes": list(self.notes),
                 "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
             }
@@ -133,6 +147,15 @@ class Assessment(Mapping[str, Estimate]):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the Record as JSON."""
         return self.record.save(path)
+
+    def tally(self, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
+        """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`."""
+        return site_tally(self, site=site, smallest_cell=smallest_cell)
+
+    @cached_property
+    def heterogeneity(self) -> list[Difference]:
+        """Of merged sites: how far each measure lies apart between them."""
+        return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a report; the ending says which kind."""

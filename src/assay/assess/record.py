@@ -18,6 +18,25 @@ from assay.core.text import visible
 VERSION = "1"
 DEEPEST = 32
 LARGEST = 256 * 2**20
+KINDS = {
+    "assessment": (),
+    "tally": (
+        "assay",
+        "kind",
+        "site",
+        "task",
+        "samples",
+        "rows",
+        "labels",
+        "positive",
+        "tallies",
+        "plan",
+        "environment",
+        "notes",
+        "digests",
+    ),
+}
+"""Kinds of Record, and the parts of those that have not all of them."""
 
 
 class Record(Mapping[str, Any]):
@@ -151,15 +170,30 @@ def _checked(content: object, where: str) -> dict[str, Any]:
 
 
 @cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a Record.
+def schema(kind: str = "assessment") -> dict[str, Any]:
+    """The JSON Schema of a Record of one kind.
 
-    >>> schema()["title"]
-    'assay Record'
+    >>> schema()["title"], schema("tally")["title"]
+    ('assay Record', 'assay Record: tally')
     """
-    return cast(
-        "dict[str, Any]", json.loads(files("assay.assess").joinpath("record.schema.json").read_text(encoding="utf-8"))
-    )
+    text = files("assay.assess").joinpath("record.schema.json").read_text(encoding="utf-8")
+    whole = cast("dict[str, Any]", json.loads(text))
+    parts = KINDS[kind]
+    if not parts:
+        return whole
+    properties = {name: found for name, found in whole["properties"].items() if name in parts}
+    return {
+        **whole,
+        "$id": f"{whole['$id']}:{kind}",
+        "title": f"{whole['title']}: {kind}",
+        "description": "Counts that a site shares instead of its rows. Unknown fields are ignored by readers.",
+        "required": list(parts),
+        "properties": {
+            **properties,
+            "kind": {"const": kind},
+            "site": {"description": "What the site calls itself.", "type": ["string", "null"]},
+        },
+    }
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:

@@ -296,6 +296,7 @@ def _about(source: Source, roles: Roles) -> dict[str, Any]:
         files = getattr(source.opened, "files", {})
         name = counted(len(files), "file") if len(files) > 1 else Path(source.opened.path).name
         about |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
+        about |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
     return about
 
 

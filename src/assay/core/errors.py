@@ -67,6 +67,7 @@ CODES: dict[str, str] = {
     "measure-unfit": "The measure does not fit the task.",
     "record-unreadable": "A file is not a Record this version can read.",
     "tally-mismatch": "Two tallies cannot be merged.",
+    "cell-too-small": "A tally to be shared holds a cell with fewer rows than may leave the site.",
     "engine-failed": "The engine that holds the data reported a failure.",
     "internal": "A fault of assay itself.",
 }

@@ -102,3 +102,14 @@ def figure(value: float, *, digits: int = 3) -> str:
     if float(shown) == 1.0 and abs(size - 1.0) > _SAME:
         return f"{value:.6g}" if f"{value:.6g}" != "1" else f"1 - {1 - value:.1e}" if value < 1 else shown
     return shown
+
+
+def chance_shown(p: float) -> str:
+    """A p value as people read it: two figures, and never 0.
+
+    >>> chance_shown(0.0066), chance_shown(0.504), chance_shown(1.0), chance_shown(3e-9)
+    ('0.0066', '0.50', '1.00', '<0.0001')
+    """
+    if p < 1e-4:  # noqa: PLR2004  below this nobody decides differently
+        return "<0.0001"
+    return f"{p:.2f}" if p >= 0.1 else f"{p:#.2g}"  # noqa: PLR2004  two figures either way

@@ -14,6 +14,7 @@ from assay.report import background, sentences
 from assay.report.background import Choice
 from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
 from assay.report.entries import About, Entry, about, amount, entry, prose
+from assay.report.spread import Spread, spreads
 
 HEADLINE: Final = {
     "binary": (
@@ -94,6 +95,7 @@ class Factor:
     whole: tuple[Entry, ...]
     levels: tuple[Level, ...]
     hidden: int
+    spreads: tuple[Spread, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +345,7 @@ def _factors(record: Record, found: _Sorted, headline: Sequence[Entry]) -> Itera
             whole=tuple(headline),
             levels=tuple(rows),
             hidden=len(levels) - len(rows),
+            spreads=spreads(record, name, titles),
         )
 
 

@@ -139,6 +139,12 @@ def _factor(factor: Factor, document: Document) -> list[str]:
     ]
     rest = len(factor.levels) + factor.hidden - len(rows)
     more = ["", sentences.rows_cut(len(rows), rest, "levels")] if rest else []
+    if factor.spreads:
+        lines = [
+            [prose(one.about.name), name(one.lowest), name(one.highest), one.p, one.beyond_chance]
+            for one in factor.spreads
+        ]
+        more += ["", prose(sentences.SPREAD), "", *table(sentences.SPREAD_HEAD, lines, align="lllrr")]
     return [f"## By {name(factor.name)}", "", f"Values with {document.level} intervals.", "", *table(head, rows), *more]
 
 

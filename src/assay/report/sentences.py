@@ -257,6 +257,18 @@ def more(count: int, thing: str, things: str | None = None) -> str:
     return f"and {counted(count, f'more {thing}', f'more {many}')}: see the report"
 
 
+def without_value(levels: str) -> str:
+    """Sites that a comparison had to leave out."""
+    return f"without {levels}: no value or no interval there"
+
+
+SPREAD: Final = (
+    "Do the sites differ by more than chance? p tests that all share one value; the last column is the share of "
+    "their spread that chance does not explain (I²)."
+)
+SPREAD_HEAD: Final = ("measure", "lowest", "highest", "p", "beyond chance")
+
+
 def forest_title(measure: str, by: str) -> str:
     """The title of a forest plot."""
     return f"{measure} by {by}"

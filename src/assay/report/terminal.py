@@ -264,6 +264,22 @@ def _factor(page: _Page, factor: Factor) -> None:
     rest = len(factor.levels) + factor.hidden - MOST_ROWS
     if rest > 0:
         page.said(sentences.more(rest, "level"))
+    if factor.spreads:
+        page.blank()
+        page.said(sentences.SPREAD)
+        page.table(*(_spread_table(factor, room) for room in (LABEL, 16, 10)))
+
+
+def _spread_table(factor: Factor, room: int) -> Table:
+    rows = [
+        [
+            Text(one.about.measure),
+            *(Text(fitted(end, room)) for end in (one.lowest, one.highest)),
+            *map(Text, (one.p, one.beyond_chance)),
+        ]
+        for one in factor.spreads
+    ]
+    return Table(list(sentences.SPREAD_HEAD), rows)
 
 
 def _undefined(page: _Page, document: Document) -> None:

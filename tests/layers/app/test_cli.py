@@ -155,6 +155,62 @@ def test_limits_are_kept_or_refused(predictions, tmp_path):
     assert "512MiB" in done.stderr
 
 
+@pytest.fixture
+def sites(tmp_path):
+    rows = [(t, p) for t in ("ill", "well") for p in ("ill", "well") for _ in range(12)]
+    for name, more in (("north", 30), ("south", 5)):
+        text = "".join(f"{t},{p}\n" for t, p in [*rows, *[("ill", "ill")] * more])
+        (tmp_path / f"{name}.csv").write_text(f"t,p\n{text}", encoding="utf-8")
+    return tmp_path
+
+
+ROLES = ("--truth", "t", "--predicted", "p", "--positive", "ill")
+
+
+def test_sites_share_tallies_and_the_merged_record_is_that_of_all_rows(sites):
+    for name in ("north", "south"):
+        done = assay("tally", f"{name}.csv", *ROLES, cwd=sites)
+        assert done.returncode == 0, done.stderr
+        assert f"tally    {name}.tally.json" in done.stderr
+        jsonschema.validate(json.loads((sites / f"{name}.tally.json").read_text()), schema("tally"))
+    done = assay("merge", "north.tally.json", "south.tally.json", "--report", "pooled.html", cwd=sites)
+    assert done.returncode == 0, done.stderr
+    assert "differ by more than chance" in done.stderr
+    pooled = json.loads((sites / "pooled.json").read_text())
+    jsonschema.validate(pooled, schema())
+    assert pooled["samples"] == 2 * 48 + 35
+    assert [one["level"] for one in pooled["tallies"]["groups"]["site"]] == ["north", "south"]
+    assert (sites / "pooled.html").stat().st_size
+
+
+def test_a_tally_on_standard_output_writes_no_file(sites):
+    done = assay("tally", "north.csv", *ROLES, "--json", "-q", cwd=sites)
+    assert json.loads(done.stdout)["kind"] == "tally"
+    assert not list(sites.glob("*.json"))
+
+
+def test_a_tally_with_a_small_cell_is_not_written(sites):
+    done = assay("tally", "north.csv", *ROLES, "--smallest-cell", "13", cwd=sites)
+    assert done.returncode == 4
+    assert "CELL-TOO-SMALL" in done.stderr
+    assert not list(sites.glob("*.json"))
+
+
+def test_files_that_are_no_tallies_are_not_merged(sites):
+    done = assay("merge", "north.csv", cwd=sites)
+    assert done.returncode in (2, 4)
+    assert "RECORD-UNREADABLE" in done.stderr
+    assert not (sites / "pooled.json").exists()
+
+
+def test_records_without_a_site_are_called_by_their_files(sites):
+    for name in ("north", "south"):
+        assay("run", f"{name}.csv", *ROLES, "-o", name, "-q", cwd=sites)
+        (sites / name / "record.json").rename(sites / f"{name}.json")
+    done = assay("merge", "north.json", "south.json", "--json", "-q", cwd=sites)
+    assert [one["level"] for one in json.loads(done.stdout)["tallies"]["groups"]["site"]] == ["north", "south"]
+
+
 def test_several_files_a_folder_and_a_pattern_are_one_table(tmp_path):
     for site, text in (("01", "y,p\na,a\nb,a\n"), ("02", "y,p\na,a\nb,b\n")):
         (tmp_path / f"in/site={site}").mkdir(parents=True)

@@ -56,7 +56,8 @@ def test_weighted_rows_say_why_there_is_no_interval():
 
 def test_the_summary_needs_neither_rich_nor_jinja2():
     code = (
-        "import sys; from tests.layers.report import examples; from assay.report.terminal import summary;"
+        "import sys; sys.path.insert(0, 'tests/layers/report'); import examples;"
+        "from assay.report.terminal import summary;"
         "summary(examples.pinned('binary')); sys.exit(bool({'rich', 'jinja2'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=examples.HERE.parents[2], check=False).returncode == 0
