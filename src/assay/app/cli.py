@@ -67,11 +67,12 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def run(predictions: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401  options by name
-    """Assess a file of predictions: CSV, Parquet, JSON lines or Arrow.
+    """Assess predictions: a file (CSV, Parquet, JSON lines, Arrow, DuckDB, SQLite) or postgresql://USER@HOST/DB.
 
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
     """
     from assay.app.running import run_file
+    from assay.rows.databases import shown
 
     assessment = run_file(predictions, quiet=quiet, **given)
     where = _written(assessment, Path(out))
@@ -82,7 +83,7 @@ def run(predictions: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, *
         _say_end(
             assessment,
             [where],
-            f"assay run {predictions[0]} ... --group COLUMN   (assay run --help: weights, intervals)",
+            f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)",
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import assay
 from assay.app.running import run_file
 from assay.core.text import counted, listed
+from assay.rows.databases import shown
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -67,5 +68,5 @@ def merge_files(paths: Sequence[str]) -> Assessment:
 
 
 def _stem(path: str) -> str:
-    name = Path(path).name
+    name = Path(shown(path)).name
     return name.removesuffix(ENDING) if name.endswith(ENDING) else Path(name).stem

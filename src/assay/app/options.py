@@ -53,6 +53,10 @@ _ROWS = (
         help="Refuse a file with another digest; for several files repeat it, with the names in the Record.",
     ),
     click.option(
+        "--table", metavar="NAME", help="Table or view of a database; schema.table where it is not the usual one."
+    ),
+    click.option("--query", metavar="SQL", help="One SELECT for a database to answer, in place of a table."),
+    click.option(
         "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
     ),
     click.option("--threads", type=int, help="Threads the embedded engine may use."),

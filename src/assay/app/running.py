@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import assay
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import counted, listed, visible
+from assay.rows.databases import is_database, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.assess.assessment import Assessment
+    from assay.rows.reading import Reading
 
 LONG = 32 * 2**20
 """Bytes from which reading a file is worth a progress bar."""
@@ -33,19 +35,19 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         decimal=given.pop("decimal", "."),
         max_rows=given.pop("max_rows", None),
         sha256=_pins(given.pop("sha256", ())),
+        table=given.pop("table", None),
+        query=given.pop("query", None),
     )
     allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
     limits = assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
     embedded = given.get("engine") in (None, "duckdb")
     if missing := [role for role, column in roles.items() if column is None]:
-        from assay.rows.together import open_files
-
-        columns = list(open_files(data, reading).columns) if embedded else []
+        columns = _columns(data, reading) if embedded else []
         raise PlanError(
             "role-missing",
             f"nobody said which column holds the {' and the '.join(missing)} labels",
-            where=visible(data if isinstance(data, str) else data[0]),
+            where=visible(shown(data if isinstance(data, str) else data[0])),
             known=listed(columns, most=20),
             fix=" ".join(f"--{role} COLUMN" for role in missing),
         )
@@ -62,6 +64,20 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
             progress=progress,
             **given,
         )
+
+
+def _columns(data: str | list[str], reading: Reading) -> list[str]:
+    if isinstance(data, list) or not is_database(data):
+        from assay.rows.together import open_files
+
+        return list(open_files(data, reading).columns)
+    from assay.rows.databases import open_database
+
+    opened = open_database(data, reading)
+    try:
+        return list(opened.columns)
+    finally:
+        opened.close()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -53,6 +54,8 @@ def assess(
     seed: int = SEED,
     draws: int = DRAWS,
     reading: Reading | None = None,
+    table: str | None = None,
+    query: str | None = None,
     engine: str | None = None,
     limits: Limits | None = None,
     spelled: bool = False,
@@ -60,6 +63,7 @@ def assess(
 ) -> Assessment:
     """Every count-based measure with its interval, from labels or from a confusion matrix.
 
+    A database is a path or address with table= or query=: "results.duckdb", "results.sqlite", "postgresql://me@host/db".
     A path is read by the embedded engine, within limits=Limits(memory="1GB", threads=2) if stated; or by a Spark
     cluster: engine="spark://host:7077" or "sc://host:15002".
 
@@ -89,6 +93,13 @@ def assess(
                 fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
             )
     roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight)
+    if table is not None or query is not None:
+        from assay.rows.reading import Reading
+
+        reading = reading or Reading()
+        reading = replace(
+            reading, table=reading.table if table is None else table, query=reading.query if query is None else query
+        )
     source = open_source(data, roles, reading, progress=progress, engine=engine, limits=limits)
     try:
         return _assessed(
@@ -100,6 +111,7 @@ def assess(
             spelled=spelled,
             roles=roles,
             limits=limits,
+            reading=reading,
         )
     finally:
         source.close()
@@ -137,6 +149,7 @@ def _assessed(
     spelled: bool,
     roles: Roles,
     limits: Limits | None,
+    reading: Reading | None,
 ) -> Assessment:
     if not counted_.rows:
         raise no_rows(source.where)
@@ -174,7 +187,7 @@ def _assessed(
         census=census,
         grouped=_grouped(counted_, settled, kinds, source),
         notes=(*notes, *settled.notes, *_file_notes(source)),
-        data=_about(source, roles),
+        data=_about(source, roles, reading),
         found_in=environment() | ({"limits": limits.to_json()} if limits is not None else {}),
     )
 
@@ -287,16 +300,19 @@ def _file_notes(source: Source) -> tuple[str, ...]:
     return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
 
 
-def _about(source: Source, roles: Roles) -> dict[str, Any]:
+def _about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:
     about: dict[str, Any] = {
         "from": source.where,
         "columns": {role: c for role, c in roles.named().items() if isinstance(c, str)},
     }
     if isinstance(source, FrameSource) and source.opened is not None:
         files = getattr(source.opened, "files", {})
-        name = counted(len(files), "file") if len(files) > 1 else Path(source.opened.path).name
+        path = source.opened.path
+        name = counted(len(files), "file") if len(files) > 1 else path if "://" in path else Path(path).name
         about |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
         about |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
+    if reading is not None:
+        about |= {what: text for what in ("table", "query") if (text := getattr(reading, what)) is not None}
     return about
 
 

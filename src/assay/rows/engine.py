@@ -164,7 +164,7 @@ def _ours(error: Exception, where: str, form: str) -> AssayError:
         ValueError,
     )
     # What the engine's Parquet reader finds wrong comes as the bare base class.
-    if form in {"parquet", "arrow"} and (isinstance(error, of_the_file) or type(error) is duckdb.Error):
+    if form in {"parquet", "arrow", "duckdb"} and (isinstance(error, of_the_file) or type(error) is duckdb.Error):
         return _corrupt(message, where, form)
     return EngineError(
         "engine-failed",

@@ -160,6 +160,12 @@ def _pins(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
     return pins
 
 
+def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
+    """Demand that a file opened by itself is the one that was pinned."""
+    one = Listed(path=path, name=Path(path).name)
+    _demand_pinned(path, _pins([one], reading).get(one.name), sha256)
+
+
 def _demand_pinned(path: str, pin: str | None, sha256: str) -> None:
     if pin is not None and sha256 != pin.lower():
         raise RowsError(

@@ -12,13 +12,15 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
+from assay.rows.databases import CountedTable, from_database, is_database, refuse_selection
 from assay.rows.opening import ArraySource, FrameSource, Roles, Source, _arrays, require
+from assay.rows.reading import Reading
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.files import Reading
+    from assay.rows.files import OpenedFile
     from assay.rows.limits import Limits
     from assay.rows.listing import Paths
 
@@ -152,7 +154,17 @@ def from_path(
     engine: str | None,
     limits: Limits | None = None,
 ) -> FrameSource:
-    """A path or several, read by the embedded engine or by the one that is named."""
+    """A path or several, read by the embedded engine or by the one that is named; a database, by itself."""
+    if isinstance(path, (str, os.PathLike)) and is_database(path):
+        if engine is not None:
+            raise PlanError(
+                "role-clash",
+                "an engine is named, but a database counts its own rows",
+                where="engine",
+                fix="leave the engine out",
+            )
+        return from_database(path, roles, reading or Reading(), progress=progress, limits=limits)
+    refuse_selection(path, reading)
     if engine in (None, "duckdb"):
         return from_files(path, roles, reading, progress=progress, limits=limits)
     from assay.rows.sparksession import is_cluster
@@ -179,7 +191,6 @@ def from_path(
             where="data",
             fix="give one path: a file, a folder, or a pattern of the cluster's own",
         )
-    from assay.rows.files import Reading
     from assay.rows.spark import from_cluster
 
     return from_cluster(path, roles, reading or Reading(), str(engine))
@@ -194,11 +205,16 @@ def from_files(
     limits: Limits | None = None,
 ) -> FrameSource:
     """Files, opened by the embedded engine with every text column as text."""
-    from assay.rows.files import Reading, check_scalar, number_column
     from assay.rows.limits import Limits
     from assay.rows.together import open_files
 
-    opened = open_files(data, reading or Reading(), progress=progress, limits=limits or Limits())
+    return of_opened(open_files(data, reading or Reading(), progress=progress, limits=limits or Limits()), roles)
+
+
+def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
+    """What the embedded engine has opened, by roles."""
+    from assay.rows.files import check_scalar, number_column
+
     names = list(opened.columns)
     for column in (roles.truth, roles.predicted, *roles.group.values()):
         check_scalar(opened, str(column))
@@ -246,6 +262,8 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
 
     if isinstance(source.opened, OpenedFile):
         return rows_with(source.opened, column, label, most)
+    if isinstance(source.opened, CountedTable):
+        return source.opened.first_rows(column, label, most)
     if source.arrays is not None:
         return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
     if not isinstance(source.frame, nw.DataFrame):

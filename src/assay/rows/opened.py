@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.core.errors import EngineError, MissingColumn, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.rows.csvshape import too_many
 from assay.rows.engine import Scan, quote_identifier, quote_literal, told_as_ours
 from assay.rows.jsonlines import Fault
 from assay.rows.places import Row, places
@@ -58,6 +59,8 @@ class OpenedFile:
     decimal: str = "."
     faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
     stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
+    max_rows: int | None = None
+    """A limit that could not be kept before the rows are counted."""
     name: str = ""
     """What the Record calls it."""
     view: str = VIEW
@@ -84,8 +87,14 @@ class OpenedFile:
         with translated(self):
             return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
 
+    def close(self) -> None:
+        """Let go of the file, and of whatever was spilled for it."""
+        self.connection.close()
+
     def confirm(self, rows: int) -> None:
         """Demand that the engine read as many rows as the file has; whoever counts rows calls this with the sum."""
+        if self.max_rows is not None and rows > self.max_rows:
+            raise too_many(visible(self.path), self.max_rows, rows)
         if self.rows is None or rows == self.rows:
             return
         for part in self.parts:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from assay.rows.databases import CountedTable
     from assay.rows.files import OpenedFile, Reading
     from assay.rows.limits import Limits
     from assay.rows.spark import SparkFile
@@ -72,7 +73,7 @@ class FrameSource:
     group: dict[str, str]
     weight: str | None
     where: str
-    opened: OpenedFile | SparkFile | None = None
+    opened: OpenedFile | SparkFile | CountedTable | None = None
     arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
@@ -113,6 +114,8 @@ def open_source(
     limits: Limits | None = None,
 ) -> Source:
     """Open what the user gave."""
+    from assay.rows.databases import is_connection, refuse_selection
+
     if limits is not None and not are_paths(data):
         raise PlanError(
             "role-clash",
@@ -127,6 +130,12 @@ def open_source(
             where="engine",
             fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
         )
+    if is_connection(data):
+        from assay.rows.duckdbfile import from_connection
+
+        data, reading = from_connection(data, reading), None
+    if not are_paths(data):
+        refuse_selection(data, reading)
     if data is None:
         return _arrays(roles)
     _names_only(roles)

@@ -72,7 +72,10 @@ _STREAM = b"\xff\xff\xff\xff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a file is written and how much of it is allowed; a delimiter left open is looked up and noted."""
+    """How a file is written, what of a database is asked for, and how much is allowed.
+
+    A delimiter left open is looked up and noted.
+    """
 
     delimiter: str | None = None
     decimal: str = "."
@@ -81,6 +84,8 @@ class Reading:
     max_ratio: int = 200
     sha256: str | Mapping[str, str] | None = None
     """The digest a file must have; for several files, by name, as a Record holds them under digests.files."""
+    table: str | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse an option that no file could be read with."""

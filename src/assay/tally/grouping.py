@@ -15,6 +15,7 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import AssayError, OutOfRange
 from assay.core.labels import Label
 from assay.core.text import visible
+from assay.rows.databases import CountedTable
 from assay.rows.frames import engine_failure, first_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
@@ -111,6 +112,8 @@ def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRan
 def _collected(source: FrameSource, keys: list[str]) -> list[tuple[object, ...]]:
     # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
     names = [f"k{place}" for place in range(len(keys))]
+    if isinstance(source.opened, CountedTable):
+        return source.opened.cells(keys)
     try:
         named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
         counted_ = named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS)

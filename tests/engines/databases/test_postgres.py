@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from itertools import product
+
+import psycopg
+import pytest
+
+import assay
+from assay.rows import postgres
+from assay.rows.postgres import redacted
+
+ROWS = [
+    (["cat", "dog", "eel"][i % 3], ["cat", "dog"][i % 2], f"s{i % 5}" if i % 5 else None, i * 0.1)
+    for i in range(1, 601)
+]
+
+
+def refused(code, exit_code, **given):
+    given = {"truth": "y", "predicted": "p", **given}
+    with pytest.raises(assay.AssayError) as caught:
+        assay.assess(**given)
+    assert caught.value.code == code, caught.value
+    assert caught.value.exit_code == exit_code
+    assert caught.value.fix
+    assert "s3cret" not in str(caught.value)
+    assert "s3cret" not in repr(caught.value.__cause__)
+    return caught.value
+
+
+def test_a_table_gives_the_tally_of_the_same_rows_in_arrays(server):
+    found = assay.assess(data=server.address(), table="preds", truth="y", predicted="p", group="g", unknown="own")
+    y, p, g, _ = (list(column) for column in zip(*ROWS, strict=True))
+    expected = assay.assess(truth=y, predicted=p, group={"g": g}, unknown="own")
+    assert found.confusion == expected.confusion
+    assert found.grouped == expected.grouped
+    assert found.census == expected.census
+
+
+def test_a_query_and_weights_are_counted_by_the_server_exactly(server):
+    query = "SELECT y AS truth, p, w FROM preds WHERE n < 2; "
+    found = assay.assess(data=server.address(), query=query, truth="truth", predicted="p", weight="w", positive="cat")
+    kept = [(y, p, Fraction(i, 10)) for i, (y, p, _, _) in enumerate(ROWS, start=1) if i % 3 < 2]
+    expected = {pair: sum(w for *of, w in kept if tuple(of) == pair) for pair in product(("dog", "cat"), repeat=2)}
+    assert dict(zip(expected, found.confusion.count, strict=True)) == expected
+    assert found.record["plan"]["data"]["query"] == query
+    assert found.record["samples"] == len(kept)
+
+
+def test_only_cells_come_back_and_the_session_is_over_then(server, monkeypatch):
+    fetched = []
+    inner = postgres._rows
+    monkeypatch.setattr(postgres, "_rows", lambda *given: fetched.append(inner(*given)) or fetched[-1])
+    found = assay.assess(data=server.address(), table="preds", truth="n", predicted="n")
+    assert found.record["samples"] == 600
+    assert len(fetched[-1]) == 3
+    with psycopg.connect(server.address(), autocommit=True) as watcher:
+        ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'assay'"
+        end = time.monotonic() + 10
+        while watcher.execute(ours).fetchone() != (0,):
+            assert time.monotonic() < end
+
+
+@pytest.mark.parametrize(
+    ("column", "labels"), [("n > 0", (False, True)), ("b", (False, True)), ("c", ("green", "red"))]
+)
+def test_labels_of_every_fit_type_are_read(server, column, labels):
+    query = f"SELECT {column} AS y FROM preds"  # noqa: S608  the test's own
+    found = assay.assess(data=server.address(), query=query, truth="y", predicted="y", positive=labels[-1])
+    assert set(found.labels) == set(labels)
+
+
+def test_padding_of_fixed_width_text_is_no_part_of_a_label(server):
+    found = assay.assess(
+        data=server.address(), table="preds", truth="padded", predicted="padded", labels=["ab", "x"], positive="x"
+    )
+    assert found.labels == ("ab", "x")
+
+
+def test_a_collation_that_is_blind_to_case_merges_no_labels(server):
+    given = {"data": server.address(), "table": "odd", "truth": 'a "b" c', "predicted": "it's; --"}
+    assert refused("labels-look-alike", 4, **given)
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        ("d", "column-type"),
+        ("a", "column-not-scalar"),
+        ("j", "column-not-scalar"),
+        ("f", "label-precision"),
+        ("yy", "missing-column"),
+    ],
+)
+def test_a_column_that_cannot_hold_labels_is_refused(server, column, code):
+    refused(code, 4, data=server.address(), table="preds", truth=column)
+
+
+def test_a_weight_must_be_a_number(server):
+    refused("column-not-numeric", 4, data=server.address(), table="preds", weight="g")
+
+
+def test_a_schema_may_be_named(server):
+    found = assay.assess(data=server.address(), table="trial.other", truth="y", predicted="p")
+    assert found.record["samples"] == 2
+
+
+def test_a_table_that_is_not_there_suggests_the_nearest(server):
+    error = refused("no-table", 2, data=server.address(), table="pred")
+    assert '"preds"' in error.fix
+    assert "trial.other" in error.known
+
+
+def test_a_table_must_be_named_where_there_are_several(server):
+    assert '"preds"' in refused("role-missing", 2, data=server.address()).known
+    refused("role-clash", 2, data=server.address(), table="preds", query="SELECT 1")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM preds",
+        "DROP TABLE preds",
+        "",
+        "EXPLAIN SELECT 1",
+        "WITH gone AS (DELETE FROM preds RETURNING *) SELECT y, p FROM gone",
+        "SELECT 1; DROP TABLE preds",
+        "SELECT y, p FROM preds) AS asked; COMMIT; DROP TABLE preds; --",
+        "SELECT y, p, nextval('s') FROM preds",
+        "SELECT nosuch FROM preds",
+        "SELECT y p FROM",
+    ],
+)
+def test_a_query_that_is_not_one_select_is_refused_and_changes_nothing(server, query):
+    with psycopg.connect(server.address()) as before:
+        before.execute("CREATE SEQUENCE IF NOT EXISTS s")
+    refused("query-refused", 2, data=server.address(), query=query)
+    with psycopg.connect(server.address()) as after:
+        assert after.execute("SELECT count(*) FROM preds").fetchone() == (600,)
+        assert after.execute("SELECT last_value, is_called FROM s").fetchone() == (1, False)
+
+
+def test_a_wrong_password_a_missing_database_and_a_deaf_port_are_told_without_the_password(server):
+    for address in (
+        server.address(secret="wrong"),  # noqa: S106
+        server.address("nosuch"),
+        server.address().replace(str(server.port), "1"),
+        server.address(user="nobody"),
+        server.address() + "?nosuch=1",
+        "postgresql://tester:s3cret%ZZ@127.0.0.1/x",
+        "postgresql://tester:s3cret@127.0.0.1:port/x",
+        "postgresql://tester:x@s3cret@127.0.0.1/x",
+        "postgresql://tester:x/s3cret@127.0.0.1/x",
+        "postgresql://tester:5/s3cret@127.0.0.1/x",
+        "postgresql://tester:5?s3cret@127.0.0.1/x",
+        "postgresql://tester:x#s3cret@127.0.0.1/x",
+    ):
+        error = refused("no-database", 2, data=address, table="preds")
+        assert "wrong" not in str(error)
+
+
+def test_a_table_without_permission_is_refused(server):
+    refused("query-refused", 2, data=server.address(user="reader", secret="r"), table="preds")  # noqa: S106
+
+
+def test_the_environment_and_the_password_file_are_honoured(server, monkeypatch, tmp_path):
+    given = {"table": "trial.other", "truth": "y", "predicted": "p"}
+    bare = server.address(secret="")
+    refused("no-database", 2, data=bare, **given)
+    passwords = tmp_path / "pgpass"
+    passwords.write_text(f"127.0.0.1:{server.port}:*:tester:s3cret/with@marks\n")
+    passwords.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(passwords))
+    assert assay.assess(data=bare, **given).record["samples"] == 2
+    monkeypatch.delenv("PGPASSFILE")
+    monkeypatch.setenv("PGPASSWORD", "s3cret/with@marks")
+    assert assay.assess(data=bare, **given).record["samples"] == 2
+
+
+def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
+    given = ["--table", "preds", "--truth", "y", "--predicted", "p", "--unknown", "own", "-o", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", "run", server.address(), *given, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["plan"]["data"]["from"] == f"postgresql://tester@127.0.0.1:{server.port}/postgres"
+    assert record["plan"]["data"]["table"] == "preds"
+    assert any(note.startswith("counted by PostgreSQL") for note in record["notes"])
+    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir())
+    assert "s3cret" not in done.stdout + done.stderr + written
+    asked = subprocess.run(
+        [sys.executable, "-m", "assay", "run", server.address(), "--table", "preds"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.returncode == 2
+    assert '"padded"' in asked.stderr
+    assert "s3cret" not in asked.stderr
+
+
+def test_limits_digests_and_rows_beyond_the_limit_are_refused(server):
+    refused("role-clash", 2, data=server.address(), table="preds", limits=assay.Limits(threads=1))
+    refused("role-clash", 2, data=server.address(), table="preds", engine="duckdb")
+    refused("option-unknown", 2, data=server.address(), table="preds", reading=assay.Reading(sha256="0" * 64))
+    refused(
+        "too-many-rows", 4, data=server.address(), table="preds", reading=assay.Reading(max_rows=599), unknown="own"
+    )
+
+
+def test_ctrl_c_ends_the_query_on_the_server_too(server, tmp_path, request):
+    query = "SELECT 1 AS y, 1 AS p FROM generate_series(1, 2000000000)"
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "run",
+        server.address(),
+        "--query",
+        query,
+        "--truth",
+        "y",
+        "--predicted",
+        "p",
+    ]
+    process = subprocess.Popen([*command, "-o", str(tmp_path / "out")], stderr=subprocess.PIPE, text=True)
+    request.addfinalizer(process.kill)
+    running = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'assay' AND state = 'active'"
+    with psycopg.connect(server.address(), autocommit=True) as watcher:
+        end = time.monotonic() + 30
+        while watcher.execute(running).fetchone() == (0,):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        time.sleep(0.3)
+        began = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(20) == 130
+        assert time.monotonic() - began < 5
+        while watcher.execute(running).fetchone() != (0,):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert process.stderr.read().strip() == "stopped"
+    process.stderr.close()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:x@h/db", "postgresql://me@h/db"),
+        ("postgres://h", "postgresql://h/"),
+        ("postgresql://me:p@ss:w0rd@h/db", "postgresql://user@host:5432/database"),
+        ("postgresql:///db?host=h&user=u&password=x", "postgresql://u@h/db"),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(address, shown):
+    assert redacted(address) == shown
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.setitem(sys.modules, "psycopg.conninfo", None)
+    with pytest.raises(assay.PlanError) as caught:
+        assay.assess(data="postgresql://me:s3cret@h/db", table="t", truth="y", predicted="p")
+    assert caught.value.code == "missing-extra"
+    assert "assay[postgres]" in caught.value.fix
+    assert "s3cret" not in str(caught.value)
