@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the true class stands among the scores of its row: how many classes are above it and how many are tied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError, RecordError
+from assay.tally.base import VERSION, Count, count_from_json, count_to_json, digest
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Cells: TypeAlias = dict[tuple[int, int], Count]
+
+BLOCK = 1 << 16
+"""Rows compared at a time, so that the comparisons of many classes stay small."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """Rows by (classes with a higher score than the true one, other classes with the same score), of K classes."""
+
+    k: int
+    cells: Cells
+    rows: int
+    weighted: bool = False
+
+    @classmethod
+    def of(cls, matrix: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None) -> Ranks:
+        """From a matrix of scores, one column a class, and class numbers.
+
+        >>> Ranks.of([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2]], [0, 1]).cells
+        {(0, 0): 1, (0, 1): 1}
+        """
+        scores, codes = np.asarray(matrix, dtype=np.float64), np.asarray(truth, dtype=np.int64)
+        rows, k = scores.shape
+        exact = None if weight is None else [Fraction(one) for one in np.asarray(weight).tolist()]
+        cells: Cells = {}
+        for start in range(0, rows, BLOCK):
+            part = slice(start, start + BLOCK)
+            own = np.take_along_axis(scores[part], codes[part, np.newaxis], axis=1)
+            above, tied = (scores[part] > own).sum(axis=1), (scores[part] == own).sum(axis=1) - 1
+            _add(cells, above * k + tied, k, None if exact is None else exact[part])
+        return cls(k=k, cells=dict(sorted(cells.items())), rows=rows, weighted=weight is not None)
+
+    @property
+    def n(self) -> Count:
+        """All rows, or their weight."""
+        total: Count = sum(self.cells.values())
+        return total
+
+    def within(self, k: int) -> tuple[Count, Count, Count]:
+        """Rows whose true class is among the k highest scores: if ties go against it, on average, and for it."""
+        worst = mean = best = cast("Count", 0)
+        for (above, tied), count in self.cells.items():
+            room = k - above
+            worst += count if tied < room else 0
+            best += count if room > 0 else 0
+            mean += count * min(Fraction(max(room, 0), tied + 1), Fraction(1))
+        return worst, mean if mean.denominator > 1 else int(mean), best
+
+    def __add__(self, other: Ranks) -> Ranks:
+        """Both tallies together."""
+        if (self.k, self.weighted) != (other.k, other.weighted):
+            raise PlanError(
+                "tally-mismatch",
+                "the two tallies of ranks differ in classes or weights",
+                found=f"{self.k} and {other.k} classes",
+                fix="count both alike",
+            )
+        both = {*self.cells, *other.cells}
+        cells = {cell: self.cells.get(cell, 0) + other.cells.get(cell, 0) for cell in sorted(both)}
+        return Ranks(k=self.k, cells=cells, rows=self.rows + other.rows, weighted=self.weighted)
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form."""
+        return digest(self.to_json())
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": "ranks",
+            "version": VERSION,
+            "k": self.k,
+            "rows": self.rows,
+            "weighted": self.weighted,
+            "cells": [[above, tied, count_to_json(count)] for (above, tied), count in self.cells.items()],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Ranks:
+        """The inverse of `to_json`."""
+        if content.get("kind") != "ranks" or content.get("version") != VERSION:
+            raise RecordError(
+                "record-unreadable",
+                f"this is not a tally of ranks of version {VERSION}",
+                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
+                fix="write it again with this version of assay",
+            )
+        weighted = bool(content["weighted"])
+        cells: Cells = {}
+        for above, tied, count in cast("list[list[object]]", content["cells"]):
+            exact = count_from_json(count)
+            cells[cast("int", above), cast("int", tied)] = Fraction(exact) if weighted else exact
+        return cls(k=cast("int", content["k"]), cells=cells, rows=cast("int", content["rows"]), weighted=weighted)
+
+
+def _add(cells: Cells, keys: NDArray[np.int64], k: int, weight: list[Fraction] | None) -> None:
+    if weight is None:
+        found, counts = np.unique(keys, return_counts=True)
+        pairs = zip(found.tolist(), cast("list[Count]", counts.tolist()), strict=True)
+    else:
+        pairs = zip(keys.tolist(), cast("list[Count]", weight), strict=True)
+    for key, count in pairs:
+        if count:
+            cell = divmod(key, k)
+            cells[cell] = cells.get(cell, 0) + count
+
+
+def top_label(matrix: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The highest score of each row and whether its class is the true one; of tied classes the first one counts."""
+    scores, codes = np.asarray(matrix, dtype=np.float64), np.asarray(truth, dtype=np.int64)
+    called = scores.argmax(axis=1)
+    return np.take_along_axis(scores, called[:, np.newaxis], axis=1)[:, 0], called == codes

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The score tally: for each score column and true class, how often each distinct score occurs; exact, mergeable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import OutOfRange, PlanError, RecordError
+from assay.core.labels import Label
+from assay.core.text import counted, listed, quoted
+from assay.tally.base import VERSION, count_from_json, count_to_json
+from assay.tally.ranked import Multiset, Ranked, ones
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Weights: TypeAlias = NDArray[np.object_]
+    Places: TypeAlias = NDArray[np.int64]
+
+LARGEST_WHOLE = 2**53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column of scores: the distinct scores of each true class, ascending, class after class."""
+
+    value: Floats
+    count: Floats  # whole numbers, as all counts of a Ranked table
+    start: NDArray[np.int64]
+    weight: Weights | None = None
+
+    def rows(self, truth: int) -> Multiset:
+        """The scores of the rows of one true class; weights take the place of counts where they are given."""
+        part = slice(int(self.start[truth]), int(self.start[truth + 1]))
+        if self.weight is not None:
+            return Multiset(self.value[part], self.weight[part].astype(np.float64))
+        return Multiset(self.value[part], self.count[part])
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record; counts are left out where every score occurs once."""
+        out: dict[str, object] = {"start": self.start.tolist(), "scores": self.value.tolist()}
+        if len(self.count) and self.count.max() > 1:
+            out["counts"] = self.count.tolist()
+        if self.weight is not None:
+            out["weights"] = [count_to_json(weight) for weight in self.weight.tolist()]
+        return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """Distinct scores with counts, by score column and true class; `scored` names the class of each column."""
+
+    labels: tuple[Label, ...]
+    scored: tuple[Label, ...]
+    columns: tuple[Column, ...]
+    rows: int
+    weighted: bool = False
+
+    @classmethod
+    def binary(
+        cls,
+        scores: ArrayLike,
+        is_positive: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        labels: tuple[Label, Label] = (0, 1),
+    ) -> Scores:
+        """From the scores of the positive class, one a row; `labels` are the negative and the positive class.
+
+        >>> t = Scores.binary([0.9, 0.2, 0.2], [True, False, True]).one_vs_rest(1)
+        >>> t.score.tolist(), t.pos.tolist(), t.neg.tolist()
+        ([0.2, 0.9], [1, 1], [1, 0])
+        """
+        truth = np.asarray(is_positive, dtype=bool)
+        column = _numbers(scores)
+        _same_length(column, truth)
+        parts = [~truth, truth]
+        return cls(
+            labels=labels,
+            scored=labels[1:],
+            columns=(_column(column, parts, _weights(weight, len(column))),),
+            rows=len(column),
+            weighted=weight is not None,
+        )
+
+    @classmethod
+    def per_class(
+        cls,
+        columns: ArrayLike | Sequence[ArrayLike],
+        truth: ArrayLike,
+        labels: Iterable[Label],
+        weight: ArrayLike | None = None,
+    ) -> Scores:
+        """From a matrix or a list of columns, one a class; `truth` holds class numbers in the order of the labels."""
+        names, codes = tuple(labels), np.asarray(truth, dtype=np.int64)
+        held = list(columns.T) if isinstance(columns, np.ndarray) and columns.ndim == 2 else list(columns)  # type: ignore[arg-type]  # noqa: PLR2004
+        if len(held) != len(names):
+            raise PlanError(
+                "score-columns",
+                f"there are {counted(len(held), 'score column')} for {counted(len(names), 'class', 'classes')}",
+                known=listed(names),
+                fix="give one score column for each class, in the order of the classes",
+            )
+        # Rows are ordered by class number once, so that each column is cut into classes without another look.
+        order = np.argsort(codes, kind="stable")
+        start = np.searchsorted(codes[order], np.arange(len(names) + 1))
+        parts = [order[start[i] : start[i + 1]] for i in range(len(names))]
+        exact = _weights(weight, len(codes))
+        made = []
+        for one in held:
+            column = _numbers(one)
+            _same_length(column, codes)
+            made.append(_column(column, parts, exact))
+        return cls(labels=names, scored=names, columns=tuple(made), rows=len(codes), weighted=weight is not None)
+
+    @property
+    def k(self) -> int:
+        """How many classes there are."""
+        return len(self.labels)
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct scores are held, class by class."""
+        return sum(len(column.value) for column in self.columns)
+
+    def one_vs_rest(self, label: Label) -> Ranked:
+        """The scores of one class: its rows against all others."""
+        column, own = self._column(label), self.labels.index(label)
+        others = [column.rows(i) for i in range(self.k) if i != own]
+        return Ranked.apart(column.rows(own), others[0] if len(others) == 1 else _pooled(others))
+
+    def one_vs_one(self, label: Label, other: Label) -> Ranked:
+        """The scores of one class: its rows against those of one other class."""
+        column = self._column(label)
+        return Ranked.apart(column.rows(self.labels.index(label)), column.rows(self.labels.index(other)))
+
+    def micro(self) -> Ranked:
+        """All columns pooled: each score of a row is positive when it is that of the true class."""
+        own: list[Multiset] = []
+        others: list[Multiset] = []
+        for label, column in zip(self.scored, self.columns, strict=True):
+            for i, truth in enumerate(self.labels):
+                (own if truth == label else others).append(column.rows(i))
+        return Ranked.apart(_pooled(own), _pooled(others))
+
+    def of_truth(self) -> Multiset:
+        """The score each row gave its true class; only where every class has a column."""
+        return _pooled([self._column(label).rows(i) for i, label in enumerate(self.labels)])
+
+    def sizes(self) -> list[int | Fraction]:
+        """Rows, or their weight, by true class."""
+        one = self.columns[0]
+        held = one.count if one.weight is None else one.weight
+        return [sum(held[one.start[i] : one.start[i + 1]].tolist()) for i in range(self.k)]
+
+    def __add__(self, other: Scores) -> Scores:
+        """Both tallies together: equal to counting the rows of both at once."""
+        if (self.labels, self.scored) != (other.labels, other.scored):
+            raise PlanError(
+                "tally-mismatch",
+                "the two score tallies have different classes, or the same in another order",
+                found=f"{listed(self.labels)} and {listed(other.labels)}",
+                fix="declare the same classes for both",
+            )
+        if self.weighted != other.weighted:
+            raise PlanError(
+                "tally-mismatch",
+                "one tally is weighted and the other is not",
+                fix="give weights to both, or to neither",
+            )
+        columns = tuple(_joined(a, b, self.k) for a, b in zip(self.columns, other.columns, strict=True))
+        return Scores(
+            labels=self.labels,
+            scored=self.scored,
+            columns=columns,
+            rows=self.rows + other.rows,
+            weighted=self.weighted,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Same classes in the same order, same scores with the same counts."""
+        return isinstance(other, Scores) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """SHA-256 of head and numbers, eight bytes a number, least significant first; equal on every engine."""
+        head = {name: value for name, value in self.to_json(columns=False).items() if name != "columns"}
+        found = hashlib.sha256(json.dumps(head, sort_keys=True, separators=(",", ":")).encode())
+        for column in self.columns:
+            for part, kind in ((column.start, "<i8"), (column.value, "<f8"), (column.count, "<i8")):
+                found.update(np.ascontiguousarray(part, dtype=kind).tobytes())
+            if column.weight is not None:
+                found.update(json.dumps([str(weight) for weight in column.weight.tolist()]).encode())
+        return found.hexdigest()
+
+    def to_json(self, *, columns: bool = True) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": "scores",
+            "version": VERSION,
+            "labels": list(self.labels),
+            "scored": list(self.scored),
+            "rows": self.rows,
+            "weighted": self.weighted,
+            "columns": [column.to_json() for column in self.columns] if columns else [],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Scores:
+        """The inverse of `to_json`."""
+        if content.get("kind") != "scores" or content.get("version") != VERSION:
+            raise RecordError(
+                "record-unreadable",
+                f"this is not a score tally of version {VERSION}",
+                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
+                fix="write it again with this version of assay",
+            )
+        return cls(
+            labels=tuple(cast("list[Label]", content["labels"])),
+            scored=tuple(cast("list[Label]", content["scored"])),
+            columns=tuple(_read(one) for one in cast("list[dict[str, list[object]]]", content["columns"])),
+            rows=cast("int", content["rows"]),
+            weighted=bool(content["weighted"]),
+        )
+
+    def _column(self, label: Label) -> Column:
+        if label not in self.scored:
+            raise PlanError(
+                "score-columns",
+                f"there is no score column for the class {quoted(label)}",
+                known=listed(self.scored),
+                fix="give a score column for each class that is asked about",
+            )
+        return self.columns[self.scored.index(label)]
+
+
+def _numbers(scores: ArrayLike) -> Floats:
+    """Scores as doubles, exactly; what a double cannot hold is refused."""
+    given = np.asarray(scores)
+    if given.dtype.kind in "iu" and given.size and max(abs(int(given.min())), int(given.max())) > LARGEST_WHOLE:
+        raise OutOfRange(
+            "score-not-finite", "a score is a whole number above 2^53, which a double cannot hold", fix="rescale it"
+        )
+    return given.astype(np.float64, copy=False)
+
+
+def _same_length(scores: Floats, truth: NDArray[np.bool_] | NDArray[np.int64]) -> None:
+    if scores.shape != truth.shape:
+        raise PlanError(
+            "rows-unmatched",
+            f"there are {counted(len(scores), 'score')} for {counted(len(truth), 'row')}",
+            fix="give one score a row",
+        )
+
+
+def _weights(weight: ArrayLike | None, rows: int) -> Weights | None:
+    if weight is None:
+        return None
+    given = np.asarray(weight)
+    exact = np.empty(rows, dtype=object)
+    exact[:] = [one if isinstance(one, Fraction) else Fraction(one) for one in given.tolist()]
+    return exact
+
+
+def _column(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
+    """Each class sorted apart: two sorts are twice as fast as one order of all rows, and need no index."""
+    if weight is not None:
+        weighted = [_weighted(scores[part], weight[part]) for part in parts]
+        kept = np.concatenate([exact for _, exact in weighted])
+        return _built([rows for rows, _ in weighted], kept)
+    sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
+    start = np.cumsum([0, *sizes])
+    held = np.empty(int(start[-1]))
+    rows = []
+    for i, part in enumerate(parts):
+        place = held[start[i] : start[i + 1]]
+        if part.dtype == bool:
+            np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
+        else:
+            np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
+        rows.append(_sorted(place))
+    if all(one.single for one in rows):
+        return Column(value=held, count=ones(len(held)), start=start)
+    return _built(rows, None)
+
+
+def _built(rows: Sequence[Multiset], weight: Weights | None) -> Column:
+    start = np.cumsum([0, *(len(one.value) for one in rows)])
+    single = all(one.single for one in rows)
+    return Column(
+        value=np.concatenate([one.value for one in rows]),
+        count=ones(int(start[-1])) if single else np.concatenate([one.count for one in rows]).astype(np.int64),
+        start=start,
+        weight=weight,
+    )
+
+
+def _sorted(scores: Floats) -> Multiset:
+    """Some rows as distinct scores with counts; `scores` is fresh memory and is sorted in place."""
+    scores.sort()
+    _refuse_infinite(scores)
+    scores += 0.0  # minus zero and zero are one score
+    new = scores[1:] != scores[:-1]
+    if new.all():
+        return Multiset(scores, ones(len(scores)))
+    first = np.flatnonzero(np.concatenate([np.ones(1, dtype=bool), new]))
+    return Multiset(scores[first], np.diff(first, append=len(scores)))
+
+
+def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Weights]:
+    """The same with the exact weight of each distinct score; rows without weight are absent."""
+    kept = np.array([bool(one) for one in weight.tolist()], dtype=bool)
+    rows = _sorted(scores[kept])
+    place = np.searchsorted(rows.value, scores[kept] + 0.0)
+    sums = np.empty(len(rows.value), dtype=object)
+    sums[:] = Fraction(0)
+    np.add.at(sums, place, weight[kept])
+    return rows, sums
+
+
+def _refuse_infinite(ordered: Floats) -> None:
+    """NaN is sorted to the end and infinities to the ends, so the ends tell of all."""
+    if len(ordered) and not (np.isfinite(ordered[0]) and np.isfinite(ordered[-1])):
+        lost = int((~np.isfinite(ordered)).sum())
+        raise OutOfRange(
+            "score-not-finite",
+            f"{counted(lost, 'score')} {'is' if lost == 1 else 'are'} NaN or infinite",
+            fix="correct the scores, or leave the rows out",
+        )
+
+
+def _joined(a: Column, b: Column, k: int) -> Column:
+    """Two columns together, class by class."""
+    rows, weights = [], []
+    for truth in range(k):
+        parts = [slice(int(one.start[truth]), int(one.start[truth + 1])) for one in (a, b)]
+        value = np.concatenate([a.value[parts[0]], b.value[parts[1]]])
+        order = np.argsort(value, kind="stable")  # two runs in order: one merge
+        value = value[order]
+        new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
+        first = np.flatnonzero(new)
+        count = np.concatenate([a.count[parts[0]], b.count[parts[1]]])[order]
+        single = len(first) == len(value) and (not len(count) or count.max() == 1)
+        held = ones(len(value)) if single else np.add.reduceat(count, first) if len(first) else count
+        rows.append(Multiset(value[first], held))
+        if a.weight is not None and b.weight is not None:
+            both = np.concatenate([a.weight[parts[0]], b.weight[parts[1]]])[order]
+            weights.append(np.add.reduceat(both, first) if len(first) else both)
+    return _built(rows, np.concatenate(weights) if weights else None)
+
+
+def _pooled(rows: Sequence[Multiset]) -> Multiset:
+    """Several multisets as one."""
+    value = np.concatenate([one.value for one in rows])
+    order = np.argsort(value, kind="stable")
+    value, count = value[order], np.concatenate([one.count for one in rows])[order]
+    new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
+    first = np.flatnonzero(new)
+    if len(first) == len(value):
+        single = all(one.single for one in rows)
+        return Multiset(value, ones(len(value)) if single else count)
+    return Multiset(value[first], np.add.reduceat(count, first))
+
+
+def _read(content: Mapping[str, list[object]]) -> Column:
+    value = np.array(content["scores"], dtype=np.float64)
+    weight: Weights | None = None
+    if "weights" in content:
+        weight = np.empty(len(value), dtype=object)
+        weight[:] = [Fraction(count_from_json(one)) for one in content["weights"]]
+    counts = np.array(content["counts"], dtype=np.int64) if "counts" in content else ones(len(value))
+    return Column(
+        value=value, count=cast("Floats", counts), start=np.array(content["start"], dtype=np.int64), weight=weight
+    )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.core.errors import AssayError, PlanError, RecordError
+from assay.tally import scorebins
+from assay.tally.scorebins import PROBABILITY, REAL, BinMap, ScoreBins
+
+chances = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 1e-30, 0.5, np.nextafter(0.5, 0), np.nextafter(1, 0), 1.0])
+reals = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([-0.0, 0.0, 1e-300, -1e-300, 2.0**32])
+rows = st.lists(st.tuples(chances, st.booleans()), max_size=40)
+
+
+def of(some, by=PROBABILITY):
+    return ScoreBins.of([s for s, _ in some], [y for _, y in some], by)
+
+
+@given(st.lists(chances, min_size=1, max_size=50))
+def test_a_higher_probability_never_falls_into_a_lower_bin(some):
+    ordered = np.sort(np.array(some))
+    place = PROBABILITY.place(ordered)
+    assert (np.diff(place) >= 0).all()
+    assert place[0] >= 0
+    assert place[-1] < PROBABILITY.size
+
+
+@given(st.lists(reals, min_size=1, max_size=50))
+def test_a_higher_score_never_falls_into_a_lower_bin(some):
+    ordered = np.sort(np.array(some))
+    for by in (REAL, BinMap.quantile(some, 8)):
+        place = by.place(ordered)
+        assert (np.diff(place) >= 0).all()
+        assert place[0] >= 0
+        assert place[-1] < by.size
+
+
+@given(st.lists(chances, min_size=1, max_size=20))
+def test_the_floor_of_a_bin_is_its_lowest_score(some):
+    for by in (PROBABILITY, REAL):
+        place = np.unique(by.place(np.array(some)))
+        floor = by.floor(place)
+        assert (by.place(floor) == place).all()
+        inside = floor > (0 if by is PROBABILITY else -1e308)
+        assert (by.place(np.nextafter(floor[inside], -np.inf)) < place[inside]).all()
+
+
+@given(rows, rows)
+def test_merging_equals_counting_the_union(a, b):
+    for by in (PROBABILITY, REAL, BinMap.quantile([0.1, 0.2, 0.5, 0.9], 4)):
+        assert of(a, by) + of(b, by) == of(a + b, by)
+
+
+@given(rows)
+def test_json_brings_back_the_same_tally(some):
+    tally = of(some, BinMap.quantile([0.1, 0.5], 4))
+    again = ScoreBins.from_json(json.loads(json.dumps(tally.to_json())))
+    assert again == tally
+    assert np.array_equal(again.only, tally.only, equal_nan=True)
+
+
+def test_bins_that_hold_one_score_are_known_to_be_tied_through_blocks_and_merging(monkeypatch):
+    monkeypatch.setattr(scorebins, "BLOCK", 64)
+    monkeypatch.setattr(scorebins, "CHUNK", 16)
+    rng = np.random.default_rng(1)
+    scores, truth = rng.integers(0, 10, 500) / 10, rng.random(500) < 0.5
+    for by in (PROBABILITY, REAL, BinMap.quantile(scores, 64)):
+        tally = ScoreBins.of(scores, truth, by)
+        assert sorted(tally.only) == sorted(np.unique(scores))
+        assert tally.best() == tally.worst()
+        assert sorted((tally + tally).only) == sorted(np.unique(scores))
+    near = ScoreBins.of(scores, truth, PROBABILITY) + ScoreBins.of(scores + 1e-14, truth, PROBABILITY)
+    assert np.isnan(near.only).any()
+
+
+def test_many_scores_in_a_bin_are_not_called_tied():
+    rng = np.random.default_rng(1)
+    scores, truth = rng.random(5000), rng.random(5000) < 0.5
+    tally = ScoreBins.of(scores, truth, BinMap.quantile(scores, 16))
+    assert np.isnan(tally.only).all()
+    best, worst = tally.best(), tally.worst()
+    assert (best.by_positive.count * best.by_positive.below).sum() > (
+        worst.by_positive.count * worst.by_positive.below
+    ).sum()
+
+
+def test_what_is_no_probability_or_no_number_is_refused():
+    for bad in (1.5, -1e-9):
+        with pytest.raises(AssayError) as refused:
+            of([(bad, True)])
+        assert refused.value.code == "score-out-of-range"
+    for by in (PROBABILITY, REAL):
+        with pytest.raises(AssayError) as refused:
+            of([(float("nan"), True)], by)
+        assert refused.value.code == "score-not-finite"
+    with pytest.raises(PlanError):
+        ScoreBins.of([0.1], [True, False], REAL)
+
+
+def test_other_bins_are_not_merged_and_other_content_is_not_read():
+    with pytest.raises(PlanError, match="different score bins"):
+        of([(0.1, True)]) + of([(0.1, True)], REAL)
+    with pytest.raises(RecordError):
+        ScoreBins.from_json({"kind": "scores"})
