@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "score-not-finite": "A score is missing, NaN or infinite, or too large to be exact.",
     "score-out-of-range": "A score that must be a probability lies outside 0 to 1.",
     "score-columns": "The score columns do not fit the classes.",
+    "probabilities-not-normalised": "The probabilities of a row do not add up to 1.",
     "count-overflow": "A count is larger than 2^63 - 1.",
     "count-not-whole": "A cell of a confusion matrix is negative, fractional or not finite.",
     "orientation-undeclared": "A confusion matrix came without saying what its rows are.",

@@ -43,11 +43,12 @@ def from_frame(data: object, roles: Roles) -> Source:
         FrameSource(
             frame=frame,
             truth=require(str(roles.truth), names, where),
-            predicted=require(str(roles.predicted), names, where),
+            predicted="" if roles.predicted is None else require(str(roles.predicted), names, where),
             group={name: require(str(column), names, where) for name, column in roles.group.items()},
             weight=None if roles.weight is None else require(str(roles.weight), names, where),
             where=where,
-        )
+        ),
+        roles,
     )
 
 
@@ -89,9 +90,10 @@ def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
 
     columns = Roles(
         truth=take(roles.truth),
-        predicted=take(roles.predicted),
+        predicted=None if roles.predicted is None else take(roles.predicted),
         group={name: take(column) for name, column in roles.group.items()},
         weight=None if roles.weight is None else take(roles.weight),
+        score=None if roles.score is None else roles.score.mapped(take),
     )
     return _arrays(columns)
 
@@ -107,10 +109,10 @@ def from_columns(library: str, roles: Roles) -> Source:
     if library == "polars":
         import polars as pl
 
-        return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles))
+        return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles), roles)
     import pyarrow as pa
 
-    return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles))
+    return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles), roles)
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
@@ -216,7 +218,7 @@ def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
     from assay.rows.files import check_scalar, number_column
 
     names = list(opened.columns)
-    for column in (roles.truth, roles.predicted, *roles.group.values()):
+    for column in roles.labelled().values():
         check_scalar(opened, str(column))
     if roles.weight is not None:
         number_column(opened, str(roles.weight))
@@ -224,19 +226,20 @@ def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
         FrameSource(
             frame=nw.from_native(opened.relation),
             truth=require(str(roles.truth), names, opened.path),
-            predicted=require(str(roles.predicted), names, opened.path),
+            predicted="" if roles.predicted is None else require(str(roles.predicted), names, opened.path),
             group={name: require(str(column), names, opened.path) for name, column in roles.group.items()},
             weight=None if roles.weight is None else require(str(roles.weight), names, opened.path),
             where=opened.path,
             opened=opened,
-        )
+        ),
+        roles,
     )
 
 
-def _checked(source: FrameSource) -> FrameSource:
-    """Columns that hold one value a row of a type that can be a label."""
+def _checked(source: FrameSource, roles: Roles) -> FrameSource:
+    """Columns that hold one value a row of a type that can be a label, and scores as float64."""
     schema = source.frame.collect_schema()
-    for column in (source.truth, source.predicted, *source.group.values()):
+    for column in (source.truth, *([source.predicted] if source.predicted else []), *source.group.values()):
         kind = schema[column]
         if isinstance(kind, NESTED):
             raise RowsError(
@@ -253,7 +256,12 @@ def _checked(source: FrameSource) -> FrameSource:
                 known="text, whole numbers, booleans, categories",
                 fix="turn the column into text or whole numbers",
             )
-    return source
+    if roles.score is None:
+        return source
+    from assay.rows.scoreframes import with_scores
+
+    names = list(schema.names())
+    return with_scores(source, [require(str(column), names, source.where) for column in roles.score.columns])
 
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:

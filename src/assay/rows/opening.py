@@ -14,6 +14,7 @@ from assay.rows.columns import Coded, all_text, as_array, coded, weights
 from assay.rows.labels import kind_of
 from assay.rows.listing import are_paths
 from assay.rows.places import places
+from assay.rows.scores import ScoreColumns, score_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,11 +37,17 @@ class Roles:
     predicted: object
     group: Mapping[str, object] = field(default_factory=dict)
     weight: object = None
+    score: ScoreColumns | None = None
 
     def named(self) -> dict[str, object]:
         """Every column by the name errors call it."""
-        out = {"truth": self.truth, "predicted": self.predicted, **{f'group "{n}"': c for n, c in self.group.items()}}
-        return out | ({"weight": self.weight} if self.weight is not None else {})
+        out = self.labelled() | ({"weight": self.weight} if self.weight is not None else {})
+        return out | ({} if self.score is None else self.score.named())
+
+    def labelled(self) -> dict[str, object]:
+        """The columns that hold labels; predictions may be missing where scores are to make them."""
+        predicted = {} if self.predicted is None else {"predicted": self.predicted}
+        return {"truth": self.truth, **predicted, **{f'group "{n}"': c for n, c in self.group.items()}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +59,15 @@ class ArraySource:
     group: dict[str, Coded]
     weight: NDArray[np.float64] | None
     where: str = "the given columns"
+    score: tuple[NDArray[np.float64], ...] = ()
+    kept: NDArray[np.int64] | None = None
+    """The user's own index of each row, where some rows were left out."""
 
     def locate(self, role: str, label: Label | None) -> str:
         """Where the first rows with a label stand."""
         column = {"truth": self.truth, "predicted": self.predicted}.get(role)
         rows = (self.group[role] if column is None else column).rows_of(label)
+        rows = rows if self.kept is None else self.kept[rows].tolist()
         return f"at index {', '.join(str(r) for r in rows)}" if rows else ""
 
     def close(self) -> None:
@@ -77,6 +88,9 @@ class FrameSource:
     arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    score: tuple[str, ...] = ()
+    dropped: int = 0
+    """Rows that were left out because their score is missing."""
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""
@@ -167,9 +181,10 @@ def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
 
     return Roles(
         truth=take(roles.truth),
-        predicted=take(roles.predicted),
+        predicted=None if roles.predicted is None else take(roles.predicted),
         group={name: take(column) for name, column in roles.group.items()},
         weight=None if roles.weight is None else take(roles.weight),
+        score=None if roles.score is None else roles.score.mapped(take),
     )
 
 
@@ -201,14 +216,20 @@ def _arrays(roles: Roles) -> Source:
 
         return from_columns(native, roles)
     _same_index(roles)
-    if roles.weight is None and (frame := _text_objects(roles)) is not None:
+    if roles.weight is None and roles.score is None and (frame := _text_objects(roles)) is not None:
         return frame
-    columns = {role: coded(column, role) for role, column in roles.named().items() if role != "weight"}
-    _same_length({role: len(column) for role, column in columns.items()})
+    columns = {role: coded(column, role) for role, column in roles.labelled().items()}
+    scores = {} if roles.score is None else {r: score_array(c, r) for r, c in roles.score.named().items()}
+    _same_length({role: len(column) for role, column in columns.items()} | {r: len(c) for r, c in scores.items()})
     truth = columns["truth"]
+    if "predicted" not in columns:
+        from assay.rows.scored import undecided
+
+        columns["predicted"] = undecided(len(truth))
     source = ArraySource(
         truth=truth,
         predicted=columns["predicted"],
+        score=tuple(scores.values()),
         group={name: columns[f'group "{name}"'] for name in roles.group},
         weight=None if roles.weight is None else weights(roles.weight, len(truth)),
     )
@@ -255,7 +276,8 @@ def _same_index(roles: Roles) -> None:
 def _one_engine(roles: Roles) -> str | None:
     """The library all columns come from, if it counts text best by itself; weights are always summed by us."""
     homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
-    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and roles.weight is None else None
+    plain = roles.weight is None and roles.score is None
+    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and plain else None
 
 
 def _text_objects(roles: Roles) -> FrameSource | None:

@@ -61,16 +61,24 @@ def from_spark(
         return column(name, _NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans")
 
     numbers = _NUMBERS if opened is None else _NUMBERS | _TEXT  # a file's text is checked weight by weight
-    return FrameSource(
+    source = FrameSource(
         frame=nw.from_native(plain),
         truth=label(roles.truth),
-        predicted=label(roles.predicted),
+        predicted="" if roles.predicted is None else label(roles.predicted),
         group={name: label(level) for name, level in roles.group.items()},
         weight=None if roles.weight is None else column(roles.weight, numbers, "column-not-numeric", "numbers"),
         where=where,
         opened=opened,
         names={alias: field.name for alias, field in fields.items()},
     )
+    if roles.score is None:
+        return source
+    from assay.rows.scoreframes import with_scores
+
+    scores = [
+        column(name, numbers - {"boolean", "void"}, "column-not-numeric", "numbers") for name in roles.score.columns
+    ]
+    return with_scores(source, scores)
 
 
 def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark

@@ -36,7 +36,7 @@ def count_frame(source: FrameSource) -> Counted:
     cells = next((_without_level(cells) for cells in by_factor.values()), None) or _group(source, pair)
     rows = sum(times for times, _ in cells.values())
     if source.opened is not None:
-        source.opened.confirm(rows)
+        source.opened.confirm(rows + source.dropped)
     return Counted(
         cells=cells,
         by_factor=by_factor,
@@ -63,7 +63,7 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
         labels = tuple(_label(names, column, values[column], source) for column in columns)
         times = cast("int", row[-1])
         before = cells.get(labels, (0, 0))
-        weight: Count = times if source.weight is None else _weight(values[source.weight], source) * times
+        weight: Count = times if source.weight is None else weight_of(values[source.weight], source) * times
         cells[labels] = (before[0] + times, before[1] + weight)
     return cells
 
@@ -81,7 +81,7 @@ def _label(
         return label_of(value, where=where)
 
 
-def _weight(value: object, source: FrameSource) -> Fraction:
+def weight_of(value: object, source: FrameSource) -> Fraction:
     """Rows with the same weight were counted together, so the sum is exact whatever the engine does with reals."""
     if isinstance(value, str):
         mark = "." if source.opened is None else source.opened.decimal
