@@ -26,6 +26,9 @@ class Declared(Protocol):
         """Its other names."""
 
 
+CODES = {"measure": ("measure-unknown", "measure-ambiguous"), "test": ("test-unknown", "test-ambiguous")}
+"""The errors of each kind of thing: a word nobody knows, and one that means several."""
+
 Thing = TypeVar("Thing", bound=Declared)
 
 
@@ -46,7 +49,7 @@ class Registry(Generic[Thing]):
     """Things by name; aliases and symbols lead to the one thing they mean, or to an error that lists the candidates."""
 
     def __init__(self, kind: str, ambiguous: Mapping[str, tuple[str, ...]]) -> None:
-        self._kind = kind
+        self._kind, self._codes = kind, CODES[kind]
         self._things: dict[str, Thing] = {}
         self._words: dict[str, str] = {}
         self._ambiguous = {folded(word): names for word, names in ambiguous.items()}
@@ -76,7 +79,7 @@ class Registry(Generic[Thing]):
         if key in self._ambiguous:
             options = ", ".join(self._ambiguous[key])
             raise PlanError(
-                "measure-ambiguous",
+                self._codes[1],
                 f'"{visible(word)}" means several {self._kind}s',
                 known=options,
                 fix=f"name the one you mean: {options}",
@@ -86,9 +89,9 @@ class Registry(Generic[Thing]):
         close = nearest(word, [*self._things, *self._words])
         meant = self._words.get(folded(close), close) if close else None
         raise PlanError(
-            "measure-unknown",
+            self._codes[0],
             f'there is no {self._kind} "{visible(word)}"',
-            fix=f'did you mean "{meant}"?' if meant else "`assay measures` lists every name",
+            fix=f'did you mean "{meant}"?' if meant else f"`assay {self._kind}s` lists every name",
         )
 
     def __contains__(self, name: object) -> bool:

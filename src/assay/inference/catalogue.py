@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every declared test in one place; importing this module declares them all."""
+
+from __future__ import annotations
+
+from assay.inference import (  # noqa: F401  importing declares
+    anova,
+    blockranks,
+    contingency,
+    delong,
+    equivalence,
+    groupranks,
+    marginal,
+    mcnemar,
+    means,
+    ranks,
+    strata,
+    swapping,
+    variance,
+)
+from assay.inference.declare import TESTS, Significance
+
+
+def find_test(name: str) -> Significance:
+    """One test by name or alias.
+
+    >>> find_test("RM-ANOVA").name
+    'repeated_measures_anova'
+    """
+    return TESTS.find(name)
+
+
+def every_test(*, family: str | None = None) -> tuple[Significance, ...]:
+    """Every declared test, or the siblings of one family.
+
+    >>> [one.name for one in every_test(family="mcnemar")]
+    ['mcnemar_exact', 'mcnemar_midp', 'mcnemar_continuity', 'mcnemar_plain']
+    """
+    return tuple(one for one in TESTS if family in (None, one.family))

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a test is declared: the function computes, the decorator holds every other fact, once.
+
+Forms of one test are named siblings of one family (mcnemar_exact, mcnemar_midp); no switch turns one into another.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+from assay.core.errors import PlanError
+from assay.core.registry import Registry
+from assay.core.text import visible
+from assay.core.traits import Source
+from assay.inference.findings import Finding
+from assay.inference.tails import ALTERNATIVES
+from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
+from assay.tally.paired import PairedLabels
+from assay.tally.pairedscores import PairedScores
+from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+
+Tally: TypeAlias = (
+    Blocks
+    | Calls
+    | Channels
+    | FiveByTwo
+    | Folds
+    | Groups
+    | Outcomes
+    | PairedLabels
+    | PairedScores
+    | Pairs
+    | Patterns
+    | Sample
+    | Strata
+    | Successes
+    | Table
+)
+Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
+
+_TALLIES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        Blocks,
+        Calls,
+        Channels,
+        FiveByTwo,
+        Folds,
+        Groups,
+        Outcomes,
+        PairedLabels,
+        PairedScores,
+        Pairs,
+        Patterns,
+        Sample,
+        Strata,
+        Successes,
+        Table,
+    )
+}
+PAIRWISE = "tuple[Finding, ...]"
+
+AMBIGUOUS = {
+    "t test": ("paired_t", "welch_t", "corrected_resampled_t", "five_by_two_t"),
+    "chi-squared": ("chi_squared_association", "mcnemar_plain", "mcnemar_continuity"),
+    "anova": ("one_way_anova", "welch_anova", "repeated_measures_anova"),
+    "wilcoxon": ("wilcoxon", "wilcoxon_pratt", "mann_whitney"),
+}
+"""Words that mean several tests: refused, with the candidates; `wilcoxon` itself is a name and found first."""
+
+TESTS: Registry[Significance] = Registry(
+    "test", {word: names for word, names in AMBIGUOUS.items() if word != "wilcoxon"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Significance:
+    """One declared test: the procedure and everything that is true of it."""
+
+    name: str
+    family: str
+    title: str
+    also: tuple[str, ...]
+    asks: str
+    null: str
+    effect: str
+    assumes: tuple[str, ...]
+    never: tuple[str, ...]
+    source: tuple[Source, ...]
+    spec: str
+    errata: tuple[str, ...]
+    takes: type
+    pairwise: bool
+    function: Procedure
+    symbol: str = ""
+
+    def __call__(self, tally: Tally, **given: object) -> Finding:
+        """The finding on one tally.
+
+        >>> from assay.inference.mcnemar import mcnemar_exact
+        >>> round(mcnemar_exact(Outcomes(both=212, only_a=19, only_b=5, neither=22)).p, 4)
+        0.0066
+        """
+        if self.pairwise:
+            msg = f"{self.name} gives one finding for each two models: call .pairs()"
+            raise TypeError(msg)
+        return self._named(cast("Finding", self._run(tally, given)), tally)
+
+    def pairs(self, tally: Tally, **given: object) -> tuple[Finding, ...]:
+        """The findings of a test that compares every two models."""
+        found = self._run(tally, given)
+        return tuple(self._named(one, tally) for one in (found if isinstance(found, tuple) else (found,)))
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Parameter names with their defaults."""
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        found = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default for p in found if p.kind is keyword}
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line of the procedure."""
+        code = self.function.__code__
+        return code.co_filename, code.co_firstlineno
+
+    def _run(self, tally: Tally, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
+        if not isinstance(tally, self.takes):
+            raise PlanError(
+                "test-needs",
+                f"{self.name} takes a tally of the kind {self.takes.__name__}, not {type(tally).__name__}",
+                known=_taken(self.takes),
+                fix="let assay.compare count the rows, or build the tally from counts",
+            )
+        known = self.parameters
+        for name in given:
+            if name not in known:
+                raise PlanError(
+                    "test-needs",
+                    f'{self.name} has no parameter "{visible(name)}"',
+                    known=", ".join(known) or "none",
+                    fix="leave it out",
+                )
+        if given.get("alternative", "two-sided") not in ALTERNATIVES:
+            raise PlanError(
+                "option-unknown",
+                f"alternative = {given['alternative']!r} is not one",
+                known=", ".join(ALTERNATIVES),
+                fix="choose one of them; greater means that the first model is ahead",
+            )
+        return self.function(tally, **given)
+
+    def _named(self, found: Finding, tally: Tally) -> Finding:
+        models = found.models or tuple(getattr(tally, "models", ()))
+        about = found.about or str(getattr(tally, "about", "") or "")
+        return replace(found, test=self.name, title=self.title, models=models, about=about)
+
+
+def _taken(kind: type) -> str:
+    parameters: Iterable[str] = getattr(kind, "__dataclass_fields__", {})
+    return f"{kind.__name__}({', '.join(parameters)})"
+
+
+def significance(
+    *,
+    title: str,
+    asks: str,
+    null: str,
+    effect: str,
+    source: Source | tuple[Source, ...],
+    spec: str,
+    family: str = "",
+    also: tuple[str, ...] = (),
+    assumes: tuple[str, ...] = (),
+    never: tuple[str, ...] = (),
+    errata: tuple[str, ...] = (),
+) -> Callable[[Procedure], Significance]:
+    """Declare the test whose procedure the decorated function is."""
+
+    def declare(function: Procedure) -> Significance:
+        name = function.__name__
+        return TESTS.add(
+            Significance(
+                name=name,
+                family=family or name,
+                title=title,
+                also=also,
+                asks=asks,
+                null=null,
+                effect=effect,
+                assumes=assumes,
+                never=never,
+                source=source if isinstance(source, tuple) else (source,),
+                spec=spec,
+                errata=errata,
+                takes=_TALLIES[function.__annotations__["t"]],
+                pairwise=function.__annotations__["return"] == PAIRWISE,
+                function=function,
+            )
+        )
+
+    return declare

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Areas under the ROC curves of models on the same rows: DeLong's covariance from one sort a model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.text import counted
+from assay.core.traits import RAINIO, TS4213, Source
+from assay.core.values import Undefined
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Effect, Finding, Real
+from assay.inference.power import least_normal
+from assay.inference.proportion import normal_quantile
+from assay.inference.tails import CERTAIN, Alternative, chi_squared, normal
+from assay.tally.pairedscores import PairedScores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+LEAST: Final = 2
+THREADS_FROM: Final = 50_000
+"""Rows from which the models are sorted side by side."""
+BALANCED: Final = (0.2, 0.8)
+"""Outside this prevalence an area under the ROC curve must not stand alone (E-XS-01)."""
+ROUNDING: Final = 1e-14
+"""A variance below this, as a share of the variances it is a difference of, is rounding."""
+IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identical", code="zero-variance")
+NO_SPREAD: Final = Undefined(
+    reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Areas:
+    """Areas of several models and their covariance, with the numbers of positives and negatives."""
+
+    models: tuple[str, ...]
+    area: Floats
+    covariance: Floats
+    m: int
+    n: int
+
+    def gap(self, a: int, b: int) -> tuple[float, float]:
+        """The difference of two areas and its variance."""
+        parts = float(self.covariance[a, a] + self.covariance[b, b])
+        variance = parts - 2 * float(self.covariance[a, b])
+        return float(self.area[a] - self.area[b]), variance if variance > ROUNDING * parts else 0.0
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record that does not hold the scores themselves."""
+        return {
+            "models": list(self.models),
+            "area": self.area.tolist(),
+            "covariance": self.covariance.tolist(),
+            "positives": self.m,
+            "negatives": self.n,
+        }
+
+
+@significance(
+    title="DeLong's test of two areas under the ROC curve",
+    family="delong",
+    asks="do A and B rank the positives above the negatives equally well, on the same rows?",
+    null="the areas under the ROC curves are equal",
+    effect="AUROC of A minus AUROC of B",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=("on nested models fitted and tested on the same rows", "on clustered rows: resample the clusters"),
+    source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
+    spec="T-21",
+)
+def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    if len(t.models) != LEAST:
+        raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
+    if lost := _too_few(t):
+        return _undefined(t, lost, "z", level)
+    return pair(areas(t), 0, 1, level, alternative)
+
+
+@significance(
+    title="DeLong's test of several areas under the ROC curve",
+    family="delong",
+    asks="do several models rank the positives above the negatives equally well, on the same rows?",
+    null="all areas under the ROC curves are equal",
+    effect="largest minus smallest AUROC",
+    assumes=("rows are independent", "all models scored the same rows"),
+    never=("on nested models fitted and tested on the same rows", "on clustered rows: resample the clusters"),
+    source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
+    spec="T-21",
+)
+def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
+    if len(t.models) < LEAST:
+        raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
+    if lost := _too_few(t):
+        return _undefined(t, lost, "chi-squared", level)
+    return many(areas(t), level)
+
+
+@significance(
+    title="DeLong's test of all pairs of areas under the ROC curve",
+    asks="which models differ in how well they rank the positives above the negatives?",
+    null="the two areas are equal",
+    effect="difference of two areas",
+    assumes=("rows are independent", "all models scored the same rows"),
+    source=Source("DeLong et al. 1988", "eq. 5"),
+    spec="T-21",
+)
+def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
+    if lost := _too_few(t):
+        pairs = combinations(t.models, 2)
+        return tuple(_undefined(t, lost, "z", level).said(models=models) for models in pairs)
+    found = areas(t)
+    return tuple(pair(found, a, b, level) for a, b in combinations(range(len(t.models)), 2))
+
+
+def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
+    """Two of the areas."""
+    gap, variance = found.gap(a, b)
+    models = (found.models[a], found.models[b])
+    error = math.sqrt(variance)
+    name = f"AUROC of {models[0]} minus {models[1]}"
+    effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
+    statistic: Real = IDENTICAL if not gap else NO_SPREAD
+    chance = CERTAIN if not gap else NO_SPREAD
+    if error:
+        reach = normal_quantile((1 + level) / 2) * error
+        ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong")
+        effect = Effect(name=name, value=gap, interval=ends)
+        statistic, chance = gap / error, normal(gap / error, alternative)
+    return Finding(
+        chance=chance,
+        effect=effect,
+        statistic=statistic,
+        statistic_name="z",
+        about="auroc",
+        models=models,
+        n=found.m + found.n,
+        level=level,
+        alternative=alternative,
+        counts={"positives": found.m, "negatives": found.n},
+        more=tuple(_area(found, i, level) for i in (a, b)),
+        notes=(*(("the two rankings are identical",) if not error and not gap else ()), *_prevalence(found)),
+        least=least_normal(error, level) if error else statistic,
+    )
+
+
+def many(found: Areas, level: float) -> Finding:
+    """All of the areas at once."""
+    k = len(found.models)
+    contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
+    gaps, spread = contrast @ found.area, contrast @ found.covariance @ contrast.T
+    rank = int(np.linalg.matrix_rank(spread, hermitian=True, tol=ROUNDING * max(float(np.trace(spread)), 1e-300) * k))
+    equal = not np.any(gaps)
+    explained = np.allclose(spread @ np.linalg.pinv(spread, hermitian=True) @ gaps, gaps, atol=1e-12)
+    statistic: Real = IDENTICAL if equal else NO_SPREAD
+    chance = CERTAIN if equal else NO_SPREAD
+    if rank and explained:
+        statistic = max(float(gaps @ np.linalg.pinv(spread, hermitian=True) @ gaps), 0.0)
+        chance = chi_squared(statistic, rank)
+    widest = max((math.sqrt(found.gap(a, b)[1]) for a, b in combinations(range(k), 2)), default=0.0)
+    return Finding(
+        chance=chance,
+        effect=Effect(
+            name="largest minus smallest AUROC",
+            value=float(found.area.max() - found.area.min()),
+            no_interval="see the differences of the pairs",
+        ),
+        statistic=statistic,
+        statistic_name="chi-squared",
+        df=(rank,),
+        about="auroc",
+        n=found.m + found.n,
+        level=level,
+        counts={"positives": found.m, "negatives": found.n},
+        more=tuple(_area(found, i, level) for i in range(k)),
+        notes=_prevalence(found),
+        least=least_normal(widest, level) if widest else statistic,
+    )
+
+
+def areas(t: PairedScores) -> Areas:
+    """The areas of all models and DeLong's covariance of them."""
+    above, below = components(t.positives, t.negatives)
+    covariance = _covariance(above) / t.m + _covariance(below) / t.n
+    return Areas(models=t.models, area=above.mean(axis=1), covariance=covariance, m=t.m, n=t.n)
+
+
+def components(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
+    """For each model: the share of negatives below each positive, and of positives above each negative; ties half."""
+    rows = positives.shape[1] + negatives.shape[1]
+    models: Iterable[tuple[Floats, Floats]]
+    if rows >= THREADS_FROM and len(positives) > 1:
+        from concurrent.futures import ThreadPoolExecutor
+
+        from assay.inference.resampling import WORKERS
+
+        with ThreadPoolExecutor(WORKERS) as pool:
+            models = list(pool.map(_placed, positives, negatives))
+    else:
+        models = map(_placed, positives, negatives)
+    above, below = zip(*models, strict=True)
+    return np.stack(above), np.stack(below)
+
+
+def _placed(positive: Floats, negative: Floats) -> tuple[Floats, Floats]:
+    """One sort of all scores; how many negatives stand before each place says everything."""
+    m, n = len(positive), len(negative)
+    scores = np.concatenate([positive, negative])
+    order = np.argsort(scores)
+    ordered = scores[order]
+    passed = np.cumsum(order >= m, dtype=np.int64)  # negatives up to and with each place
+    new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    if len(new) + 1 < len(ordered):
+        starts, ends = np.concatenate([[0], new]), np.concatenate([new, [len(ordered)]])
+        before = np.concatenate([[0], passed[new - 1]])
+        # Twice the midrank among the negatives: those before the tie and those up to its end.
+        twice = np.repeat(before + passed[ends - 1], ends - starts)
+        place = np.repeat(starts + ends, ends - starts) - twice
+    else:
+        negative_here = order >= m
+        twice = 2 * passed - negative_here
+        place = 2 * np.arange(1, len(order) + 1) - 1 - twice
+    found = np.empty(len(order))
+    found[order] = np.where(order < m, twice / (2 * n), 1 - place / (2 * m))
+    return found[:m], found[m:]
+
+
+def _covariance(parts: Floats) -> Floats:
+    centred = parts - parts.mean(axis=1, keepdims=True)
+    found: Floats = centred @ centred.T / (parts.shape[1] - 1)
+    return found
+
+
+def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:
+    """The interval of one area on the logit scale, or why there is none."""
+    if min(positives.shape[1], negatives.shape[1]) < LEAST:
+        return {"no_interval": "it needs two values on each side, at least"}
+    above, below = components(positives, negatives)
+    variance = float(above.var(ddof=1) / positives.shape[1] + below.var(ddof=1) / negatives.shape[1])
+    return _logit(float(above.mean()), variance, level)
+
+
+def _area(found: Areas, i: int, level: float) -> Effect:
+    name, area = f"AUROC of {found.models[i]}", float(found.area[i])
+    return Effect(name=name, value=area, **_logit(area, float(found.covariance[i, i]), level))  # type: ignore[arg-type]
+
+
+def _logit(area: float, variance: float, level: float) -> dict[str, object]:
+    if not (0 < area < 1 and variance > 0):
+        return {"no_interval": "DeLong's variance is 0: no positive and negative are out of order, or all are"}
+    reach = normal_quantile((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
+    middle = math.log(area / (1 - area))
+    low, high = (1 / (1 + math.exp(-(middle + end))) for end in (-reach, reach))
+    return {"interval": Interval(low=low, high=high, level=level, method="delong, logit")}
+
+
+def _prevalence(found: Areas) -> tuple[str, ...]:
+    share = found.m / (found.m + found.n)
+    if BALANCED[0] <= share <= BALANCED[1]:
+        return ()
+    told = f"{share:.1%} of the rows are positive: an area under the ROC curve says nothing about precision there"
+    return (told,)
+
+
+def _too_few(t: PairedScores) -> Undefined | None:
+    if min(t.m, t.n) >= LEAST:
+        return None
+    return Undefined(
+        reason=f"two of each are needed, and there are {counted(t.m, 'positive')} and {counted(t.n, 'negative')}",
+        code="too-few",
+    )
+
+
+def _undefined(t: PairedScores, lost: Undefined, name: str, level: float) -> Finding:
+    return Finding(
+        chance=lost,
+        effect=Effect(name="difference of the areas", value=lost),
+        statistic=lost,
+        statistic_name=name,
+        about="auroc",
+        models=t.models,
+        n=t.m + t.n,
+        level=level,
+        counts={"positives": t.m, "negatives": t.n},
+    )

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finding: what a test asked, how large the effect is, how surprising it would be by chance, and why this test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from assay.core.text import figure
+from assay.core.values import Undefined
+from assay.inference.estimates import Interval, real_to_json
+from assay.inference.tails import ALTERNATIVES, Alternative, Tail, shown
+
+Real: TypeAlias = float | Undefined
+POINTS = 100
+"""A difference of shares is told in points, hundredths of the whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """How large a difference is: its name, its value or why there is none, and its interval or why there is none."""
+
+    name: str
+    value: Real
+    interval: Interval | None = None
+    no_interval: str | None = None
+    share: bool = False
+
+    def __str__(self) -> str:
+        """In words.
+
+        >>> str(Effect(name="difference", value=0.0543, share=True))
+        '+5.4 points'
+        """
+        if isinstance(self.value, Undefined):
+            return f"undefined: {self.value.reason}"
+        head = f"{self.value * POINTS:+.1f} points" if self.share else figure(self.value)
+        if self.interval is None:
+            return head
+        low, high = self.interval.low, self.interval.high
+        ends = f"{low * POINTS:+.1f} to {high * POINTS:+.1f}" if self.share else f"{figure(low)} to {figure(high)}"
+        return f"{head}, {self.interval.level * POINTS:g} % interval {ends}"
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        out: dict[str, object] = {"name": self.name, **_real("value", self.value)}
+        if self.share:
+            out["unit"] = "share"
+        if self.interval is not None:
+            found = self.interval
+            out |= {
+                "low": real_to_json(found.low),
+                "high": real_to_json(found.high),
+                "level": found.level,
+                "interval": found.method,
+            }
+            if found.draws is not None:
+                out |= {"draws": found.draws, "seed": found.seed}
+            if found.notes:
+                out["interval_notes"] = list(found.notes)
+        elif self.no_interval:
+            out |= {"low": None, "high": None, "no_interval": self.no_interval}
+        return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One assumption of a test, whether the data bear it out, and what was seen; None means nobody can tell."""
+
+    assumes: str
+    holds: bool | None
+    seen: str
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {"assumes": self.assumes, "holds": self.holds, "seen": self.seen}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjusted:
+    """A p value after correction for the other questions of its family."""
+
+    p: float
+    by: str
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The answer of one test; `.p` is None where it is undefined, and `.reason` says why."""
+
+    chance: Tail | Undefined
+    effect: Effect
+    statistic: Real
+    statistic_name: str
+    df: tuple[float, ...] = ()
+    test: str = ""
+    title: str = ""
+    about: str = ""
+    models: tuple[str, ...] = ()
+    n: int = 0
+    level: float = 0.95
+    alternative: Alternative = "two-sided"
+    counts: Mapping[str, int | float] = field(default_factory=dict)
+    more: tuple[Effect, ...] = ()
+    checks: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
+    least: Real | None = None
+    adjusted: Adjusted | None = None
+    chosen: str = ""
+    label: str = ""
+
+    @property
+    def p(self) -> float | None:
+        """The p value, or None."""
+        return None if isinstance(self.chance, Undefined) else self.chance.p
+
+    @property
+    def log10_p(self) -> float | None:
+        """Its decimal logarithm, which is known even below the smallest double."""
+        return None if isinstance(self.chance, Undefined) else self.chance.log10
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no p value, or None."""
+        return self.chance.reason if isinstance(self.chance, Undefined) else None
+
+    @property
+    def adjusted_p(self) -> float | None:
+        """The p value that counts: corrected where the finding belongs to a family."""
+        return self.p if self.adjusted is None else self.adjusted.p
+
+    @property
+    def alpha(self) -> float:
+        """The error rate that goes with the confidence level, written as people write it."""
+        return round(1 - self.level, 12)
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the p value that counts is at most alpha; None where there is none."""
+        return None if self.adjusted_p is None else self.adjusted_p <= self.alpha
+
+    @property
+    def p_shown(self) -> str:
+        """The p value as printed."""
+        if isinstance(self.chance, Undefined):
+            return f"p undefined: {self.chance.reason}"
+        return f"p {self.chance}"
+
+    def said(self, **changed: object) -> Finding:
+        """The same finding with some parts set."""
+        return replace(self, **changed)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        head = f"{self.title or self.test}   {self.p_shown} ({self.alternative})"
+        if self.adjusted is not None:
+            head += f", {self.adjusted.by}-adjusted {shown(self.adjusted.p).removeprefix('= ')}"
+        lines = {"effect": f"{self.effect.name}: {self.effect}"}
+        if self.counts:
+            lines["from"] = f"{self.n:,} rows: " + ", ".join(f"{k} {v:,}" for k, v in self.counts.items())
+        if self.chosen:
+            lines["chosen"] = self.chosen
+        if self.label:
+            lines["label"] = self.label
+        if told := self.detectable():
+            lines["power"] = told
+        lines |= {f"note {i + 1}" if i else "note": note for i, note in enumerate(self.notes)}
+        return "\n".join([head, *(f"  {name:<8} {text}" for name, text in lines.items())])
+
+    def detectable(self) -> str | None:
+        """For a finding that is not significant: the difference it would have found four times in five."""
+        if self.significant is not False or self.least is None:
+            return None
+        if isinstance(self.least, Undefined):
+            return f"what could have been detected is not known: {self.least.reason}"
+        size = f"{self.least * POINTS:.1f} points" if self.effect.share else figure(self.least)
+        return f"a difference of {size} would have been detected with a chance of 80 %; smaller ones may exist"
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record; p is a number above 0 or null with its reason."""
+        out: dict[str, object] = {
+            "test": self.test,
+            "title": self.title,
+            "about": self.about,
+            "models": list(self.models),
+            "n": self.n,
+            "alternative": self.alternative,
+            "level": self.level,
+            "effect": self.effect.to_json(),
+            "statistic": {"name": self.statistic_name, **_real("value", self.statistic), "df": list(self.df)},
+        }
+        if isinstance(self.chance, Undefined):
+            out |= {"p": None, "undefined": self.chance.reason, "undefined_code": self.chance.code}
+        else:
+            out |= {"p": self.chance.p, "log10_p": self.chance.log10, "p_shown": str(self.chance)}
+        if self.adjusted is not None:
+            out["adjusted"] = {"p": self.adjusted.p, "by": self.adjusted.by, "of": self.adjusted.of}
+        out["significant"] = self.significant
+        out["counts"] = dict(self.counts)
+        out["more"] = [one.to_json() for one in self.more]
+        out["checks"] = [one.to_json() for one in self.checks]
+        out["least_detectable"] = None if self.least is None else _real("value", self.least)
+        return out | {"chosen": self.chosen, "label": self.label or None, "notes": list(self.notes)}
+
+
+def _real(name: str, value: Real) -> dict[str, object]:
+    if isinstance(value, Undefined):
+        return {name: None, "undefined": value.reason}
+    return {name: real_to_json(float(value))}
+
+
+__all__ = ["ALTERNATIVES", "Adjusted", "Check", "Effect", "Finding", "Real"]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many questions at once: p values corrected over a declared family, and how fast errors pile up without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from assay.core.errors import PlanError
+from assay.core.text import nearest
+from assay.inference.findings import Adjusted, Finding
+
+Corrected: TypeAlias = list[float]
+
+
+def bonferroni(p: Sequence[float]) -> Corrected:
+    """Every p times the number of questions (T-27).
+
+    >>> bonferroni([0.01, 0.04])
+    [0.02, 0.08]
+    """
+    return [min(1.0, len(p) * x) for x in p]
+
+
+def holm(p: Sequence[float]) -> Corrected:
+    """Holm's step-down, which is the procedure that TS 4213 prints in 7.10.2 (T-28, E-TS-02).
+
+    >>> holm([0.01, 0.02, 0.03, 0.005])
+    [0.03, 0.04, 0.04, 0.02]
+    """
+    m, found, highest = len(p), [0.0] * len(p), 0.0
+    for place, i in enumerate(_ascending(p)):
+        highest = max(highest, min(1.0, (m - place) * p[i]))
+        found[i] = highest
+    return found
+
+
+def benjamini_hochberg(p: Sequence[float]) -> Corrected:
+    """False discovery rate where the questions are independent or positively dependent (T-29).
+
+    >>> benjamini_hochberg([0.01, 0.04])
+    [0.02, 0.04]
+    """
+    return _step_up(p, 1.0)
+
+
+def benjamini_yekutieli(p: Sequence[float]) -> Corrected:
+    """False discovery rate under any dependence (T-30).
+
+    >>> [round(x, 3) for x in benjamini_yekutieli([0.01, 0.04])]
+    [0.03, 0.06]
+    """
+    return _step_up(p, sum(1 / i for i in range(1, len(p) + 1)))
+
+
+def sidak(p: Sequence[float]) -> Corrected:
+    """The chance of one such p or a smaller one among independent questions (T-31).
+
+    >>> [round(x, 4) for x in sidak([0.05, 0.05])]
+    [0.0975, 0.0975]
+    """
+    from math import expm1, log1p
+
+    return [min(1.0, -expm1(len(p) * log1p(-x))) if x < 1 else 1.0 for x in p]
+
+
+def family_wise_error(alpha: float, questions: int) -> float:
+    """The chance of at least one false rejection among independent true hypotheses (TS 4213, 7.10.1).
+
+    >>> round(family_wise_error(0.05, 20), 3)
+    0.642
+    """
+    return 1 - (1 - alpha) ** questions
+
+
+CORRECTIONS: Final[dict[str, Callable[[Sequence[float]], Corrected]]] = {
+    "holm": holm,
+    "bonferroni": bonferroni,
+    "fdr_bh": benjamini_hochberg,
+    "fdr_by": benjamini_yekutieli,
+    "sidak": sidak,
+}
+ALIASES: Final = {"ts-7.10.2": "holm"}
+SHOWN: Final = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "fdr_bh": "Benjamini-Hochberg",
+    "fdr_by": "Benjamini-Yekutieli",
+    "sidak": "Šidák",
+}
+
+
+def correction(name: str) -> str:
+    """The canonical name of a correction; the one printed in 7.10.2 is Holm's.
+
+    >>> correction("ts-7.10.2")
+    'holm'
+    """
+    canonical = ALIASES.get(name, name)
+    if canonical in CORRECTIONS:
+        return canonical
+    known = [*CORRECTIONS, *ALIASES]
+    close = nearest(name, known)
+    raise PlanError(
+        "option-unknown",
+        f'there is no correction "{name}"',
+        known=", ".join(known),
+        fix=f'did you mean "{close}"?' if close else "choose one of them",
+    )
+
+
+def adjusted(findings: Sequence[Finding], by: str = "holm") -> list[Finding]:
+    """The findings of one family with corrected p values; a family of one needs none, undefined ones count as asked.
+
+    A question that was asked but has no p still belongs to the family, so that it cannot shrink it.
+    """
+    name = correction(by)
+    if len(findings) < 2:  # noqa: PLR2004  alone
+        return list(findings)
+    corrected = CORRECTIONS[name]([1.0 if one.p is None else one.p for one in findings])
+    return [
+        one if one.p is None else one.said(adjusted=Adjusted(p=p, by=SHOWN[name], of=len(findings)))
+        for one, p in zip(findings, corrected, strict=True)
+    ]
+
+
+def _ascending(p: Sequence[float]) -> list[int]:
+    return sorted(range(len(p)), key=p.__getitem__)
+
+
+def _step_up(p: Sequence[float], factor: float) -> Corrected:
+    m, found, lowest = len(p), [0.0] * len(p), 1.0
+    for place, i in reversed(list(enumerate(_ascending(p), start=1))):
+        lowest = min(lowest, m * factor * p[i] / place)
+        found[i] = lowest
+    return found

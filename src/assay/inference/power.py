@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many rows are needed, and what a number of rows could have shown: four times in five unless said otherwise."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from assay.core.errors import PlanError
+from assay.core.values import Undefined
+from assay.inference.findings import Real
+from assay.inference.proportion import normal_quantile
+
+POWER: Final = 0.8
+"""The chance of finding a difference that is there; the customary one (Cohen 1988)."""
+LARGEST: Final = 10**12
+"""A number of rows beyond which a plan is not feasible."""
+
+
+def alpha_of(level: float) -> float:
+    """The error rate beside a confidence level, without the dust of binary subtraction."""
+    return round(1 - level, 12)
+
+
+def least_normal(error: float, level: float, power: float = POWER) -> float:
+    """The difference that a test with this standard error finds with a chance of `power`.
+
+    >>> round(least_normal(0.01, 0.95), 4)
+    0.028
+    """
+    return (normal_quantile((1 + level) / 2) + normal_quantile(power)) * error
+
+
+def least_student(error: float, df: float, level: float, power: float = POWER) -> float:
+    """The same where the standard error is estimated with some degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2) + stdtrit(df, power)) * error
+
+
+def least_disagreement(disagree: int, n: int, level: float, power: float = POWER) -> Real:
+    """The difference of two shares on the same rows that McNemar's test finds, with as many rows in dispute as seen.
+
+    Where so few rows are in dispute that no split of them could be significant, the fewest that could be count.
+    """
+    if n == 0:
+        return Undefined(reason="there are no rows", code="n=0")
+    fewest = math.ceil(1 - math.log2(alpha_of(level)))  # all on one side: p = 2 / 2^rows
+    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
+    share = max(disagree, fewest) / n
+    # d sqrt(n) = a sqrt(share) + b sqrt(share - d^2), solved for d (Connor 1987).
+    first, middle, last = 1 + b * b / n, -2 * a * math.sqrt(share), (a * a - b * b) * share
+    root = (-middle + math.sqrt(max(middle * middle - 4 * first * last, 0.0))) / (2 * first)
+    return min(max(root / math.sqrt(n), fewest / n), 1.0)
+
+
+def least_chi_squared(df: int, n: int, level: float, power: float = POWER) -> float:
+    """The effect w (root of chi-squared over n) that a chi-squared test finds (Cohen 1988)."""
+    from scipy.optimize import brentq
+    from scipy.special import chndtr
+    from scipy.stats import chi2
+
+    edge = float(chi2.isf(alpha_of(level), df))
+    noncentral = brentq(lambda x: 1 - chndtr(edge, df, x) - power, 1e-9, 1e4)
+    return math.sqrt(float(noncentral) / n)
+
+
+def rows_for_share(width: float, level: float = 0.95, *, share: float = 0.5) -> int:
+    """Rows for a Wilson interval of a share to be at most so wide.
+
+    >>> rows_for_share(0.1)
+    381
+    """
+    _between(width, 0, 1, "width")
+    _between(share, 0, 1, "share", closed=True)
+    z2 = normal_quantile((1 + level) / 2) ** 2
+
+    def wide(n: int) -> float:
+        return 2 * math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+
+    return _smallest(lambda n: wide(n) <= width)
+
+
+def rows_for_mcnemar(difference: float, disagree: float, level: float = 0.95, power: float = POWER) -> int:
+    """Rows for McNemar's test to find a difference of two shares, given the share of rows in dispute (Connor 1987).
+
+    >>> rows_for_mcnemar(0.05, 0.15)
+    469
+    """
+    _between(difference, 0, 1, "difference")
+    _between(disagree, 0, 1, "disagree", closed=True)
+    if disagree < difference:
+        raise PlanError(
+            "value-out-of-domain",
+            f"a difference of {difference:g} needs at least as large a share of rows in dispute, not {disagree:g}",
+            fix="give a share of rows in dispute of the difference or more",
+        )
+    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
+    need = a * math.sqrt(disagree) + b * math.sqrt(disagree - difference**2)
+    return math.ceil((need / difference) ** 2)
+
+
+def rows_for_auroc(
+    difference: float,
+    auroc: float,
+    correlation: float,
+    level: float = 0.95,
+    power: float = POWER,
+    *,
+    negatives_per_positive: float = 1.0,
+) -> tuple[int, int]:
+    """Positives and negatives for DeLong's test to find a difference of two areas (Obuchowski's binormal variance).
+
+    >>> rows_for_auroc(0.05, 0.8, 0.5)
+    (366, 366)
+    """
+    _between(difference, 0, 1, "difference")
+    _between(auroc, 0.5, 1, "auroc")
+    _between(correlation, -1, 1, "correlation", closed=True)
+    if not negatives_per_positive > 0:
+        raise PlanError("value-out-of-domain", "negatives_per_positive is not above 0", fix="give a positive number")
+    ratio = negatives_per_positive
+
+    def variance(area: float) -> float:
+        edge = 1.414 * normal_quantile(area)  # Obuchowski 1994: areas of binormal curves with equal spread
+        return 0.0099 * math.exp(-(edge**2) / 2) * ((5 * edge**2 + 8) + (edge**2 + 8) / ratio)
+
+    first, second = variance(auroc), variance(min(auroc + difference, 1 - 1e-9))
+    null, other = 2 * first * (1 - correlation), first + second - 2 * correlation * math.sqrt(first * second)
+    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
+    positives = math.ceil((a * math.sqrt(null) + b * math.sqrt(other)) ** 2 / difference**2)
+    return positives, math.ceil(positives * ratio)
+
+
+def rows_for_non_inferiority(margin: float, disagree: float, level: float = 0.95, power: float = POWER) -> int:
+    """Rows to show that a model is not worse by the margin, if both are equally good; one-sided, half of alpha.
+
+    >>> rows_for_non_inferiority(0.05, 0.15)
+    471
+    """
+    _between(margin, 0, 1, "margin")
+    _between(disagree, 0, 1, "disagree")
+    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
+    return math.ceil((a + b) ** 2 * disagree / margin**2)
+
+
+def _smallest(enough: object) -> int:
+    """The smallest whole number for which a condition that stays true from there on holds."""
+    holds = enough
+    high = 1
+    while not holds(high):  # type: ignore[operator]
+        high *= 2
+        if high > LARGEST:
+            raise PlanError("value-out-of-domain", "no feasible number of rows is enough", fix="ask for less")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)  # type: ignore[operator]
+    return high
+
+
+def _between(value: float, low: float, high: float, name: str, *, closed: bool = False) -> None:
+    inside = low <= value <= high if closed else low < value < high
+    if not inside:
+        raise PlanError(
+            "value-out-of-domain",
+            f"{name} = {value!r} is outside what it can be",
+            known=f"{low:g} to {high:g}",
+            fix="correct it",
+        )
