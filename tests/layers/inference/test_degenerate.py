@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests say where nothing can be tested: p = 1 with a reason, or undefined with one, never NaN and never 0."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
+from assay.core.values import Undefined
+from assay.inference.anova import one_way_anova, repeated_measures_anova
+from assay.inference.blockranks import conover, friedman, iman_davenport
+from assay.inference.contingency import fisher_monte_carlo
+from assay.inference.delong import delong, delong_many
+from assay.inference.equivalence import mean_equivalence, share_equivalence, share_non_inferiority
+from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
+from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
+from assay.inference.ranks import wilcoxon, wilcoxon_pratt
+from assay.inference.swapping import paired_bootstrap, paired_permutation
+from assay.tally.outcomes import Outcomes, Table
+from assay.tally.paired import PairedLabels
+from assay.tally.pairedscores import PairedScores
+from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs
+
+
+@pytest.mark.parametrize("test", [mcnemar_exact, mcnemar_continuity, mcnemar_plain])
+def test_models_that_never_disagree_have_p_one_and_the_test_no_power(test):
+    found = test(Outcomes(both=10, only_a=0, only_b=0, neither=5))
+    assert found.p == 1.0
+    assert isinstance(found.statistic, Undefined)
+    assert found.statistic.code == "no-discordant-pairs"
+    assert "no power" in found.notes[0]
+
+
+@pytest.mark.parametrize("cells", [(1.5, 2, 3, 4), (1, -2, 3, 4), (1, float("nan"), 3, 4), (1, "2 rows", 3, 4)])
+def test_a_table_of_outcomes_holds_whole_counts_only(cells):
+    with pytest.raises(PlanError) as error:
+        Outcomes(**dict(zip(("both", "only_a", "only_b", "neither"), cells, strict=True)))
+    assert error.value.code == "count-not-whole"
+
+
+@pytest.mark.parametrize("test", [wilcoxon, wilcoxon_pratt])
+def test_wilcoxon_of_zeros_is_one(test):
+    found = test(Pairs.of(np.zeros(10), np.zeros(10)))
+    assert found.p == 1.0
+    assert found.statistic.reason == "all differences are zero"
+
+
+def test_nan_and_infinity_are_refused_where_values_enter():
+    for wrong in ([1.0, math.nan], [1.0, math.inf], [1.0, None], [1.0, "2"], [True, False]):
+        with pytest.raises(OutOfRange) as error:
+            Pairs.of(wrong, [1.0, 2.0])
+        assert error.value.code == "value-not-finite"
+
+
+def test_small_integers_do_not_wrap_around():
+    """ACCEPTANCE 23: differences of uint8 columns must not be taken modulo 256."""
+    a, b = np.array([250, 3, 9], dtype=np.uint8), np.array([5, 251, 10], dtype=np.uint8)
+    assert paired_t(Pairs.of(a, b)).effect.value == pytest.approx((245 - 248 - 1) / 3)
+
+
+def test_a_constant_difference_is_undefined_and_no_difference_is_one():
+    assert paired_t(Pairs.of([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])).p is None
+    assert "no spread" in paired_t(Pairs.of([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])).reason
+    assert paired_t(Pairs.of([1.0, 2.0], [1.0, 2.0])).p == 1.0
+    flat = FiveByTwo.of([[0.5, 0.5]] * 5)
+    assert five_by_two_t(flat).p is None
+    assert five_by_two_f(flat).p is None
+    assert five_by_two_f(FiveByTwo.of([[0.0, 0.0]] * 5)).p == 1.0
+    assert one_way_anova(Groups.of({"A": [1.0, 1.0], "B": [2.0, 2.0]})).p is None
+    assert one_way_anova(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]})).p == 1.0
+    assert repeated_measures_anova(Blocks.of([[1.0, 2.0], [2.0, 3.0]])).p is None
+
+
+def test_one_pair_is_too_few():
+    assert paired_t(Pairs.of([1.0], [2.0])).reason == "only 1 value in items; two are needed"
+    with pytest.raises(RowsError):
+        Pairs.of([], [])
+    with pytest.raises(UnpairedRows):
+        Pairs.of([1.0], [1.0, 2.0])
+
+
+def test_identical_rankings_of_every_data_set_get_a_permutation_p():
+    t = Blocks.of([[3.0, 2.0, 1.0]] * 6)
+    found = iman_davenport(t)
+    assert 0 < found.p < 0.01
+    assert isinstance(found.statistic, Undefined)
+    assert "random orders" in found.notes[-1]
+    assert all(one.p is None for one in conover.pairs(t))
+    assert friedman(Blocks.of([[1.0, 1.0, 1.0]] * 4)).p == 1.0
+
+
+def test_delong_on_identical_models_perfect_ones_and_two_rows():
+    y = [False, True, False, True, False, True]
+    s = [0.1, 0.9, 0.4, 0.35, 0.8, 0.7]
+    same = delong(PairedScores.of(y, {"A": s, "B": s}))
+    assert (same.effect.value, same.p) == (0.0, 1.0)
+    assert same.statistic.reason == "zero variance: the two rankings are identical"
+    assert delong(PairedScores.of(y, {"A": s, "B": [2 * x for x in s]})).p == 1.0
+    perfect = delong(
+        PairedScores.of(
+            [False] * 3 + [True] * 3, {"A": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], "B": [0.9, 0.8, 0.7, 0.3, 0.2, 0.1]}
+        )
+    )
+    assert perfect.p is None
+    assert perfect.more[0].interval is None
+    assert "variance is 0" in perfect.more[0].no_interval
+    few = delong(PairedScores.of([False, True], {"A": [0.2, 0.7], "B": [0.1, 0.3]}))
+    assert few.p is None
+    assert "two of each are needed" in few.reason
+    assert delong_many(PairedScores.of(y, {"A": s, "B": s, "C": s})).p == 1.0
+
+
+def test_a_score_that_is_no_number_is_refused():
+    with pytest.raises(OutOfRange) as error:
+        PairedScores.of([True, False], {"A": [0.1, math.nan]})
+    assert error.value.code == "score-not-finite"
+
+
+def test_p_of_swaps_is_never_zero():
+    cells = {(1, 1, 0): 500, (0, 0, 1): 500}
+    t = PairedLabels.from_cells(cells, models=("A", "B"))
+    assert paired_permutation(t, measure="f1", positive=1, draws=999).p == pytest.approx(1 / 1000)
+
+
+def test_draws_that_lose_a_class_are_counted_and_take_the_interval_away():
+    cells = {(1, 1, 0): 1, (0, 0, 0): 20, (0, 1, 0): 3}
+    t = PairedLabels.from_cells(cells, models=("A", "B"))
+    found = paired_bootstrap(t, measure="recall", positive=1, draws=500)
+    assert found.effect.interval is None
+    assert "left the measure undefined" in found.effect.no_interval
+    assert "stratified=True" in found.effect.no_interval
+    kept = paired_bootstrap(t, measure="recall", positive=1, draws=500, stratified=True)
+    assert kept.effect.interval is not None
+
+
+def test_a_measure_without_a_value_leaves_the_comparison_without_one():
+    t = PairedLabels.from_cells({(0, 0, 0): 5, (0, 1, 0): 3}, models=("A", "B"))
+    found = paired_permutation(t, measure="recall", positive=1)
+    assert found.p is None
+    assert "recall of A and B is undefined here" in found.reason
+
+
+def test_a_margin_must_be_a_margin():
+    t = Outcomes(both=10, only_a=2, only_b=3, neither=5)
+    for wrong in (0, -0.1, 1.0, True, "small"):
+        with pytest.raises(PlanError):
+            share_non_inferiority(t, margin=wrong)
+    assert share_equivalence(t, margin=0.9).p < 0.05
+    with pytest.raises(PlanError):
+        mean_equivalence(Pairs.of([1.0, 2.0], [1.0, 3.0]), margin=-1)
+
+
+def test_folds_need_a_ratio_and_five_by_two_its_ten_differences():
+    pairs = Pairs.of([1.0, 2.0], [1.0, 3.0])
+    for wrong in (0, -1, None):
+        with pytest.raises(PlanError):
+            Folds.of(pairs, test_over_train=wrong)
+    with pytest.raises(PlanError):
+        FiveByTwo.of([[1.0, 2.0]] * 4)
+    assert corrected_resampled_t(Folds.of(pairs, test_over_train="1/1")).p <= 1
+
+
+def test_monte_carlo_tables_repeat_with_their_seed():
+    t = Table(rows=((3, 1, 0), (0, 2, 4), (1, 1, 1)))
+    assert fisher_monte_carlo(t, draws=500).p == fisher_monte_carlo(t, draws=500).p
+    assert "seed 4213" in fisher_monte_carlo(t, draws=500).notes[0]
+    assert fisher_monte_carlo(Table(rows=((5, 0), (3, 0)))).p == 1.0

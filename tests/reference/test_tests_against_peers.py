@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every test against an independent program on random input: ties, zeros and tiny samples included."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+import scipy.stats as ss
+
+from assay.inference import (
+    anova,
+    blockranks,
+    contingency,
+    groupranks,
+    marginal,
+    mcnemar,
+    means,
+    ranks,
+    strata,
+    variance,
+)
+from assay.inference.delong import areas, delong
+from assay.inference.equivalence import mean_equivalence
+from assay.inference.swapping import mean_permutation, paired_bootstrap, paired_permutation
+from assay.tally.outcomes import Calls, Outcomes, Patterns, Strata, Table
+from assay.tally.paired import PairedLabels
+from assay.tally.pairedscores import PairedScores
+from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs
+
+SEEDS = range(12)
+near = pytest.approx
+
+
+def values(seed, n=None, rows=2):
+    """Paired values of several kinds: continuous, coarse (ties and zeros), shifted, tiny."""
+    rng = np.random.default_rng(seed)
+    n = n or (5, 8, 13, 30, 60, 120)[seed % 6]
+    x = rng.normal(size=(rows, n)) + 0.3 * np.arange(rows)[:, np.newaxis]
+    return np.round(x, 1) if seed % 2 else x
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_paired_t_equals_scipy(seed):
+    a, b = values(seed)
+    found, peer = means.paired_t(Pairs.of(a, b)), ss.ttest_rel(a, b)
+    assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
+    assert (found.effect.interval.low, found.effect.interval.high) == near(tuple(peer.confidence_interval()), rel=1e-8)
+    assert means.paired_t(Pairs.of(a, b), alternative="greater").p == near(
+        ss.ttest_rel(a, b, alternative="greater").pvalue, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_welch_equals_scipy(seed):
+    a, b = values(seed)
+    found = means.welch_t(Groups.of({"A": a, "B": b[: max(3, len(b) // 2)]}))
+    peer = ss.ttest_ind(a, b[: max(3, len(b) // 2)], equal_var=False)
+    assert (found.statistic, found.p, found.df[0]) == near((peer.statistic, peer.pvalue, peer.df), rel=1e-9)
+
+
+def enumerated_wilcoxon(d):
+    d = d[d != 0]
+    r = ss.rankdata(np.abs(d))
+    sums = np.array(
+        [sum(x for x, s in zip(r, signs, strict=True) if s) for signs in itertools.product((0, 1), repeat=len(r))]
+    )
+    seen = r[d > 0].sum()
+    return min(1.0, 2 * min((sums <= seen + 1e-9).mean(), (sums >= seen - 1e-9).mean()))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_wilcoxon_is_exact_with_ties_where_scipy_is_not(seed):
+    a, b = values(seed, n=9)
+    d = np.round(a - b, 6)
+    assert ranks.wilcoxon(Pairs.of(d, np.zeros(9))).p == near(enumerated_wilcoxon(d), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("zeros", ["wilcox", "pratt"])
+def test_wilcoxon_in_its_normal_form_equals_scipy(seed, zeros):
+    a, b = values(seed, n=80)
+    d = np.round(a - b, 1)
+    test = ranks.wilcoxon if zeros == "wilcox" else ranks.wilcoxon_pratt
+    found = test(Pairs.of(d, np.zeros(80)))
+    peer = ss.wilcoxon(d, zero_method=zeros, correction=False, method="approx")
+    assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
+
+
+def test_wilcoxon_without_ties_equals_scipys_exact_form():
+    a, b = values(2, n=30)
+    assert ranks.wilcoxon(Pairs.of(a, b)).p == near(ss.wilcoxon(a, b, method="exact").pvalue, rel=1e-12)
+
+
+def test_hodges_lehmann_found_by_halving_equals_all_pairwise_means():
+    d = np.random.default_rng(1).normal(size=2500)
+    found = ranks.wilcoxon(Pairs.of(d, np.zeros(2500)))
+    at = np.triu_indices(2500)
+    assert found.effect.value == near(np.median((d[at[0]] + d[at[1]]) / 2), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sign_test_equals_scipy(seed):
+    a, b = values(seed)
+    wins, losses = int((a > b).sum()), int((a < b).sum())
+    found = ranks.sign_test(Pairs.of(a, b))
+    assert found.p == near(min(1.0, ss.binomtest(wins, wins + losses).pvalue), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mann_whitney_equals_scipy(seed):
+    a, b = values(seed)
+    tied = len(np.unique(np.r_[a, b])) < 2 * len(a)
+    found = ranks.mann_whitney(Groups.of({"A": a, "B": b}))
+    form = "exact" if not tied and len(a) ** 2 <= 400 else "asymptotic"
+    peer = ss.mannwhitneyu(a, b, method=form, use_continuity=False)
+    assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_anova_kruskal_and_variance_tests_equal_scipy(seed):
+    x = values(seed, rows=3)
+    groups = {"A": x[0], "B": x[1, : max(3, x.shape[1] // 2)], "C": x[2]}
+    t, arrays = Groups.of(groups), list(groups.values())
+    for ours, peer in (
+        (anova.one_way_anova, ss.f_oneway(*arrays)),
+        (groupranks.kruskal_wallis, ss.kruskal(*arrays)),
+        (variance.bartlett, ss.bartlett(*arrays)),
+        (variance.levene, ss.levene(*arrays, center="mean")),
+        (variance.brown_forsythe, ss.levene(*arrays, center="median")),
+    ):
+        found = ours(t)
+        assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-8), ours.name
+    assert variance.pitman_morgan(Pairs.of(x[0], x[1])).p == near(
+        ss.pearsonr(x[0] + x[1], x[0] - x[1]).pvalue, rel=1e-7
+    )
+    if seed > 2:  # SciPy integrates for seconds
+        return
+    peer = ss.tukey_hsd(*arrays)
+    for one, (a, b) in zip(anova.tukey.pairs(t), itertools.combinations(range(3), 2), strict=True):
+        assert one.p == near(peer.pvalue[a, b], rel=1e-6, abs=1e-9)
+        ends = peer.confidence_interval()
+        assert (one.effect.interval.low, one.effect.interval.high) == near((ends.low[a, b], ends.high[a, b]), rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_welch_anova_equals_statsmodels(seed):
+    from statsmodels.stats.oneway import anova_oneway
+
+    x = values(seed, rows=3)
+    found = anova.welch_anova(Groups.of(dict(zip("ABC", x, strict=True))))
+    peer = anova_oneway(list(x), use_var="unequal")
+    assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_repeated_measures_anova_equals_statsmodels(seed):
+    import pandas as pd
+    from statsmodels.stats.anova import AnovaRM
+
+    x = values(seed, rows=4)
+    long = pd.DataFrame([(j, k, x[k, j]) for k in range(4) for j in range(x.shape[1])], columns=["item", "model", "v"])
+    peer = AnovaRM(long, "v", "item", within=["model"]).fit().anova_table
+    found = anova.repeated_measures_anova(Blocks.of(x.T.tolist()))
+    assert (found.statistic, found.p) == near((peer["F Value"].iloc[0], peer["Pr > F"].iloc[0]), rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_friedman_and_its_pairs_equal_scipy_and_scikit_posthocs(seed):
+    import scikit_posthocs as sp
+
+    x = values(seed, rows=4)
+    t = Blocks.of(x.T.tolist())
+    peer = ss.friedmanchisquare(*x)
+    found = blockranks.friedman(t)
+    assert (found.statistic, found.p) == near((peer.statistic, peer.pvalue), rel=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nemenyi, conover = sp.posthoc_nemenyi_friedman(x.T), sp.posthoc_conover_friedman(x.T)
+    pairs = list(itertools.combinations(range(4), 2))
+    for one, (a, b) in zip(blockranks.nemenyi.pairs(t), pairs, strict=True):
+        assert one.p == near(float(nemenyi.iloc[a, b]), abs=2e-3)  # scikit-posthocs rounds its range distribution
+    for one, (a, b) in zip(blockranks.conover.pairs(t), pairs, strict=True):
+        assert one.p == near(float(conover.iloc[a, b]), rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_dunn_equals_scikit_posthocs(seed):
+    import scikit_posthocs as sp
+
+    x = values(seed, rows=3)
+    peer = sp.posthoc_dunn(list(x))
+    found = groupranks.dunn.pairs(Groups.of(dict(zip("ABC", x, strict=True))))
+    for one, (a, b) in zip(found, itertools.combinations(range(3), 2), strict=True):
+        assert one.p == near(float(peer.iloc[a, b]), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_five_by_two_equals_mlxtend(seed):
+    """mlxtend fits the models itself, so it gets two that only look ten differences up."""
+    from mlxtend.evaluate import combined_ftest_5x2cv, paired_ttest_5x2cv
+
+    d = np.random.default_rng(seed).normal(size=(5, 2))
+
+    class Told:
+        def __init__(self, side):
+            self.side, self.calls = side, 0
+
+        def fit(self, x, y):
+            pass
+
+        def score(self, *_):
+            value = d.ravel()[self.calls] if self.side else 0.0
+            self.calls += 1
+            return value
+
+    x, y = np.arange(20).reshape(-1, 1), np.arange(20) % 2
+
+    def scorer(model, x, y):
+        return model.score(x, y)
+
+    for test, peer in ((means.five_by_two_t, paired_ttest_5x2cv), (means.five_by_two_f, combined_ftest_5x2cv)):
+        statistic, p = peer(estimator1=Told(1), estimator2=Told(0), X=x, y=y, scoring=scorer, random_seed=1)
+        found = test(FiveByTwo.of(d.tolist()))
+        assert (found.statistic, found.p) == near((statistic, p), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_corrected_t_equals_baycomp(seed):
+    from baycomp import CorrelatedTTest
+
+    a, b = values(seed, n=10)
+    found = means.corrected_resampled_t(Folds.of(Pairs.of(a, b), test_over_train="1/9"), alternative="greater")
+    probabilities = CorrelatedTTest.probs(a, b, rope=0, runs=1)
+    assert 1 - found.p == near(probabilities[0], rel=1e-6) or found.p == near(probabilities[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mcnemar_equals_statsmodels_and_mlxtend(seed):
+    import mlxtend.evaluate
+    from statsmodels.stats.contingency_tables import mcnemar as peer
+
+    cells = np.random.default_rng(seed).integers(0, (3, 12, 60)[seed % 3], size=4)
+    if cells[1] + cells[2] == 0:
+        cells[1] = 1
+    t = Outcomes(both=cells[0], only_a=cells[1], only_b=cells[2], neither=cells[3])
+    table = cells.reshape(2, 2)
+    assert mcnemar.mcnemar_exact(t).p == near(min(1.0, peer(table, exact=True).pvalue), rel=1e-12)
+    assert mcnemar.mcnemar_plain(t).p == near(peer(table, exact=False, correction=False).pvalue, rel=1e-12)
+    if cells[1] != cells[2]:  # with b = c both peers correct below zero and square
+        assert mcnemar.mcnemar_continuity(t).p == near(peer(table, exact=False, correction=True).pvalue, rel=1e-12)
+        assert mcnemar.mcnemar_continuity(t).p == near(mlxtend.evaluate.mcnemar(table)[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tables_of_counts_equal_scipy_and_statsmodels(seed):
+    import statsmodels.stats.contingency_tables as peer
+
+    rng = np.random.default_rng(seed)
+    table = rng.integers(1, 30, size=(2 + seed % 3, 2 + seed % 2))
+    found = contingency.chi_squared_association(Table(rows=tuple(map(tuple, table.tolist()))))
+    other = ss.chi2_contingency(table, correction=False)
+    assert (found.statistic, found.p) == near((other.statistic, other.pvalue), rel=1e-10)
+    four = rng.integers(0, 15, size=(2, 2)) + np.array([[1, 0], [0, 1]])
+    assert contingency.fisher_exact(Table(rows=tuple(map(tuple, four.tolist())))).p == near(
+        ss.fisher_exact(four).pvalue, rel=1e-9
+    )
+    square = rng.integers(0, 20, size=(4, 4)) + 1
+    calls = Calls(rows=tuple(map(tuple, square.tolist())), labels=(0, 1, 2, 3))
+    theirs = peer.SquareTable(square, shift_zeros=False)
+    assert marginal.bowker(calls).p == near(theirs.symmetry().pvalue, rel=1e-10)
+    assert marginal.stuart_maxwell(calls).p == near(theirs.homogeneity().pvalue, rel=1e-9)
+    tables = [rng.integers(1, 30, (2, 2)) for _ in range(3)]
+    stack = strata.cochran_mantel_haenszel(
+        Strata(tables={str(i): Table(rows=tuple(map(tuple, one.tolist()))) for i, one in enumerate(tables)})
+    )
+    theirs = peer.StratifiedTable(tables)
+    assert stack.p == near(theirs.test_null_odds(correction=False).pvalue, rel=1e-9)
+    assert stack.effect.value == near(theirs.oddsratio_pooled, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cochrans_q_equals_statsmodels(seed):
+    from statsmodels.stats.contingency_tables import cochrans_q as peer
+
+    x = np.random.default_rng(seed).integers(0, 2, size=((6, 20, 100)[seed % 3], 2 + seed % 3))
+    counts = {}
+    for row in x.astype(bool).tolist():
+        counts[tuple(row)] = counts.get(tuple(row), 0) + 1
+    found = marginal.cochran_q(Patterns(models=tuple("ABCD"[: x.shape[1]]), counts=counts))
+    assert found.p == near(peer(x).pvalue, rel=1e-10)
+
+
+def slow_delong(positives, negatives):
+    """The quadratic definition, term by term."""
+    k, m, n = len(positives), positives.shape[1], negatives.shape[1]
+    psi = (positives[:, :, None] > negatives[:, None, :]) + 0.5 * (positives[:, :, None] == negatives[:, None, :])
+    theta, v10, v01 = psi.mean(axis=(1, 2)), psi.mean(axis=2), psi.mean(axis=1)
+    s10 = (v10 - theta[:, None]) @ (v10 - theta[:, None]).T / (m - 1)
+    s01 = (v01 - theta[:, None]) @ (v01 - theta[:, None]).T / (n - 1)
+    return theta.reshape(k), s10 / m + s01 / n
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_delong_equals_its_quadratic_definition_with_ties(seed):
+    rng = np.random.default_rng(seed)
+    positives, negatives = rng.normal(size=(3, 17)) + 0.7, rng.normal(size=(3, 23))
+    if seed % 2:
+        positives, negatives = np.round(positives), np.round(negatives)
+    t = PairedScores(models=("A", "B", "C"), positives=positives, negatives=negatives)
+    theta, covariance = slow_delong(positives, negatives)
+    found = areas(t)
+    assert found.area.tolist() == near(theta.tolist(), abs=1e-14)
+    assert found.covariance.ravel().tolist() == near(covariance.ravel().tolist(), abs=1e-15)
+    two = delong(t.only("A", "B"))
+    z = (theta[0] - theta[1]) / math.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert two.p == near(2 * ss.norm.sf(abs(z)), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_equivalence_of_means_equals_statsmodels(seed):
+    from statsmodels.stats.weightstats import ttost_paired
+
+    a, b = values(seed)
+    assert mean_equivalence(Pairs.of(a, b), margin=0.5).p == near(ttost_paired(a, b, -0.5, 0.5)[0], rel=1e-9)
+
+
+def test_swaps_of_items_agree_with_scipys_permutation_test():
+    a, b = values(4, n=12)
+    peer = ss.permutation_test((a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf)
+    assert mean_permutation(Pairs.of(a, b), draws=19_999).p == near(peer.pvalue, abs=0.012)
+
+
+def test_draws_of_joint_cells_agree_with_resampling_rows():
+    from sklearn.metrics import f1_score
+
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 200)
+    a, b = np.where(rng.random(200) < 0.85, y, 1 - y), np.where(rng.random(200) < 0.75, y, 1 - y)
+    cells = {}
+    for cell in zip(y.tolist(), a.tolist(), b.tolist(), strict=True):
+        cells[cell] = cells.get(cell, 0) + 1
+    t = PairedLabels.from_cells(cells, models=("A", "B"))
+    found = paired_bootstrap(t, measure="f1", positive=1)
+    drawn = []
+    for _ in range(1500):
+        at = rng.integers(0, 200, 200)
+        drawn.append(f1_score(y[at], a[at]) - f1_score(y[at], b[at]))
+    assert found.effect.value == near(f1_score(y, a) - f1_score(y, b))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert (found.effect.interval.low, found.effect.interval.high) == near((low, high), abs=0.02)
+    swaps = []
+    for _ in range(1500):
+        swap = rng.random(200) < 0.5
+        swaps.append(f1_score(y, np.where(swap, b, a)) - f1_score(y, np.where(swap, a, b)))
+    by_rows = (1 + np.sum(np.abs(swaps) >= abs(found.effect.value) - 1e-12)) / 1501
+    assert paired_permutation(t, measure="f1", positive=1).p == near(by_rows, abs=0.015)
