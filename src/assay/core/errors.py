@@ -76,7 +76,6 @@ CODES: dict[str, str] = {
     "test-needs": "A test was given something it cannot take.",
     "value-not-finite": "A value is missing, NaN or infinite.",
     "value-out-of-domain": "A value lies outside what it can be.",
-    "score-not-finite": "A score is missing, NaN or infinite.",
     "measure-unfit": "The measure does not fit the task.",
     "record-unreadable": "A file is not a Record this version can read.",
     "tally-mismatch": "Two tallies cannot be merged.",
