@@ -36,6 +36,8 @@ def written(ruling, folder):
         path = folder / "data" / spec["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(eval(spec["bytes"], NAMES) if "bytes" in spec else spec["text"].encode())  # noqa: S307  our own file
+    if "truth_file" in ruling:
+        return folder / "data" / ruling["files"][0]["name"]
     return folder / "data" if "files" in ruling else path
 
 
@@ -45,6 +47,8 @@ def assessed(ruling, folder):
     given = dict(ruling.get("given", {}))
     reading = assay.Reading(**{name: given.pop(name) for name in ("sha256", "max_rows") if name in given})
     truth, predicted = ruling.get("columns", ["y", "p"])
+    if "truth_file" in ruling:
+        given["truth_data"] = folder / "data" / ruling["truth_file"]
     return assay.assess(data=written(ruling, folder), truth=truth, predicted=predicted, reading=reading, **given)
 
 
@@ -88,6 +92,7 @@ def test_the_command_line_refuses_with_its_exit_code_and_writes_nothing(ruling, 
     path, out = written(ruling, tmp_path), tmp_path / "out"
     truth, predicted = ruling.get("columns", ["y", "p"])
     options = [f"--{name.replace('_', '-')}={value}" for name, value in ruling.get("given", {}).items()]
+    options += [f"--truth-file={tmp_path / 'data' / ruling['truth_file']}"] if "truth_file" in ruling else []
     command = [
         sys.executable,
         "-m",

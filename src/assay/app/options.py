@@ -11,6 +11,24 @@ import click
 _ROWS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
     click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels."),
+    click.option(
+        "--truth-file",
+        "truth_files",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(),
+        help="Where the true labels are, if not beside the predictions; a folder or pattern too, repeatable.",
+    ),
+    click.option(
+        "--id",
+        "ids",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column that names a row, to join truth and predictions by; repeat it if several do together.",
+    ),
+    click.option(
+        "--unmatched", default="error", show_default=True, help="Rows whose id is on one side only: error or count."
+    ),
     click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
     click.option(
         "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."

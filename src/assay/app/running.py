@@ -41,9 +41,10 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
     limits = assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
+    truth_files, ids = (list(given.pop(name, ())) for name in ("truth_files", "ids"))
     embedded = given.get("engine") in (None, "duckdb")
     if missing := [role for role, column in roles.items() if column is None]:
-        columns = _columns(data, reading) if embedded else []
+        columns = _columns(truth_files if truth_files and missing == ["truth"] else data, reading) if embedded else []
         raise PlanError(
             "role-missing",
             f"nobody said which column holds the {' and the '.join(missing)} labels",
@@ -51,9 +52,11 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
             known=listed(columns, most=20),
             fix=" ".join(f"--{role} COLUMN" for role in missing),
         )
-    with _bar(data, quiet=quiet or not embedded) as progress:
+    with _bar([*([data] if isinstance(data, str) else data), *truth_files], quiet=quiet or not embedded) as progress:
         return assay.assess(
             data=data,
+            truth_data=truth_files or None,
+            id=ids or None,
             **roles,
             group=groups or None,
             labels=labels or None,

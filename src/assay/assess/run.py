@@ -38,6 +38,8 @@ def assess(
     truth: object = None,
     predicted: object = None,
     data: object = None,
+    truth_data: object = None,
+    id: object = None,
     confusion: object = None,
     orientation: str | None = None,
     positive: Label | None = None,
@@ -48,6 +50,7 @@ def assess(
     measures: Iterable[str | Measure] | str | None = None,
     missing: Literal["error", "drop"] = "error",
     unknown: Literal["error", "own"] = "error",
+    unmatched: Literal["error", "count"] = "error",
     undefined: Policy = "propagate",
     shares: str = "wilson",
     cells: str = "auto",
@@ -75,11 +78,12 @@ def assess(
         wanted=Wanted(level=level, shares=shares, cells=cells, seed=seed, draws=draws),
         missing=missing,
         unknown=unknown,
+        unmatched=unmatched,
         undefined=undefined,
         measures=chosen(measures),
     )
     if confusion is not None:
-        if any(x is not None for x in (truth, predicted, data, group, weight)):
+        if any(x is not None for x in (truth, predicted, data, truth_data, id, group, weight)):
             raise PlanError("role-clash", "both a confusion matrix and rows are given", fix="give one of them")
         from assay.assess.matrix import from_matrix
 
@@ -92,7 +96,7 @@ def assess(
                 where=role,
                 fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
             )
-    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight)
+    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id)
     if table is not None or query is not None:
         from assay.rows.reading import Reading
 
@@ -100,7 +104,16 @@ def assess(
         reading = replace(
             reading, table=reading.table if table is None else table, query=reading.query if query is None else query
         )
-    source = open_source(data, roles, reading, progress=progress, engine=engine, limits=limits)
+    source = open_source(
+        data,
+        roles,
+        reading,
+        progress=progress,
+        engine=engine,
+        limits=limits,
+        truth_data=truth_data,
+        unmatched=unmatched,
+    )
     try:
         return _assessed(
             source,
@@ -221,7 +234,8 @@ def _without_missing(counted_: Counted, settings: Settings, source: Source) -> t
     kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
     excluded = {f"{role} is missing": n for role, n in lost.items() if n}
     scored = counted_.rows - sum(excluded.values())
-    return kept, Census(read=counted_.rows, scored=scored, excluded=excluded)
+    alone = 0 if source.join is None else source.join.unmatched
+    return kept, Census(read=counted_.rows + alone, scored=scored, excluded=excluded, unmatched=alone)
 
 
 def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tuple[Cells, list[str]]:
@@ -296,6 +310,16 @@ def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], 
     return Grouped(factors=factors)
 
 
+def _id_named(roles: Roles) -> dict[str, str]:
+    """The names of the columns that make an id, if they have names; never an id."""
+    if isinstance(roles.id, str):
+        return {"id": roles.id}
+    several = isinstance(roles.id, (list, tuple)) and isinstance(roles.truth, str)
+    return (
+        {f"id {place}": str(name) for place, name in enumerate(cast("list[str]", roles.id), start=1)} if several else {}
+    )
+
+
 def _file_notes(source: Source) -> tuple[str, ...]:
     return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
 
@@ -303,14 +327,17 @@ def _file_notes(source: Source) -> tuple[str, ...]:
 def _about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:
     about: dict[str, Any] = {
         "from": source.where,
-        "columns": {role: c for role, c in roles.named().items() if isinstance(c, str)},
+        "columns": {role: c for role, c in (roles.named() | _id_named(roles)).items() if isinstance(c, str)},
     }
     if isinstance(source, FrameSource) and source.opened is not None:
-        files = getattr(source.opened, "files", {})
         path = source.opened.path
-        name = counted(len(files), "file") if len(files) > 1 else path if "://" in path else Path(path).name
+        alone = path if "://" in path else Path(path).name
+        files = getattr(source.opened, "files", {alone: source.opened.sha256} if source.opened.sha256 else {})
+        name = counted(len(files), "file") if len(files) > 1 else alone
         about |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
         about |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
+    if source.join is not None:
+        about |= {"join": source.join.to_json()}
     if reading is not None:
         about |= {what: text for what in ("table", "query") if (text := getattr(reading, what)) is not None}
     return about

@@ -15,7 +15,12 @@ from assay.measures import REGISTRY, Measure, parse
 from assay.measures.averages import POLICIES, Policy
 from assay.tally.tables import Binary, Multiclass
 
-CHOICES = {"missing": ("error", "drop"), "unknown": ("error", "own"), "undefined": POLICIES}
+CHOICES = {
+    "missing": ("error", "drop"),
+    "unknown": ("error", "own"),
+    "unmatched": ("error", "count"),
+    "undefined": POLICIES,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +30,7 @@ class Settings:
     wanted: Wanted = field(default_factory=Wanted)
     missing: Literal["error", "drop"] = "error"
     unknown: Literal["error", "own"] = "error"
+    unmatched: Literal["error", "count"] = "error"
     undefined: Policy = "propagate"
     measures: tuple[Measure, ...] | None = None
 
@@ -53,6 +59,7 @@ class Settings:
             },
             "missing": self.missing,
             "unknown": self.unknown,
+            "unmatched": self.unmatched,
             "undefined": self.undefined,
             "measures": None if self.measures is None else [m.title for m in self.measures],
         }
@@ -72,6 +79,7 @@ class Settings:
             ),
             missing=cast("Literal['error', 'drop']", content["missing"]),
             unknown=cast("Literal['error', 'own']", content["unknown"]),
+            unmatched=cast("Literal['error', 'count']", content.get("unmatched", "error")),
             undefined=cast("Policy", content["undefined"]),
             measures=None if names is None else chosen(names),
         )

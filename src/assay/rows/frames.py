@@ -30,7 +30,7 @@ UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
 
 def from_frame(data: object, roles: Roles) -> Source:
     """A frame of any library: pandas becomes arrays, everything else is counted by its own engine."""
-    frame = _narwhals(data)
+    frame = narwhals_of(data)
     if isinstance(frame, nw.DataFrame) and (frame.implementation.is_pandas_like() or roles.weight is not None):
         return _taken_apart(frame, roles)
     if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
@@ -52,7 +52,8 @@ def from_frame(data: object, roles: Roles) -> Source:
     )
 
 
-def _narwhals(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
+def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
+    """A frame of any library as Narwhals sees it."""
     try:
         return nw.from_native(data)
     except TypeError:
@@ -88,14 +89,7 @@ def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
     def take(column: object) -> object:
         return frame.get_column(require(str(column), names, "data")).to_native()
 
-    columns = Roles(
-        truth=take(roles.truth),
-        predicted=None if roles.predicted is None else take(roles.predicted),
-        group={name: take(column) for name, column in roles.group.items()},
-        weight=None if roles.weight is None else take(roles.weight),
-        score=None if roles.score is None else roles.score.mapped(take),
-    )
-    return _arrays(columns)
+    return _arrays(roles.over(lambda _, column: take(column)))
 
 
 def from_columns(library: str, roles: Roles) -> Source:
@@ -231,6 +225,7 @@ def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
             weight=None if roles.weight is None else require(str(roles.weight), names, opened.path),
             where=opened.path,
             opened=opened,
+            join=opened.join,
         ),
         roles,
     )
@@ -277,8 +272,9 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
     if not isinstance(source.frame, nw.DataFrame):
         return []
     hit = nw.col(column).is_null() if label is None else nw.col(column) == label
-    found = source.frame.with_row_index("assay_row").filter(hit).head(most)
-    return [int(row) + (not source.indexed) for row in found.get_column("assay_row").to_list()]
+    kept = source.frame if source.rows else source.frame.with_row_index("assay_row")
+    found = kept.filter(hit).head(most).get_column(source.rows or "assay_row").to_list()
+    return [int(row) + (not source.indexed) for row in found]
 
 
 def engine_failure(error: Exception, where: str) -> EngineError:

@@ -79,6 +79,15 @@ def list_files(data: Paths) -> list[Listed]:
     return sorted(found, key=lambda one: one.name)
 
 
+def list_sides(data: Paths, truth_data: Paths) -> tuple[list[Listed], list[Listed]]:
+    """The files of predictions and those of truth, with names that tell them apart."""
+    ours, theirs = list_files(data), list_files(truth_data)
+    if {one.name for one in ours} & {one.name for one in theirs}:
+        root = _shared_folder([one.path for one in (*ours, *theirs)])
+        ours, theirs = ([_renamed(one, root) for one in side] for side in (ours, theirs))
+    return ours, theirs
+
+
 def _each(data: Paths) -> Sequence[str | os.PathLike[str]]:
     return [data] if isinstance(data, (str, os.PathLike)) else data
 
@@ -293,4 +302,4 @@ def _refuse_twice(found: Sequence[Listed]) -> None:
             )
 
 
-__all__ = ["Listed", "Paths", "are_paths", "list_files", "shown"]
+__all__ = ["Listed", "Paths", "are_paths", "list_files", "list_sides", "shown"]

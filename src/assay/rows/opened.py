@@ -21,6 +21,8 @@ from assay.rows.reading import unreadable
 if TYPE_CHECKING:
     import duckdb
 
+    from assay.rows.ids import Join
+
 VIEW = "rows"
 """What the rows are called in SQL given to `OpenedFile.fetch`."""
 
@@ -71,6 +73,9 @@ class OpenedFile:
     """Columns without any value, whose type is open."""
     parts: tuple[OpenedFile, ...] = field(default=(), repr=False)
     """The files one by one, if there are several."""
+    homes: Mapping[str, Home] = field(default_factory=dict, repr=False)
+    """Where each column comes from, if truth and predictions were joined."""
+    join: Join | None = None
 
     @property
     def files(self) -> dict[str, str]:
@@ -115,6 +120,15 @@ class OpenedFile:
             found=numbers,
             fix="report this with the file's digest",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Where a column of joined rows comes from: the table, its name there, and which of its rows found a partner."""
+
+    table: OpenedFile
+    column: str
+    matched: str
 
 
 @contextmanager
@@ -176,24 +190,61 @@ def check_scalar(opened: OpenedFile, column: str) -> None:
 
 
 def locate(
-    opened: OpenedFile, predicate: str, columns: Sequence[str], limit: int = 3
+    opened: OpenedFile,
+    predicate: str,
+    columns: Sequence[str],
+    limit: int = 3,
+    renamed: Mapping[str, str] | None = None,
 ) -> list[tuple[int, dict[str, object]]]:
-    """The first rows that satisfy an SQL predicate, in file order, by their number among the data rows (from 1)."""
+    """The first rows that satisfy an SQL predicate, in file order, by their number among the data rows (from 1).
+
+    Columns may be asked for by other names than the file's own, if `renamed` has these.
+    """
+    if opened.homes:
+        home = opened.homes[columns[0]]  # a predicate is about the first of the columns
+        renamed = {columns[0]: home.column}
+        first = locate(home.table, f"({predicate}) AND {home.matched}", columns[:1], limit, renamed)
+        return [(row if isinstance(row, Row) else Row(row, home.table.name), values) for row, values in first]
     if opened.parts:
         found: list[tuple[int, dict[str, object]]] = []
         for part in opened.parts:
-            rest = locate(part, predicate, columns, limit - len(found))
+            rest = locate(part, predicate, columns, limit - len(found), renamed)
             found += [(Row(row, part.name), values) for row, values in rest]
             if len(found) >= limit:
                 break
         return found
     number = next(name for name in _fresh("row") if name.lower() not in {c.lower() for c in opened.columns})
-    numbered = f"SELECT row_number() OVER () AS {quote_identifier(number)}, * FROM {quote_identifier(opened.view)}"  # noqa: S608
+    named = "".join(
+        f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in (renamed or {}).items() if own != name
+    )
+    numbered = (
+        f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{named} FROM {quote_identifier(opened.view)}"  # noqa: S608
+    )
     chosen = ", ".join(quote_identifier(name) for name in (number, *columns))
     query = (
         f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
     )
     return [(row[0], dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
+
+
+def numbered_rows(
+    opened: OpenedFile, columns: Sequence[str], number: str
+) -> Iterator[tuple[duckdb.DuckDBPyRelation, str]]:
+    """The rows file by file with their numbers, from 1; columns have the names they have in the whole."""
+    home = opened.homes.get(columns[0]) if opened.homes else None
+    table = opened if home is None else home.table
+    renamed = {name: opened.homes[name].column for name in columns} if home else {}
+    also = "".join(
+        f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in renamed.items() if own != name
+    )
+    for part in table.parts or (table,):
+        with translated(part):
+            query = (
+                f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{also} FROM {quote_identifier(part.view)}"  # noqa: S608
+            )
+            relation = part.connection.sql(query)
+            relation = relation if home is None else relation.filter(home.matched)
+        yield relation, part.name if home or table.parts else ""
 
 
 def _fresh(name: str) -> Iterator[str]:
@@ -213,7 +264,7 @@ def rows_with(opened: OpenedFile, column: str, label: object, most: int = 3) -> 
         predicate = f"{name} = {label!r}"
     else:
         return []
-    return [row for row, _ in locate(opened, predicate, [], most)]
+    return [row for row, _ in locate(opened, predicate, [column], most)]
 
 
 def number_column(opened: OpenedFile, column: str) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from assay.rows.databases import CountedTable
     from assay.rows.files import OpenedFile, Reading
+    from assay.rows.ids import Join, Unmatched
     from assay.rows.limits import Limits
     from assay.rows.spark import SparkFile
 
@@ -38,6 +39,18 @@ class Roles:
     group: Mapping[str, object] = field(default_factory=dict)
     weight: object = None
     score: ScoreColumns | None = None
+    id: object = None
+    """The column that names a row, or several that do together; errors show ids, Records do not."""
+
+    def over(self, take: Callable[[str, object], object]) -> Roles:
+        """The same roles with other columns; `take` is told the role and the column."""
+        return Roles(
+            truth=take("truth", self.truth),
+            predicted=None if self.predicted is None else take("predicted", self.predicted),
+            group={name: take("group", column) for name, column in self.group.items()},
+            weight=None if self.weight is None else take("weight", self.weight),
+            score=None if self.score is None else self.score.mapped(lambda column: take("score", column)),
+        )
 
     def named(self) -> dict[str, object]:
         """Every column by the name errors call it."""
@@ -61,7 +74,8 @@ class ArraySource:
     where: str = "the given columns"
     score: tuple[NDArray[np.float64], ...] = ()
     kept: NDArray[np.int64] | None = None
-    """The user's own index of each row, where some rows were left out."""
+    """The user's own index of each row, where rows were left out or brought together."""
+    join: Join | None = None
 
     def locate(self, role: str, label: Label | None) -> str:
         """Where the first rows with a label stand."""
@@ -91,6 +105,9 @@ class FrameSource:
     score: tuple[str, ...] = ()
     dropped: int = 0
     """Rows that were left out because their score is missing."""
+    join: Join | None = None
+    rows: str | None = None
+    """The column with the user's own index of each row, where rows were brought together."""
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""
@@ -126,8 +143,10 @@ def open_source(
     progress: Any = None,  # noqa: ANN401
     engine: str | None = None,
     limits: Limits | None = None,
+    truth_data: object = None,
+    unmatched: Unmatched = "error",
 ) -> Source:
-    """Open what the user gave."""
+    """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
     from assay.rows.databases import is_connection, refuse_selection
 
     if limits is not None and not are_paths(data):
@@ -150,9 +169,32 @@ def open_source(
         data, reading = from_connection(data, reading), None
     if not are_paths(data):
         refuse_selection(data, reading)
+    if truth_data is not None:
+        from assay.rows.meeting import open_both
+
+        return open_both(
+            data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
+        )
+    source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
+    if roles.id is not None:
+        from assay.rows.meeting import demand_named_once
+
+        demand_named_once(source, data, roles.id)
+    return source
+
+
+def _opened(
+    data: object,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None,
+) -> Source:
     if data is None:
         return _arrays(roles)
-    _names_only(roles)
+    names_only(roles)
     if are_paths(data):
         from assay.rows.frames import from_path
 
@@ -164,7 +206,8 @@ def open_source(
     return from_frame(data, roles)
 
 
-def _names_only(roles: Roles) -> None:
+def names_only(roles: Roles) -> None:
+    """Demand that every role names a column."""
     for role, column in roles.named().items():
         if not isinstance(column, str):
             raise PlanError(
@@ -179,13 +222,7 @@ def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
     def take(name: object) -> object:
         return data[require(str(name), list(data), "data")]
 
-    return Roles(
-        truth=take(roles.truth),
-        predicted=None if roles.predicted is None else take(roles.predicted),
-        group={name: take(column) for name, column in roles.group.items()},
-        weight=None if roles.weight is None else take(roles.weight),
-        score=None if roles.score is None else roles.score.mapped(take),
-    )
+    return roles.over(lambda _, column: take(column))
 
 
 def require(name: str, columns: Sequence[str], where: str) -> str:

@@ -29,14 +29,20 @@ class Row(int):
         return f"row {int(self):,}" + (f" of {visible(self.file)}" if self.file else "")
 
 
+class Index(int):
+    """The place of a value in memory, from 0."""
+
+
 def places(rows: Sequence[int]) -> str:
     """Some rows in words.
 
-    >>> places([2]), places([2, 5]), places([Row(2, "a.csv"), Row(7, "b.csv")])
-    ('in row 2', 'in rows 2, 5', 'in row 2 of a.csv, row 7 of b.csv')
+    >>> places([2]), places([2, 5]), places([Row(2, "a.csv"), Row(7, "b.csv")]), places([Index(0)])
+    ('in row 2', 'in rows 2, 5', 'in row 2 of a.csv, row 7 of b.csv', 'at index 0')
     """
     if not rows:
         return ""
+    if all(isinstance(row, Index) for row in rows):
+        return f"at index {', '.join(f'{row:,}' for row in rows)}"
     if any(isinstance(row, Row) and row.file for row in rows):
         return "in " + ", ".join(row.said() if isinstance(row, Row) else f"row {row:,}" for row in rows)
     return f"in row{'s' if len(rows) > 1 else ''} {', '.join(f'{row:,}' for row in rows)}"

@@ -32,7 +32,9 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Sour
 
     def first(name: str) -> str:
         rows = np.flatnonzero(bad[name])[:MOST].tolist()
-        return "; ".join(f"{_shown([c[r] for c in source.score], name)} at index {r}" for r in rows)
+        own = rows if source.kept is None else source.kept[rows].tolist()
+        each = zip(rows, own, strict=True)
+        return "; ".join(f"{_shown([c[r] for c in source.score], name)} at index {place}" for r, place in each)
 
     demand_sound(faults, where="score", first=first, drop=drop)
     return (_kept(source, ~bad["missing"]), faults.missing) if faults.missing else (source, 0)

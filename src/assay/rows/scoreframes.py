@@ -14,7 +14,9 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import AssayError, RowsError
 from assay.core.text import quoted, visible
 from assay.rows.frames import engine_failure
+from assay.rows.opened import numbered_rows
 from assay.rows.opening import FrameSource
+from assay.rows.places import Row, places
 from assay.rows.scores import NORMAL, Faults, Kind, demand_sound
 from assay.rows.sparkerrors import told_as_ours
 
@@ -46,10 +48,19 @@ def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
 
 
 def _from_file(opened: OpenedFile, columns: Sequence[str], names: Sequence[str]) -> Any:  # noqa: ANN401  a Narwhals frame
+    return _with_numbers(opened, opened.relation, columns, names)
+
+
+def _with_numbers(
+    opened: OpenedFile,
+    relation: Any,  # noqa: ANN401  a relation of the engine
+    columns: Sequence[str],
+    names: Sequence[str],
+) -> Any:  # noqa: ANN401  a Narwhals frame
     from assay.rows.files import number_column
 
     numbers = ", ".join(f"{number_column(opened, c)} AS {name}" for c, name in zip(columns, names, strict=True))
-    return nw.from_native(opened.relation.project(f"*, {numbers}"))
+    return nw.from_native(relation.project(f"*, {numbers}"))
 
 
 def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhals expression
@@ -187,15 +198,32 @@ def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals ex
     if not ordered:
         rows = fetched(source, source.frame.filter(hit).select(*wanted).head(MOST))
         return "; ".join(_told(row) for row in rows)
-    if isinstance(source.frame, nw.DataFrame):
-        numbered = source.frame.with_row_index(ROW)
-    else:
-        # The engine is told to keep the order of the file, so that a running number is the row's own.
-        numbered = nw.from_native(source.frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
-    found = numbered.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST)
+    if isinstance(source.opened, OpenedFile):
+        return "; ".join(f"{_told(values)} {places([row])}" for row, values in _first_in_files(source, hit, wanted))
+    kept = source.rows or ROW
+    numbered = source.frame if source.rows else source.frame.with_row_index(ROW)
+    found = numbered.filter(hit).sort(kept).select(nw.col(kept), *wanted).head(MOST)
     start = 0 if source.indexed else 1
     word = "at index" if source.indexed else "in row"
     return "; ".join(f"{_told(row[1:])} {word} {int(cast('int', row[0])) + start:,}" for row in fetched(source, found))
+
+
+def _first_in_files(
+    source: FrameSource,
+    hit: Any,  # noqa: ANN401  a Narwhals expression
+    wanted: Sequence[Any],
+) -> list[tuple[int, tuple[object, ...]]]:
+    """The same in files, one after the other: a row is numbered in its own file, also where rows were joined."""
+    opened = cast("OpenedFile", source.opened)
+    columns = [source.names[name] for name in source.score]
+    found: list[tuple[int, tuple[object, ...]]] = []
+    for relation, file in numbered_rows(opened, columns, ROW):
+        frame = _with_numbers(opened, relation, columns, source.score)
+        few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(found))
+        found += [(Row(int(cast("int", row[0])), file), row[1:]) for row in fetched(source, few)]
+        if len(found) >= MOST:
+            break
+    return found
 
 
 def _told(values: Sequence[object]) -> str:

@@ -53,7 +53,7 @@ def open_table(
     parts: list[OpenedFile] = []
     done = rows = 0
     for number, file in enumerate(files):
-        part = file.open(connection, progress=_onward(progress, done, total), view=f"{view}_{number}")
+        part = file.open(connection, progress=onward(progress, done, total), view=f"{view}_{number}")
         parts.append(part)
         done += part.bytes
         rows += part.rows or 0
@@ -83,7 +83,7 @@ def open_table(
     return confirmed(whole)
 
 
-def _onward(progress: Progress | None, before: int, total: int) -> Progress | None:
+def onward(progress: Progress | None, before: int, total: int) -> Progress | None:
     """Progress of one file as progress of them all."""
     return None if progress is None else lambda done, _: progress(min(before + done, total), total)
 
@@ -207,4 +207,4 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(visible(name) for name in names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")  # noqa: PLR2004
 
 
-__all__ = ["open_files", "open_table"]
+__all__ = ["onward", "open_files", "open_table"]

@@ -233,3 +233,41 @@ def test_a_pattern_without_a_match_writes_nothing(tmp_path):
     assert done.returncode == 2
     assert "no file fits the pattern" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_truth_in_another_file_is_joined_by_id(tmp_path):
+    (tmp_path / "p.csv").write_text("i,j,p\n1,a,x\n1,b,y\n2,a,y\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text("j,i,y\na,2,y\na,1,x\nb,1,x\n", encoding="utf-8")
+    given = [
+        "run",
+        "p.csv",
+        "--truth-file",
+        "t.csv",
+        "--truth",
+        "y",
+        "--predicted",
+        "p",
+        "--positive",
+        "y",
+        "-o",
+        "out",
+    ]
+    done = assay(*given, "--id", "i", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "E-DUPLICATE-ID" in done.stderr
+    assert not (tmp_path / "out").exists()
+    done = assay(*given, "--id", "i", "--id", "j", "--json", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    jsonschema.validate(record, schema())
+    assert record["plan"]["data"]["join"]["id"] == ["i", "j"]
+    assert assay(*given, cwd=tmp_path).returncode == 2  # no id
+    (tmp_path / "t.csv").write_text("j,i,y\na,2,y\na,1,x\n", encoding="utf-8")
+    done = assay(*given, "--id", "i", "--id", "j", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "E-ROWS-UNMATCHED" in done.stderr
+    done = assay(*given, "--id", "i", "--id", "j", "--unmatched", "count", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 rows read = 2 scored + 0 excluded + 1 unmatched" in done.stderr
+    done = assay(*given[:4], "--id", "i", "--predicted", "p", cwd=tmp_path)
+    assert '"j", "i", "y"' in done.stderr  # the columns of the truth file

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Truth in one table and predictions in another, joined by id inside the embedded engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from assay.core.text import listed, visible
+from assay.rows.engine import quote_identifier, quote_literal, told_as_ours
+from assay.rows.files import prepared, with_engine
+from assay.rows.ids import (
+    SHOWN,
+    Id,
+    Join,
+    Lone,
+    SideBySide,
+    Unmatched,
+    duplicate_ids,
+    ids_differ,
+    kind_of_id,
+    missing_ids,
+    unmatched_rows,
+)
+from assay.rows.limits import Limits
+from assay.rows.listing import Paths, list_sides, shown
+from assay.rows.opened import VIEW, Home, OpenedFile, check_scalar, locate
+from assay.rows.reading import Reading
+from assay.rows.together import onward, open_table
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from assay.rows.opening import Roles
+    from assay.rows.textfiles import Progress
+
+PREDICTIONS, TRUTH = "predictions", "truth"
+
+
+def open_joined(
+    data: Paths,
+    truth_data: Paths,
+    roles: Roles,
+    by: Sequence[str],
+    reading: Reading = Reading(),  # noqa: B008  frozen
+    *,
+    unmatched: Unmatched = "error",
+    progress: Progress | None = None,
+    limits: Limits = Limits(),  # noqa: B008
+) -> tuple[OpenedFile, Roles]:
+    """Both sides opened and joined as one table, and the roles by the names the columns have there."""
+    listed_ = list_sides(data, truth_data)
+    files = prepared([*listed_[0], *listed_[1]], reading)
+    ours, theirs = files[: len(listed_[0])], files[len(listed_[0]) :]
+    sizes = [sum(file.stamp[2] for file in side) for side in (ours, theirs)]
+    settled: list[Roles] = []
+
+    def opened(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
+        predictions, truth = (
+            open_table(
+                side,
+                connection,
+                called=shown(given),
+                progress=onward(progress, before, sum(sizes)),
+                view=view,
+            )
+            for side, given, before, view in (
+                (ours, data, 0, PREDICTIONS),
+                (theirs, truth_data, sizes[0], TRUTH),
+            )
+        )
+        table, named = joined(predictions, truth, roles, by, unmatched=unmatched)
+        settled.append(named)
+        return table
+
+    return with_engine(files, limits, opened), settled[0]
+
+
+def joined(
+    predictions: OpenedFile, truth: OpenedFile, roles: Roles, by: Sequence[str], *, unmatched: Unmatched
+) -> tuple[OpenedFile, Roles]:
+    """Two tables of one engine as one: every id once on either side, and rows without a partner told or counted."""
+    sides = (predictions, truth)
+    where = f"{visible(predictions.path)} and {visible(truth.path)}"
+    kinds = [_kinds(side, by) for side in sides]
+    for column, one, two in zip(by, *kinds, strict=True):
+        if one != two:
+            raise ids_differ(column, (one, two), [visible(side.path) for side in sides])
+    homes, named = _homes(predictions, truth, roles, by)
+    join = _met(predictions, truth, by, kinds[0], unmatched=unmatched)
+    equal = " AND ".join(f"p.{key} = t.{key}" for key in _keys(by))
+    chosen = ", ".join(
+        f"{'p' if home.table is predictions else 't'}.{quote_identifier(home.column)} AS {quote_identifier(name)}"
+        for name, home in homes.items()
+    )
+    tables = [f"(SELECT *, {_cast(by, kinds[0])} FROM {quote_identifier(side.view)})" for side in sides]  # noqa: S608
+    query = f"SELECT {chosen} FROM {tables[0]} AS p JOIN {tables[1]} AS t ON {equal}"  # noqa: S608
+    connection = predictions.connection
+    with told_as_ours(where, predictions.format):
+        connection.execute(f"CREATE TEMP VIEW {quote_identifier(VIEW)} AS {query}")
+        relation = connection.sql(f"SELECT * FROM {quote_identifier(VIEW)}")  # noqa: S608
+        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+    table = OpenedFile(
+        relation=relation,
+        connection=connection,
+        path=where,
+        format=" and ".join(sorted({predictions.format, truth.format})),
+        columns=types,
+        sha256="",
+        bytes=sum(side.bytes for side in sides),
+        rows=join.matched,
+        notes=_notes(predictions, truth),
+        first_line=1,
+        decimal=predictions.decimal,
+        faults={name: fault for name, home in homes.items() if (fault := home.table.faults.get(home.column))},
+        parts=tuple(part for side in sides for part in side.parts or (side,)),
+        homes=homes,
+        join=join,
+    )
+    return table, named
+
+
+def demand_ids(opened: OpenedFile, by: Sequence[str]) -> None:
+    """Demand that ids name every row of a table once."""
+    kinds = _kinds(opened, by)
+    lacking, doubled, rows = opened.fetch(
+        f"""SELECT coalesce(sum(n) FILTER ({_absent(by)}), 0),
+            count(*) FILTER (n > 1 AND NOT ({_absent(by)})), coalesce(sum(n) FILTER (n > 1 AND NOT ({_absent(by)})), 0)
+            FROM (SELECT {", ".join(_keys(by))}, count(*) AS n FROM {_table(opened, by, kinds)} GROUP BY ALL)"""  # noqa: S608
+    )[0]
+    _refuse(opened, by, kinds, int(lacking), int(doubled), int(rows))
+
+
+def _keys(by: Sequence[str]) -> list[str]:
+    """Plain names for the columns of an id, beside any names of the user's."""
+    return [f"assay_id_{place}" for place in range(len(by))]
+
+
+def _cast(by: Sequence[str], kinds: Sequence[str]) -> str:
+    """The columns of an id in a form in which ids of one kind compare exactly, whatever their widths."""
+    wide = {"text": "VARCHAR", "whole number": "HUGEINT"}
+    return ", ".join(
+        f"CAST({quote_identifier(name)} AS {wide[kind]}) AS {key}"
+        if kind in wide
+        else f"{quote_identifier(name)} AS {key}"
+        for name, kind, key in zip(by, kinds, _keys(by), strict=True)
+    )
+
+
+def _table(opened: OpenedFile, by: Sequence[str], kinds: Sequence[str]) -> str:
+    return f"(SELECT {_cast(by, kinds)} FROM {quote_identifier(opened.view)})"  # noqa: S608
+
+
+def _absent(by: Sequence[str]) -> str:
+    return " OR ".join(f"{key} IS NULL" for key in _keys(by))
+
+
+def _kinds(opened: OpenedFile, by: Sequence[str]) -> list[str]:
+    for column in by:
+        check_scalar(opened, column)
+    return [kind_of_id(opened.columns[column], column, visible(opened.path)) for column in by]
+
+
+def _met(
+    predictions: OpenedFile, truth: OpenedFile, by: Sequence[str], kinds: Sequence[str], *, unmatched: Unmatched
+) -> Join:
+    """Count every id on both sides in one pass, and refuse what cannot be joined."""
+    keys = ", ".join(_keys(by))
+    both = " UNION ALL ".join(
+        f"SELECT *, {p} AS p, {t} AS t FROM {_table(side, by, kinds)}"  # noqa: S608
+        for side, p, t in ((predictions, 1, 0), (truth, 0, 1))
+    )
+    each = f"SELECT {keys}, sum(p) AS p, sum(t) AS t FROM ({both}) GROUP BY {keys}"  # noqa: S608
+    there = f"NOT ({_absent(by)})"
+    wanted = [
+        f"coalesce(sum({side}) FILTER ({what}), 0)" if summed else f"count(*) FILTER ({what})"
+        for side in "pt"
+        for what, summed in (
+            ("true", True),
+            (_absent(by), True),
+            (f"{side} > 1 AND {there}", False),
+            (f"{side} > 1 AND {there}", True),
+        )
+    ]
+    found = predictions.fetch(
+        f"SELECT {', '.join(wanted)}, count(*) FILTER (p > 0 AND t > 0) FROM ({each})"  # noqa: S608
+    )[0]
+    numbers = [int(number) for number in found]
+    for side, (rows, lacking, doubled, in_rows) in ((predictions, numbers[:4]), (truth, numbers[4:8])):
+        _refuse(side, by, kinds, lacking, doubled, in_rows)
+        for part in [side] if side.rows is not None else []:
+            part.confirm(rows)
+    join = Join(by=tuple(by), predictions=numbers[0], truth=numbers[4], matched=numbers[8])
+    if join.unmatched and (unmatched == "error" or not join.matched):
+        lone = [
+            _lone(predictions, truth, by, kinds, rows=join.predictions - join.matched, lacks="truth"),
+            _lone(truth, predictions, by, kinds, rows=join.truth - join.matched, lacks="prediction"),
+        ]
+        raise unmatched_rows(lone, join.matched, f"{visible(predictions.path)} and {visible(truth.path)}")
+    return join
+
+
+def _refuse(opened: OpenedFile, by: Sequence[str], kinds: Sequence[str], lacking: int, doubled: int, rows: int) -> None:  # noqa: PLR0917  counts of one query
+    where = f"{visible(opened.path)}, {'column' if len(by) == 1 else 'columns'} {listed(by)}"
+    if lacking:
+        empty = " OR ".join(f"{quote_identifier(name)} IS NULL" for name in by)
+        raise missing_ids(lacking, [row for row, _ in locate(opened, empty, by)], where)
+    if doubled:
+        twice = f"FROM {_table(opened, by, kinds)} GROUP BY ALL HAVING count(*) > 1"
+        first = opened.fetch(f"SELECT {', '.join(_keys(by))} {twice} ORDER BY ALL LIMIT {SHOWN}")
+        raise duplicate_ids(doubled, rows, {one: _rows_of(opened, by, one) for one in first}, where)
+
+
+def _rows_of(opened: OpenedFile, by: Sequence[str], one: Id) -> list[int]:
+    """The first rows that carry an id."""
+    texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in one]
+    same = " AND ".join(
+        f"CAST({quote_identifier(name)} AS VARCHAR) = {quote_literal(text)}"
+        for name, text in zip(by, texts, strict=True)
+    )
+    return [row for row, _ in locate(opened, same, by)]
+
+
+def _lone(
+    side: OpenedFile, other: OpenedFile, by: Sequence[str], kinds: Sequence[str], *, rows: int, lacks: str
+) -> Lone:
+    keys = ", ".join(_keys(by))
+    ours, theirs = _table(side, by, kinds), _table(other, by, kinds)
+    first = (
+        side.fetch(f"SELECT {keys} FROM {ours} ANTI JOIN {theirs} USING ({keys}) ORDER BY ALL LIMIT {SHOWN}")  # noqa: S608
+        if rows
+        else []
+    )
+    return Lone(side=visible(side.path), lacks=lacks, rows=rows, first={one: _rows_of(side, by, one) for one in first})
+
+
+def _homes(
+    predictions: OpenedFile, truth: OpenedFile, roles: Roles, by: Sequence[str]
+) -> tuple[dict[str, Home], Roles]:
+    """Which side each column comes from, and the roles by names that are unique in the joined table."""
+    sides = (predictions, truth)
+    columns = SideBySide(
+        names=[list(side.columns) for side in sides], where=[visible(side.path) for side in sides], by=tuple(by)
+    )
+    named = roles.over(columns.take)
+    for side, column in columns.chosen.values():
+        check_scalar(sides[side], column)
+    met = (_partner(truth, by), _partner(predictions, by))
+    homes = {
+        name: Home(table=sides[side], column=column, matched=met[side])
+        for name, (side, column) in columns.chosen.items()
+    }
+    return homes, named
+
+
+def _partner(other: OpenedFile, by: Sequence[str]) -> str:
+    """The condition that a row has a partner on the other side."""
+    ids = ", ".join(f"CAST({quote_identifier(name)} AS VARCHAR)" for name in by)
+    return f"({ids}) IN (SELECT ({ids}) FROM {quote_identifier(other.view)})"  # noqa: S608
+
+
+def _notes(predictions: OpenedFile, truth: OpenedFile) -> tuple[str, ...]:
+    """What was noted of both sides once, the rest with its side."""
+    both = [note for note in predictions.notes if note in truth.notes]
+    lone: Mapping[str, OpenedFile] = {PREDICTIONS: predictions, TRUTH: truth}
+    return (
+        *both,
+        *(f"{side}: {note}" for side, opened in lone.items() for note in opened.notes if note not in both),
+    )
+
+
+__all__ = ["demand_ids", "joined", "open_joined"]

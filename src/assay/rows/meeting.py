@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that meet by id: truth and predictions from two places, or one table whose rows are named once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import PlanError
+from assay.rows.ids import (
+    SHOWN,
+    Id,
+    Unmatched,
+    demand_unique,
+    demand_unique_together,
+    duplicate_ids,
+    id_columns,
+    missing_ids,
+)
+from assay.rows.listing import are_paths
+from assay.rows.opened import OpenedFile
+from assay.rows.opening import ArraySource, FrameSource, Roles, Source, names_only, require
+
+if TYPE_CHECKING:
+    from assay.rows.limits import Limits
+    from assay.rows.reading import Reading
+
+
+def open_both(
+    data: object,
+    truth_data: object,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None,
+    unmatched: Unmatched,
+) -> Source:
+    """Predictions in `data` and truth in `truth_data`, joined by id: files by the embedded engine, frames by theirs."""
+    if data is None or roles.id is None:
+        raise PlanError(
+            "role-missing",
+            "truth_data is given, but not "
+            + ("the data with the predictions" if data is None else "the id to join by"),
+            where="truth_data",
+            fix="give data= and id=: rows are never matched by their order",
+        )
+    names_only(roles)
+    by = id_columns(roles.id)
+    files = [are_paths(one) for one in (data, truth_data)]
+    if all(files):
+        return _from_files(
+            data, truth_data, roles, by, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
+        )
+    if any(files) or any(isinstance(one, Mapping) for one in (data, truth_data)):
+        raise PlanError(
+            "role-clash",
+            f"data is a {type(data).__name__} and truth_data a {type(truth_data).__name__}",
+            where="truth_data",
+            fix="give both as files, or both as frames of one library",
+        )
+    from assay.rows.frames import from_frame, narwhals_of
+    from assay.rows.pairing import ROW, joined_frames
+
+    both, named, join = joined_frames(data, truth_data, roles, by, unmatched)
+    source = from_frame(both, named)
+    if isinstance(source, ArraySource):
+        kept = narwhals_of(both).get_column(ROW).to_numpy()
+        return replace(source, where="data and truth_data", kept=kept, join=join)
+    placed = ROW if ROW in source.frame.collect_schema().names() else None
+    return replace(source, where="data and truth_data", join=join, rows=placed, indexed=placed is not None)
+
+
+def _from_files(
+    data: Any,  # noqa: ANN401  paths, as was asked before
+    truth_data: Any,  # noqa: ANN401
+    roles: Roles,
+    by: tuple[str, ...],
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None,
+    unmatched: Unmatched,
+) -> FrameSource:
+    from assay.rows.databases import is_database, refuse_selection
+    from assay.rows.frames import of_opened
+    from assay.rows.joining import open_joined
+    from assay.rows.limits import Limits
+    from assay.rows.reading import Reading
+
+    if engine not in (None, "duckdb"):
+        raise PlanError(
+            "role-clash",
+            "truth_data is a path, but a cluster is named",
+            where="engine",
+            fix="leave the engine out, or read both on the cluster and give the two frames",
+        )
+    for one in (data, truth_data):
+        if isinstance(one, (str, os.PathLike)) and is_database(one):
+            raise PlanError(
+                "role-clash",
+                "truth and predictions are in a database, which can join them itself",
+                where="truth_data",
+                fix="give one query that joins the two: query='SELECT ... FROM ... JOIN ... USING (id)'",
+            )
+    refuse_selection(data, reading)
+    opened, named = open_joined(
+        data,
+        truth_data,
+        roles,
+        by,
+        reading or Reading(),
+        unmatched=unmatched,
+        progress=progress,
+        limits=limits or Limits(),
+    )
+    return of_opened(opened, named)
+
+
+def demand_named_once(source: Source, data: object, id: object) -> None:
+    """Demand that the ids of one table name every row once."""
+    if data is None:
+        demand_unique(id, _length(source))
+        return
+    by = id_columns(id)
+    if isinstance(data, Mapping):
+        columns = {name: data[require(name, list(data), "data")] for name in by}
+        demand_unique_together(columns, _length(source))
+        return
+    opened = source.opened if isinstance(source, FrameSource) else None
+    if isinstance(opened, OpenedFile):
+        from assay.rows.joining import demand_ids
+
+        demand_ids(opened, by)
+    elif opened is None:
+        from assay.rows.pairing import demand_frame_ids
+
+        demand_frame_ids(data, by, "data")
+    else:
+        _by_cells(opened, by, source.where)
+
+
+def _length(source: Source) -> int:
+    """How many rows are in memory."""
+    if isinstance(source, ArraySource):
+        return len(source.truth)
+    return len(source.frame if source.arrays is None else next(iter(source.arrays.values())))
+
+
+def _by_cells(opened: Any, by: tuple[str, ...], where: str) -> None:  # noqa: ANN401  a table counted elsewhere
+    """Where only counts come back, every id comes with its own."""
+    if not hasattr(opened, "cells"):
+        raise PlanError(
+            "role-clash",
+            "ids are not looked at on a cluster's own paths",
+            where="id",
+            fix="leave id out, or read the path on the cluster and give the frame",
+        )
+    for name in by:
+        require(name, list(opened.columns), where)
+    cells = [(tuple(row[:-1]), int(row[-1])) for row in opened.cells(by)]
+    if lacking := sum(n for one, n in cells if None in one):
+        raise missing_ids(lacking, [], where)
+    doubled: dict[Id, int] = {one: n for one, n in cells if n > 1}
+    if doubled:
+        first = dict.fromkeys(sorted(doubled, key=str)[:SHOWN], ())
+        raise duplicate_ids(len(doubled), sum(doubled.values()), first, where)

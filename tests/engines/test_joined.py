@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Truth and predictions apart, in any order and any number of files, give the tally of the arrays side by side."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import assay
+
+LABELS = st.sampled_from(["a", "b", "ć", "NA", "0"])
+WRITERS = {
+    "csv": lambda frame, path: frame.write_csv(path),
+    "parquet": lambda frame, path: frame.write_parquet(path),
+    "jsonl": lambda frame, path: frame.write_ndjson(path),
+}
+IDS = {"text": st.sampled_from(["1", "01", "a", "A", "a ", "ä", "é", "x,y", 'q"']), "numbers": st.integers(-5, 2**62)}
+
+
+def outcome(**arguments):
+    try:
+        found = assay.assess(truth="y", predicted="p", group="g", unknown="own", **arguments)
+    except assay.AssayError as error:
+        return error.code
+    return found.confusion.digest(), {k: v.digest() for k, v in found.grouped.factors["g"].items()}, found.census
+
+
+@st.composite
+def tables(draw, ids):
+    """Rows with ids of their own, and how many of each side were taken away."""
+    names = draw(st.lists(ids, min_size=1, max_size=12, unique=True))
+    rows = [(name, draw(LABELS), draw(LABELS), draw(st.sampled_from(["x", "y"]))) for name in names]
+    lone = [draw(st.sampled_from(["both", "both", "both", "truth", "predictions"])) for _ in rows]
+    return rows, lone
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("ids", IDS)
+def test_rows_apart_give_the_tally_of_the_rows_together(ending, ids):
+    @settings(max_examples=12)
+    @given(tables(IDS[ids]), st.data())
+    def holds(table, data):
+        rows, lone = table
+        met = [row for row, where in zip(rows, lone, strict=True) if where == "both"]
+        alone = len(rows) - len(met)
+        together = outcome(data=dict(zip("iypg", map(list, zip(*met, strict=True)), strict=True))) if met else None
+        folder = Path(tempfile.mkdtemp())
+        try:
+            frames = {}
+            for side, columns in (("truth", "iyg"), ("predictions", "pi")):
+                kept = [row for row, where in zip(rows, lone, strict=True) if where in ("both", side)]
+                kept = data.draw(st.permutations(kept)) or rows[:1]
+                frames[side] = pl.DataFrame(kept, schema=list("iypg"), orient="row").select(list(columns))
+                (folder / side).mkdir()
+                cut = data.draw(st.integers(0, len(kept) - 1))
+                for number, part in enumerate((frames[side][:cut], frames[side][cut:])):
+                    if len(part):
+                        WRITERS[ending](part, folder / side / f"{number}.{ending}")
+            if not met:
+                return
+            apart = {"data": folder / "predictions", "truth_data": folder / "truth", "id": "i"}
+            pairs = [
+                apart,
+                {"data": frames["predictions"], "truth_data": frames["truth"], "id": "i"},
+                {"data": frames["predictions"].lazy(), "truth_data": frames["truth"].lazy(), "id": "i"},
+                {"data": frames["predictions"].to_pandas(), "truth_data": frames["truth"].to_pandas(), "id": "i"},
+                {"data": frames["predictions"].to_arrow(), "truth_data": frames["truth"].to_arrow(), "id": "i"},
+            ]
+            for arguments in pairs:
+                expected = together
+                if isinstance(together, tuple):
+                    census = together[2]
+                    counted = type(census)(read=census.read + alone, scored=census.scored, unmatched=alone)
+                    expected = (*together[:2], counted)
+                assert outcome(**arguments, unmatched="count") == expected
+                assert outcome(**arguments) == ("rows-unmatched" if alone else together)
+        finally:
+            shutil.rmtree(folder)
+
+    holds()
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=10), st.lists(st.integers(0, 6), min_size=1, max_size=10))
+def test_duplicates_and_strangers_are_never_dropped(ours, theirs):
+    doubled = len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs)
+    expected = "duplicate-id" if doubled else "rows-unmatched" if set(ours) != set(theirs) else None
+    columns = {"i": ours, "p": ["a"] * len(ours)}, {"i": theirs, "y": ["a"] * len(theirs), "g": ["x"] * len(theirs)}
+    folder = Path(tempfile.mkdtemp())
+    try:
+        for name, table in zip("pt", columns, strict=True):
+            pl.DataFrame(table).write_csv(folder / f"{name}.csv")
+        pairs = [
+            [folder / "p.csv", folder / "t.csv"],
+            *([make(c) for c in columns] for make in (pd.DataFrame, pa.table)),
+        ]
+        for data, truth_data in pairs:
+            found = outcome(data=data, truth_data=truth_data, id="i", labels=["a", "b"], positive="a")
+            assert (found if isinstance(found, str) else None) == expected
+    finally:
+        shutil.rmtree(folder)
