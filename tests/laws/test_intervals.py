@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from math import isnan
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,10 +103,15 @@ def test_an_interval_from_draws_that_can_be_undefined_is_not_the_whole_range():
         assert (found[name].low, found[name].high) != (-1, 1)
 
 
-def test_weighted_rows_have_no_interval_and_say_so():
-    found = assay.assess(truth=[1, 0, 1], predicted=[1, 1, 1], weight=[0.5, 2, 1])
-    assert found["recall"].interval is None
-    assert "weight" in found["recall"].no_interval
+def test_every_measure_of_weighted_rows_has_an_interval_around_its_value_or_the_reason_why_not():
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, 90)
+    predicted = np.where(rng.random(90) < 0.7, truth, rng.integers(0, 3, 90))
+    found = assay.assess(truth=truth, predicted=predicted, weight=rng.gamma(2, 1, 90))
+    with_interval = [e for e in found.estimates if e.interval is not None]
+    assert len(with_interval) > 100
+    assert all(e.low <= e.value <= e.high for e in with_interval)
+    assert all(e.no_interval for e in found.estimates if e.interval is None)
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():

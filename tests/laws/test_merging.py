@@ -142,3 +142,26 @@ def test_the_levels_of_a_factor_add_up_to_the_whole(weighted, part):
     for level in levels[1:]:
         total += level
     assert total == whole.confusion
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("ab"), st.floats(0, 1e6)), min_size=2, max_size=30))
+def test_squares_of_weights_are_those_of_the_union_and_agree_between_arrays_and_engines(rows):
+    import polars as pl
+
+    import assay
+
+    def tally(part, **how):
+        truth, predicted, weight = zip(*part, strict=True)
+        given = {"t": list(truth), "p": list(predicted), "w": list(weight)}
+        if how:
+            return assay.assess(data=pl.DataFrame(given), truth="t", predicted="p", weight="w", **OPTIONS).confusion
+        return assay.assess(truth=given["t"], predicted=given["p"], weight=given["w"], **OPTIONS).confusion
+
+    whole = tally(rows)
+    half = len(rows) // 2
+    assert tally(rows[:half]) + tally(rows[half:]) == whole
+    assert tally(rows, engine=True) == whole
+    assert sum(whole.squares.tolist()) == sum(Fraction(w * w) if w * w else Fraction(w) ** 2 for *_, w in rows)
+
+
+OPTIONS = {"labels": ["a", "b"], "positive": "a"}

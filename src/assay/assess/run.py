@@ -21,6 +21,7 @@ from assay.inference.intervals import DRAWS, Wanted
 from assay.inference.resampling import SEED
 from assay.rows.labels import Classes, Locate, classes, kind_of
 from assay.rows.opening import FrameSource, Roles, Source, no_rows, open_source
+from assay.tally.base import together
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.counting import Cells, Counted, count
@@ -193,8 +194,11 @@ def _assessed(
         where=source.where,
         locate=_aware(source.locate, kinds),
     )
+    confusion = _confusion(scored, settled, counted_.weighted)
+    if confusion.worth is not None:
+        notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
     return Assessment(
-        _confusion(scored, settled, counted_.weighted),
+        confusion,
         settings,
         positive=settled.positive,
         census=census,
@@ -249,7 +253,7 @@ def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tup
         for (t, p), (rows, weight) in cells.items():
             key = (int(cast("int", t)), int(cast("int", p)))
             before = merged.get(key, (0, 0))
-            merged[key] = (before[0] + rows, before[1] + weight)
+            merged[key] = (before[0] + rows, together(before[1], weight))
         return merged, [f"{'truth' if a == 'boolean' else 'predicted'} is boolean: False is read as 0, True as 1"]
     first = {
         role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells}))))

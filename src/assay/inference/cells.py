@@ -103,7 +103,7 @@ class Tables:
             lows, highs = self._ends(measure, values[left], tables[left], ordered)
             error, undefined = ordered.error.tolist(), np.broadcast_to(ordered.undefined, left.shape).tolist()
             for row, i in enumerate(left.tolist()):
-                notes, ends = _notes(size, undefined[row], error[row]), (float(lows[row]), float(highs[row]))
+                notes, ends = draws_said(size, undefined[row], error[row]), (float(lows[row]), float(highs[row]))
                 found[i] = (
                     notes
                     if isinstance(notes, str)
@@ -177,7 +177,7 @@ class Classes:
             ordered = Ordered(draws.values(measure, size), level)
             if ordered.error[0] <= STEADY:
                 break
-        notes = _notes(ordered.draws, int(ordered.undefined[0]), float(ordered.error[0]))
+        notes = draws_said(ordered.draws, int(ordered.undefined[0]), float(ordered.error[0]))
         if isinstance(notes, str):
             return notes
         name, ends = self._ends(measure, value, ordered, spared)
@@ -246,7 +246,7 @@ def built(
     return Interval(low=low, high=high, level=wanted.level, method=method, draws=draws, seed=seed, notes=notes)
 
 
-def _notes(draws: int, undefined: int, error: float) -> tuple[str, ...] | str:
+def draws_said(draws: int, undefined: int, error: float) -> tuple[str, ...] | str:
     """What must be said of the draws; a plain text when too many of them are undefined."""
     if undefined > ALLOWED * draws:
         return f"{undefined:,} of {draws:,} draws are undefined"

@@ -85,7 +85,7 @@ class Estimate:
         if self.interval is None:
             return f"{head}   {self.no_interval}"
         ends = f"{self.interval.level * 100:g} % interval {figure(self.interval.low)} to {figure(self.interval.high)}"
-        parts = f"{self.numerator} / {self.denominator}, " if isinstance(self.result, Share) else ""
+        parts = f"{_short(self.numerator)} / {_short(self.denominator)}, " if isinstance(self.result, Share) else ""
         return f"{head}   {ends}   {parts}{self.interval.method}"
 
     def to_json(self) -> dict[str, object]:
@@ -127,6 +127,11 @@ class Estimate:
         if found.notes:
             out["interval_notes"] = list(found.notes)
         return out
+
+
+def _short(count: Count | None) -> str:
+    """A count as it is, a sum of weights in a few digits."""
+    return str(count) if count is None or count == int(count) else f"{float(count):.6g}"
 
 
 def real_to_json(value: float) -> float | str:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.errors import PlanError
+from assay.core.text import counted
 from assay.core.values import Number, Share, Undefined
 from assay.inference.cells import Classes, Tables, built, is_closed
 from assay.inference.estimates import Interval
 from assay.inference.proportion import FEWEST, SHARES, fitting, of_share, of_shares
 from assay.inference.resampling import SEED
+from assay.inference.weighted import Weighted
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -104,8 +106,9 @@ class Uncertainty:
         """The interval of a value of the whole table."""
         if no := self._none(measure, result):
             return no
-        if isinstance(result, Share):
-            return self._share(result)
+        if self._confusion.weighted or isinstance(result, Share):
+            weighted = self._confusion.weighted
+            return self._weighted.overall(measure, result) if weighted else self._share(cast("Share", result))
         number, k = cast("Number", result), self._confusion.k
         if measure.through_accuracy is not None and k > 1:
             return self._through_accuracy(measure, number)
@@ -121,13 +124,18 @@ class Uncertainty:
 
     def by_class(self, measure: Measure, results: list[Value]) -> list[Found]:
         """The intervals of one measure for every class against the rest."""
-        if measure.family in FACTS or self._confusion.weighted:
+        if measure.family in FACTS or self._unsquared:
             return [self._none(measure, result) or "" for result in results]
         found: list[Found] = ["the value is undefined"] * len(results)
         kept = [i for i, result in enumerate(results) if not isinstance(result, Undefined)]
         if not kept:
             return found
         values = [results[i] for i in kept]
+        if self._confusion.weighted:
+            drawn = self._weighted.by_class(measure, cast("list[Share | Number]", values), kept)
+            for i, interval in zip(kept, drawn, strict=True):
+                found[i] = interval
+            return found
         intervals: Sequence[Found] = (
             self._shares(cast("list[Share]", values))
             if measure.gives is Share
@@ -142,9 +150,15 @@ class Uncertainty:
             return "the value is undefined"
         if measure.family in FACTS:
             return FACTS[measure.family]
-        if self._confusion.weighted:
-            return "no interval for weighted rows: weights are not counts"
+        if self._unsquared:
+            return "no interval for weighted rows: the tally does not hold the squares of the weights"
+        if self._confusion.weighted and not 1 < self._confusion.k <= MOST_CLASSES:
+            return f"no interval for weighted rows of {counted(self._confusion.k, 'class', 'classes')}"
         return None
+
+    @property
+    def _unsquared(self) -> bool:
+        return self._confusion.weighted and self._confusion.squares is None
 
     def _share(self, result: Share) -> Interval:
         of = int(result.denominator)
@@ -184,6 +198,10 @@ class Uncertainty:
     @cached_property
     def _each(self) -> Tables:
         return Tables(self._exact.one_vs_rest(), self._wanted, self._confusion.labels, 0)
+
+    @cached_property
+    def _weighted(self) -> Weighted:
+        return Weighted(self._confusion, self._wanted, positive=self._positive)
 
     @cached_property
     def _cells(self) -> Classes:

@@ -95,15 +95,19 @@ class CellDraws:
     def __init__(self, confusion: Confusion, kind: Kind, seed: int, *, strict: bool = False) -> None:
         self._kind, self._seed, self._k, self._labels = kind, seed, confusion.k, confusion.labels
         self._rows, self._columns = confusion.truth, confusion.predicted
-        self._count = floats(cast("Amount", confusion.count))
+        self._count, self._scale = _shapes(confusion)
         self._square = 2 * len(self._count) >= confusion.k**2
         if self._square:
-            full = np.zeros((confusion.k, confusion.k))
-            full[self._rows, self._columns] = self._count
-            self._count = full.ravel()
+            self._count, self._scale = self._full(self._count), None if self._scale is None else self._full(self._scale)
         self._size = next((b for b in BLOCKS if b * confusion.k <= CACHED), BLOCKS[-1])
         self._blocks: list[Multiclass] = []
         self.spare = Spare(confusion, strict=strict)
+        self._units = None if confusion.squares is None else _units(confusion)
+
+    def _full(self, cells: Floats) -> Floats:
+        full = np.zeros((self._k, self._k))
+        full[self._rows, self._columns] = cells
+        return full.ravel()
 
     def stages(self, least: int) -> Iterator[int]:
         """The numbers of draws to try."""
@@ -142,12 +146,13 @@ class CellDraws:
             part = slice(start, min(start + step, self._size))
             self._add_up(self._draw(rng, part.stop - start), hits[part], actual[part], called[part])
         if self._kind == "dirichlet":
-            self.spare.add(rng, hits, actual, called)
+            self.spare.add(rng, hits, actual, called, self._units)
         return Multiclass(hits=hits, actual=actual, called=called, labels=self._labels)
 
     def _draw(self, rng: np.random.Generator, draws: int) -> Floats:
         if self._kind == "dirichlet":
-            return rng.standard_gamma(self._count, size=(draws, len(self._count)))
+            drawn = rng.standard_gamma(self._count, size=(draws, len(self._count)))
+            return drawn if self._scale is None else drawn * self._scale
         total = self._count.sum()
         return rng.multinomial(int(total), self._count / total, size=draws).astype(np.float64)
 
@@ -196,11 +201,14 @@ class Spare:
             called[self._named] += (len(self._true) - np.isin(self._named, self._both)) / self._pairs
         return hits, actual, called
 
-    def add(self, rng: np.random.Generator, hits: Floats, actual: Floats, called: Floats) -> None:
-        """Add the two rows to each draw."""
+    def add(
+        self, rng: np.random.Generator, hits: Floats, actual: Floats, called: Floats, units: Floats | None = None
+    ) -> None:
+        """Add the two rows to each draw; `units` says what a row of each true class weighs, if not 1."""
         draw, size = np.arange(len(hits)), len(hits)
         if len(self._both):
             at, weight = self._both[rng.integers(len(self._both), size=size)], rng.standard_exponential(size)
+            weight = weight if units is None else weight * units[at]
             for margin in (hits, actual, called):
                 margin[draw, at] += weight
         if self._pairs:
@@ -208,6 +216,7 @@ class Spare:
             true = np.searchsorted(self._ends, at, side="right")
             named = at - np.r_[0, self._ends][true]
             named += named >= self._own[true]  # a wrong row is not called its own class
+            weight = weight if units is None else weight * units[self._true[true]]
             actual[draw, self._true[true]] += weight
             called[draw, self._named[named]] += weight
 
@@ -221,6 +230,28 @@ class Spare:
         sums = len(named) * true.sum() + len(true) * named.sum() - own.sum()
         squares = len(named) * (true**2).sum() + len(true) * (named**2).sum() + 2 * true.sum() * named.sum()
         return weight + 1, mean + float(sums) / self._pairs, square + float(squares - (own**2).sum()) / self._pairs
+
+
+def _shapes(confusion: Confusion) -> tuple[Floats, Floats | None]:
+    """The shape of the gamma draw of each cell, and for weighted rows its scale.
+
+    Rows drawn with weights w times an exponential one add up to a mean of sum(w) and a variance of sum(w^2); a gamma
+    draw of shape sum(w)^2 / sum(w^2) has both. With equal weights it is the shape of that many rows.
+    """
+    total = floats(cast("Amount", confusion.count))
+    if confusion.squares is None:
+        return total, None
+    squares = floats(cast("Amount", confusion.squares))
+    scale = squares / total
+    return total / scale, scale
+
+
+def _units(confusion: Confusion) -> Floats:
+    """What a spare row of each true class weighs: as its rows do, larger ones counted more; else as all rows do."""
+    total, squares = floats(cast("Amount", confusion.count)), floats(cast("Amount", confusion.squares))
+    sums = [np.bincount(confusion.truth, weights=part, minlength=confusion.k) for part in (total, squares)]
+    there = sums[0] > 0
+    return np.where(there, sums[1] / np.where(there, sums[0], 1.0), squares.sum() / max(total.sum(), 1e-300))
 
 
 def _runs(ordered: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -266,7 +266,7 @@ def _remarks(
     if small:
         yield Remark(sign="△", word="small groups", sentence=sentences.small_groups(small, SMALL))
     if tally.weighted:
-        yield Remark(sign="∅", word="no intervals", sentence=sentences.weighted_rows())
+        yield Remark(sign="△", word="weighted", sentence=sentences.weighted_rows())
 
 
 def _classes(found: _Sorted, tally: Counts) -> Classes | None:

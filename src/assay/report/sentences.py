@@ -54,6 +54,7 @@ METHODS: Final = {  # by the first word of the method, because what follows says
     "percentile": "the cells of the confusion matrix, not the rows, are drawn anew; plain percentiles",
     "corrected": "the cells of the confusion matrix are drawn anew from a Dirichlet distribution; the draws are"
     " moved and stretched for the bias and the spread that small classes cause",
+    "weighted": "every row gets a random weight beside its own; cells are drawn from their sums of weights and squares",
     "dirichlet": "the cells of the confusion matrix are drawn anew from a Dirichlet distribution",
     "koopman": "Koopman's score interval of a ratio of two shares",
     "delta": "the delta method on the cells of the confusion matrix",
@@ -314,7 +315,7 @@ def policy(name: str) -> str:
 
 def weighted_rows() -> str:
     """What weights change."""
-    return "Rows are weighted: counts are sums of weights, and no interval is given, because weights are not counts."
+    return "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."
 
 
 def joined(names: Sequence[str]) -> str:

@@ -5,12 +5,54 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 from assay.core.errors import OutOfRange, RecordError
 
 Count: TypeAlias = int | Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """What some rows weigh together, and the sum of their squared weights, which tells how many rows they are worth."""
+
+    total: Fraction
+    squares: Fraction
+
+    @classmethod
+    def of(cls, weight: Fraction, times: int = 1) -> Weight:
+        """Some rows of one weight.
+
+        >>> Weight.of(Fraction(3, 2), times=2)
+        Weight(total=Fraction(3, 1), squares=Fraction(9, 2))
+        """
+        return cls(total=weight * times, squares=squared(weight) * times)
+
+    def __add__(self, other: Weight) -> Weight:
+        """Both together."""
+        return Weight(total=self.total + other.total, squares=self.squares + other.squares)
+
+
+def together(a: Count | Weight, b: Count | Weight) -> Count | Weight:
+    """Two counts, or two weights; 0 is the sum of nothing of either kind."""
+    if isinstance(a, Weight) and isinstance(b, Weight):
+        return a + b
+    if isinstance(a, Weight) or isinstance(b, Weight):
+        return a or b
+    return a + b
+
+
+def squared(weight: Fraction) -> Fraction:
+    """The square of a weight as a double has it, so that arrays and engines agree; exact where no double has it."""
+    try:
+        square = float(weight) ** 2
+    except OverflowError:
+        square = math.inf
+    return Fraction(square) if 0 < square < math.inf else weight**2
+
 
 VERSION: Final = "1"
 LARGEST: Final = 2**63 - 1

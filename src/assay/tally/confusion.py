@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
-from assay.tally.base import VERSION, Count, checked, count_from_json, count_to_json, digest
+from assay.tally.base import VERSION, Count, Weight, checked, count_from_json, count_to_json, digest, together
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -35,11 +35,13 @@ class Confusion:
     count: NDArray[np.int64] | NDArray[np.object_]
     rows: int
     weighted: bool = False
+    squares: NDArray[np.object_] | None = None
+    """Of weighted rows: the sum of squared weights in each cell, without which there is no interval."""
 
     @classmethod
     def from_cells(
         cls,
-        cells: Mapping[tuple[Label, Label], Count],
+        cells: Mapping[tuple[Label, Label], Count | Weight],
         *,
         labels: Iterable[Label] | None = None,
         rows: int | None = None,
@@ -49,14 +51,17 @@ class Confusion:
         seen = {label for pair in cells for label in pair}
         order = in_order(seen) if labels is None else tuple(labels)
         place = {label: i for i, label in enumerate(order)}
-        taken = [(place[t], place[p], checked(c)) for (t, p), c in cells.items() if c]
+        split = [(place[t], place[p], *_parts(c)) for (t, p), c in cells.items()]
+        taken = [(t, p, checked(c), s) for t, p, c, s in split if c]
+        known = weighted and all(square is not None for *_, square in taken)
         return cls.from_codes(
             order,
-            np.array([t for t, _, _ in taken], dtype=np.int64),
-            np.array([p for _, p, _ in taken], dtype=np.int64),
-            [c for _, _, c in taken],
-            rows=sum(int(c) for _, _, c in taken) if rows is None else rows,
+            np.array([t for t, *_ in taken], dtype=np.int64),
+            np.array([p for _, p, *_ in taken], dtype=np.int64),
+            [c for _, _, c, _ in taken],
+            rows=sum(int(c) for _, _, c, _ in taken) if rows is None else rows,
             weighted=weighted,
+            squares=[cast("Fraction", square) for *_, square in taken] if known else None,
         )
 
     @classmethod
@@ -69,6 +74,7 @@ class Confusion:
         *,
         rows: int,
         weighted: bool = False,
+        squares: Sequence[Fraction] | None = None,
     ) -> Confusion:
         """From cells by class number; sorted, so that equal counts have equal form."""
         checked(
@@ -83,6 +89,7 @@ class Confusion:
             count=held[order],
             rows=rows,
             weighted=weighted,
+            squares=None if squares is None else np.array([*squares, None], dtype=object)[:-1][order],
         )
 
     @property
@@ -101,6 +108,18 @@ class Confusion:
         names = self.labels
         columns = zip(self.truth.tolist(), self.predicted.tolist(), self.count.tolist(), strict=True)
         return {(names[t], names[p]): c for t, p, c in columns}
+
+    def _weights(self) -> dict[tuple[Label, Label], Weight]:
+        """What the cells weigh, with their squares."""
+        pairs = zip(self.cells().items(), cast("NDArray[np.object_]", self.squares).tolist(), strict=True)
+        return {pair: Weight(total=cast("Fraction", total), squares=square) for (pair, total), square in pairs}
+
+    @property
+    def worth(self) -> float | None:
+        """How many rows of equal weight these rows are worth (Kish 1965); None without the squares to say so."""
+        if self.squares is None or not self.total:
+            return None
+        return float(Fraction(self.total) ** 2 / sum(self.squares.tolist()))
 
     def matrix(self) -> list[list[Count]]:
         """The full matrix, rows = truth; only for as many classes as fit a screen or a test."""
@@ -144,7 +163,13 @@ class Confusion:
                 fix="declare every class of the tally",
             )
         return Confusion.from_codes(
-            order, truth, predicted, self.count.tolist(), rows=self.rows, weighted=self.weighted
+            order,
+            truth,
+            predicted,
+            self.count.tolist(),
+            rows=self.rows,
+            weighted=self.weighted,
+            squares=None if self.squares is None else self.squares.tolist(),
         )
 
     def __add__(self, other: Confusion) -> Confusion:
@@ -164,9 +189,11 @@ class Confusion:
                 fix="give weights to both, or to neither",
             )
         labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
-        cells = self.cells()
-        for pair, count in other.cells().items():
-            cells[pair] = cells.get(pair, 0) + count
+        cells: dict[tuple[Label, Label], Count | Weight] = {}
+        full = self.squares is not None and other.squares is not None
+        for part in (self, other):
+            for pair, count in (part._weights() if full else part.cells()).items():
+                cells[pair] = together(cells.get(pair, 0), count)
         return Confusion.from_cells(cells, labels=labels, rows=self.rows + other.rows, weighted=self.weighted)
 
     def __eq__(self, other: object) -> bool:
@@ -192,6 +219,7 @@ class Confusion:
             "rows": self.rows,
             "weighted": self.weighted,
             "cells": [[t, p, count_to_json(c)] for t, p, c in columns],
+            **({} if self.squares is None else {"squares": [count_to_json(s) for s in self.squares.tolist()]}),
         }
 
     @classmethod
@@ -212,7 +240,25 @@ class Confusion:
             [_exact(count_from_json(cell[2]), weighted=bool(content["weighted"])) for cell in cells],
             rows=cast("int", content["rows"]),
             weighted=bool(content["weighted"]),
+            squares=_squares(content.get("squares"), len(cells)),
         )
+
+
+def _parts(count: Count | Weight) -> tuple[Count, Fraction | None]:
+    return (count.total, count.squares) if isinstance(count, Weight) else (count, None)
+
+
+def _squares(content: object, cells: int) -> list[Fraction] | None:
+    if content is None:
+        return None
+    found = [Fraction(count_from_json(one)) for one in cast("list[object]", content)]
+    if len(found) != cells:
+        raise RecordError(
+            "record-unreadable",
+            f"a tally has {cells:,} cells and {len(found):,} sums of squares",
+            fix="restore the file from its source",
+        )
+    return found
 
 
 def _exact(count: Count, *, weighted: bool) -> Count:

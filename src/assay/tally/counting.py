@@ -13,13 +13,13 @@ import numpy as np
 from assay.core.labels import Label
 from assay.rows.columns import CHUNK, Coded
 from assay.rows.opening import ArraySource, FrameSource, Source
-from assay.tally.base import Count
+from assay.tally.base import Count, Weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Cell: TypeAlias = tuple[Label | None, ...]
-Cells: TypeAlias = dict[Cell, tuple[int, Count]]
+Cells: TypeAlias = dict[Cell, tuple[int, Count | Weight]]
 """Labels -> rows and their weight (the rows themselves where there are no weights)."""
 
 DENSE: Final = 1 << 20
@@ -66,8 +66,7 @@ def _count(columns: Sequence[Coded], weight: NDArray[np.float64] | None) -> Cell
         columns = [_compact(column) for column in columns]
         return _count(columns, weight)
     keys, counts = _dense(columns, spans, size) if size <= DENSE else _sparse(columns, spans)
-    sums = None if weight is None else _weights(columns, spans, weight)
-    return _decoded(columns, spans, keys, counts, sums)
+    return _decoded(columns, spans, keys, counts, None if weight is None else _weights(columns, spans, weight))
 
 
 def _compact(column: Coded) -> Coded:
@@ -117,13 +116,23 @@ def _sparse(columns: Sequence[Coded], spans: Sequence[int]) -> tuple[NDArray[np.
     return keys, counts
 
 
-def _weights(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Fraction]:
+def _weights(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Weight]:
+    """Exact sums of weights and of their squares by cell."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = None if weight.dtype == object else weight**2
+    if squares is None or not (np.isfinite(squares) & ((squares > 0) | (weight == 0))).all():
+        found: dict[int, Weight] = {}
+        none = Weight.of(Fraction(0))
+        for key, one in zip(_keys(columns, spans, slice(0, len(weight))).tolist(), weight.tolist(), strict=True):
+            found[key] = found.get(key, none) + Weight.of(Fraction(one))
+        return found
+    totals, seconds = _sums(columns, spans, weight), _sums(columns, spans, squares)
+    return {key: Weight(total=total, squares=seconds[key]) for key, total in totals.items()}
+
+
+def _sums(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Fraction]:
     """Exact sums of doubles by cell: significands added as integers, one bin for each exponent."""
     sums: dict[int, Fraction] = {}
-    if weight.dtype == object:
-        for key, exact in zip(_keys(columns, spans, slice(0, len(weight))).tolist(), weight.tolist(), strict=True):
-            sums[key] = sums.get(key, Fraction(0)) + exact
-        return sums
     for start in range(0, len(weight), BLOCK):
         rows = slice(start, start + BLOCK)
         significand, exponent = np.frexp(weight[rows])
@@ -147,7 +156,7 @@ def _decoded(
     spans: Sequence[int],
     keys: NDArray[np.int64],
     counts: NDArray[np.int64],
-    sums: dict[int, Fraction] | None,
+    sums: dict[int, Weight] | None,
 ) -> Cells:
     cells: Cells = {}
     for key, times in zip(keys.tolist(), counts.tolist(), strict=True):
@@ -155,5 +164,5 @@ def _decoded(
         for column, span in zip(reversed(columns), reversed(spans), strict=True):
             rest, number = divmod(rest, span)
             labels.append(None if number == column.span else column.label(number))
-        cells[tuple(reversed(labels))] = (times, times if sums is None else sums.get(key, Fraction(0)))
+        cells[tuple(reversed(labels))] = (times, times if sums is None else sums.get(key, Weight.of(Fraction(0))))
     return cells

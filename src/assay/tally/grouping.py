@@ -21,7 +21,7 @@ from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
 from assay.rows.places import places
 from assay.rows.sparkerrors import told_as_ours
-from assay.tally.base import Count
+from assay.tally.base import Weight, together
 from assay.tally.counting import Cells, Counted
 
 _ROWS = "assay_rows"
@@ -49,7 +49,7 @@ def _without_level(cells: Cells) -> Cells:
     whole: Cells = {}
     for (_, *pair), (rows, weight) in cells.items():
         before = whole.get(tuple(pair), (0, 0))
-        whole[tuple(pair)] = (before[0] + rows, before[1] + weight)
+        whole[tuple(pair)] = (before[0] + rows, together(before[1], weight))
     return whole
 
 
@@ -63,8 +63,8 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
         labels = tuple(_label(names, column, values[column], source) for column in columns)
         times = cast("int", row[-1])
         before = cells.get(labels, (0, 0))
-        weight: Count = times if source.weight is None else weight_of(values[source.weight], source) * times
-        cells[labels] = (before[0] + times, before[1] + weight)
+        weight = times if source.weight is None else Weight.of(weight_of(values[source.weight], source), times)
+        cells[labels] = (before[0] + times, together(before[1], weight))
     return cells
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import assay
 from assay.core.errors import PlanError
 from assay.core.values import Number, Share, Undefined
 from assay.inference import cells
@@ -455,3 +456,69 @@ def test_a_hundred_and_thirty_classes_are_served_in_parts():
     assert len(found) == 130
     assert all(f.low < r.value < f.high for r, f in zip(results, found, strict=True))
     assert MOST_CLASSES >= 130
+
+
+WEIGHTED = ("accuracy", "recall", "f1", "matthews_corrcoef", "likelihood_ratio_positive")
+
+
+def weighted_rows(n=300, classes=2, seed=5):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, n)
+    predicted = np.where(rng.random(n) < 0.8, truth, rng.integers(0, classes, n))
+    return truth, predicted, rng.gamma(2.0, 1.0, n)
+
+
+def test_weights_in_another_unit_give_the_same_intervals():
+    truth, predicted, weight = weighted_rows()
+    a = assay.assess(truth=truth, predicted=predicted, weight=weight)
+    b = assay.assess(truth=truth, predicted=predicted, weight=weight * 1024)
+    for name in WEIGHTED:
+        assert (a[name].low, a[name].high) == pytest.approx((b[name].low, b[name].high), rel=1e-9)
+        assert a[name].interval.method == "weighted dirichlet on cells"
+
+
+def test_equal_weights_give_nearly_the_intervals_of_counts():
+    truth, predicted, _ = weighted_rows()
+    a = assay.assess(truth=truth, predicted=predicted, weight=np.full(300, 0.25))
+    b = assay.assess(truth=truth, predicted=predicted)
+    for name in WEIGHTED:
+        width = b[name].high - b[name].low
+        assert a[name].low == pytest.approx(b[name].low, abs=0.1 * width)
+        assert a[name].high == pytest.approx(b[name].high, abs=0.1 * width)
+    assert a.confusion.worth == 300
+
+
+def test_the_more_uneven_the_weights_the_wider_the_interval():
+    truth, predicted, _ = weighted_rows()
+    rng = np.random.default_rng(9)
+    widths = []
+    for spread in (0.0, 0.7, 1.4):
+        weight = np.exp(rng.normal(0, spread, 300))
+        found = assay.assess(truth=truth, predicted=predicted, weight=weight)["accuracy"]
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths)
+    assert widths[2] > 1.5 * widths[0]
+
+
+def test_classes_of_weighted_rows_have_intervals_that_hold_their_values():
+    truth, predicted, weight = weighted_rows(classes=4)
+    a = assay.assess(truth=truth, predicted=predicted, weight=weight)
+    for view in a.by_class.values():
+        for name in ("recall", "precision", "f1", "jaccard"):
+            assert view[name].low <= view[name].value <= view[name].high
+    assert a["f1_macro"].low < a["f1_macro"].value < a["f1_macro"].high
+
+
+def test_a_weighted_tally_without_squares_says_why_it_has_no_interval():
+    content = assay.assess(truth=[1, 0, 1], predicted=[1, 0, 0], weight=[1, 2, 3]).confusion.to_json()
+    del content["squares"]
+    old = Confusion.from_json(content)
+    whole = Uncertainty(old, Wanted(), positive=1)
+    accuracy = parse("accuracy")
+    assert "squares" in whole.overall(accuracy, accuracy(old.multiclass()))
+
+
+def test_another_method_for_weighted_rows_is_noted():
+    truth, predicted, weight = weighted_rows()
+    found = assay.assess(truth=truth, predicted=predicted, weight=weight, cells="bca")["f1"]
+    assert found.interval.notes == ("bca is for counts; weighted rows are drawn",)

@@ -56,10 +56,10 @@ def test_the_opening_says_how_many_how_sure_and_against_what():
     )
 
 
-def test_the_opening_of_weighted_rows_says_why_there_is_no_interval():
+def test_the_opening_of_weighted_rows_speaks_of_their_weight():
     opening = read(examples.weighted().record).opening
     assert opening.startswith("Of a total weight of 88.75 on 80 rows, ")
-    assert "(no interval for weighted rows: weights are not counts)" in opening
+    assert "95 % interval" in opening
 
 
 def test_every_shown_number_is_a_number_of_the_record():

@@ -185,8 +185,8 @@ def test_infinite_values_come_with_their_reasons():
     assert "its formula divides by 0 here" in page.text
 
 
-def test_weighted_rows_say_why_there_is_no_interval():
-    assert "no interval for weighted rows: weights are not counts" in Page(render(examples.weighted().record)).text
+def test_weighted_rows_say_what_their_intervals_rest_on():
+    assert "intervals rest on how unequal the weights are" in Page(render(examples.weighted().record)).text
 
 
 def test_thirty_classes_of_the_matrix_are_shown_and_the_rest_added_up():

@@ -50,8 +50,10 @@ def test_undefined_and_infinite_values_are_told_with_their_reasons():
     assert "its formula divides by 0 here" in summary(examples.infinite().record)
 
 
-def test_weighted_rows_say_why_there_is_no_interval():
-    assert "\nno interval for weighted rows: weights are not counts\n" in summary(examples.weighted().record)
+def test_weighted_rows_say_how_many_rows_they_are_worth():
+    text = summary(examples.weighted().record)
+    assert "intervals rest on how unequal the weights are" in " ".join(text.split())
+    assert "rows of equal weight (Kish)" in " ".join(text.split())
 
 
 def test_the_summary_needs_neither_rich_nor_jinja2():

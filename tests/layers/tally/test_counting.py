@@ -8,6 +8,7 @@ import pytest
 
 from assay.rows.opening import Roles, open_source
 from assay.tally import counting
+from assay.tally.base import Weight
 from assay.tally.counting import count
 
 
@@ -24,13 +25,14 @@ def test_rows_are_counted_by_pairs_of_labels():
 
 def test_weights_are_kept_beside_the_rows_they_belong_to():
     found = counted(["a", "b", "a"], ["a", "a", "a"], weight=[0.1, 2, 0.2])
-    assert found.cells == {("a", "a"): (2, Fraction(0.1) + Fraction(0.2)), ("b", "a"): (1, Fraction(2))}
+    both = Weight(total=Fraction(0.1) + Fraction(0.2), squares=Fraction(0.1**2) + Fraction(0.2**2))
+    assert found.cells == {("a", "a"): (2, both), ("b", "a"): (1, Weight.of(Fraction(2)))}
     assert found.weighted
 
 
 def test_a_row_of_weight_zero_is_a_row():
     found = counted(["a", "b"], ["a", "b"], weight=[0.0, 1.0])
-    assert found.cells[("a", "a")] == (1, 0)
+    assert found.cells[("a", "a")] == (1, Weight.of(Fraction(0)))
     assert found.rows == 2
 
 
