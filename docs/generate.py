@@ -14,6 +14,7 @@ from pathlib import Path
 
 from generator.faces import commands_page, record_page
 from generator.measures import index, page
+from generator.plans import clauses_page, plan_page
 from generator.register import errata_page, errors_page
 
 from assay.measures import REGISTRY
@@ -61,6 +62,8 @@ def pages() -> dict[str, str]:
     out["errors.md"] = errors_page(SOURCES)
     out["cli.md"] = commands_page()
     out["record.md"] = record_page()
+    out["plan.md"] = plan_page()
+    out["clauses.md"] = clauses_page()
     return {name: f"{MARK}\n\n" + "\n".join(lines).strip() + "\n" for name, lines in out.items()}
 
 

@@ -116,7 +116,11 @@ def commands_page() -> list[str]:
         "`NO_COLOR` is honoured, and only a terminal gets colours.",
         "The exit codes are listed with the [errors](errors.md#exit-codes).",
     ]
-    for words, command in [("assay", cli), *((f"assay {name}", found) for name, found in cli.commands.items())]:
+    every = [("assay", cli), *((f"assay {name}", found) for name, found in cli.commands.items())]
+    for words, command in every:
+        if isinstance(command, click.Group) and command is not cli:
+            every += [(f"{words} {name}", found) for name, found in command.commands.items()]
+    for words, command in every:
         context = click.Context(command, info_name=words, terminal_width=WIDTH, **cli.context_settings)
         lines += ["", f"## {words}", "", *block("text", command.get_help(context).rstrip())]
     return lines

@@ -12,29 +12,16 @@ from typing import Any
 import click
 
 from assay.app.options import of_rows
+from assay.app.plancommands import Group, init, plan
 from assay.core.errors import AssayError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
-
-class _Group(click.Group):
-    """Commands in the order they are told, with a hint for a mistyped one."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from assay.core.text import nearest
-
-        if args and args[0] not in self.commands and (close := nearest(args[0], self.commands)):
-            ctx.fail(f"there is no command {args[0]!r}; did you mean {close!r}?")
-        return super().resolve_command(ctx, args)
+PLANS = (".toml", ".yaml", ".yml")
+"""How the name of a plan ends."""
 
 
-@click.group(cls=_Group, context_settings=HELP, invoke_without_command=True)
+@click.group(cls=Group, context_settings=HELP, invoke_without_command=True)
 @click.option("--version", is_flag=True, help="Show the version and leave.")
 @click.pass_context
 def cli(ctx: click.Context, *, version: bool) -> None:
@@ -70,7 +57,11 @@ def run(predictions: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, *
     """Assess predictions: a file (CSV, Parquet, JSON lines, Arrow, DuckDB, SQLite) or postgresql://USER@HOST/DB.
 
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
+    A plan (.toml, .yaml, .json) is run as it describes, see `assay init`.
     """
+    if len(predictions) == 1 and _is_plan(predictions[0], given):
+        _run_plan(predictions[0], out, as_json=as_json, quiet=quiet, given=given)
+        return
     from assay.app.running import run_file
     from assay.rows.databases import shown
 
@@ -85,6 +76,37 @@ def run(predictions: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, *
             [where],
             f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)",
         )
+
+
+def _is_plan(path: str, given: dict[str, Any]) -> bool:
+    """By its name; .json may also be JSON lines, and is one where columns are named."""
+    name = path.lower()
+    return name.endswith(PLANS) or (
+        name.endswith(".json") and all(given[role] is None for role in ("truth", "predicted"))
+    )
+
+
+def _run_plan(path: str, out: str, *, as_json: bool, quiet: bool, given: dict[str, Any]) -> None:
+    from assay.app.planning import refuse_options, run_plan
+    from assay.app.running import limits_of
+
+    refuse_options(given)
+    found = run_plan(path, quiet=quiet, limits=limits_of(given))
+    folders = [_written(assessment, Path(out) / name) for name, assessment in found]
+    if as_json:
+        records = {name: dict(assessment.record) for name, assessment in found}
+        alone = found[0][1].record.to_text() if len(found) == 1 else json.dumps(records, ensure_ascii=False) + "\n"
+        click.echo(alone, nl=False)
+    if not quiet:
+        for name, assessment in found:
+            if name:
+                _say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
+            _say_summary(assessment)
+        _say_end(found[0][1], folders, f"assay plan check {path}   (what the plan still leaves open)")
+
+
+cli.add_command(init)
+cli.add_command(plan)
 
 
 @cli.command()
@@ -224,9 +246,14 @@ def doctor(*, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--kind", default="assessment", show_default=True, type=click.Choice(["assessment", "tally"]))
+@click.option("--kind", default="assessment", show_default=True, type=click.Choice(["assessment", "tally", "plan"]))
 def schema(*, kind: str) -> None:
-    """Print the JSON Schema of a Record, or of a site's tally."""
+    """Print the JSON Schema of a Record, of a site's tally, or of a plan."""
+    if kind == "plan":
+        from assay.assess.plan.loading import plan_schema
+
+        click.echo(json.dumps(plan_schema(), indent=1))
+        return
     from assay.assess.record import schema as of_record
 
     click.echo(json.dumps(of_record(kind), indent=1))
@@ -265,9 +292,16 @@ def _say_summary(assessment: Any) -> None:  # noqa: ANN401
 
 def _say_end(assessment: Any, folders: list[Path], next_command: str) -> None:  # noqa: ANN401
     _say("")
-    _say(f"verdict  {assessment.record['conformity']['overall']}: an ad hoc run states no plan, so no clause is shown")
+    _say(f"verdict  {_verdict(assessment.record)}")
     _say("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
     _say(f"next     {next_command}")
+
+
+def _verdict(record: Any) -> str:  # noqa: ANN401
+    overall = record["conformity"]["overall"]
+    if record["plan"]["given"] != "plan":
+        return f"{overall}: an ad hoc run states no plan, so no clause is shown"
+    return f"{overall}"
 
 
 def _say(text: str) -> None:

@@ -38,8 +38,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         table=given.pop("table", None),
         query=given.pop("query", None),
     )
-    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
-    limits = assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
+    limits = limits_of(given)
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
     truth_files, ids = (list(given.pop(name, ())) for name in ("truth_files", "ids"))
     embedded = given.get("engine") in (None, "duckdb")
@@ -52,7 +51,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
             known=listed(columns, most=20),
             fix=" ".join(f"--{role} COLUMN" for role in missing),
         )
-    with _bar([*([data] if isinstance(data, str) else data), *truth_files], quiet=quiet or not embedded) as progress:
+    with bar([*([data] if isinstance(data, str) else data), *truth_files], quiet=quiet or not embedded) as progress:
         return assay.assess(
             data=data,
             truth_data=truth_files or None,
@@ -83,8 +82,15 @@ def _columns(data: str | list[str], reading: Reading) -> list[str]:
         opened.close()
 
 
+def limits_of(given: dict[str, Any]) -> assay.Limits | None:
+    """The limits among options, taken out of them."""
+    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
+    return assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
+
+
 @contextmanager
-def _bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar for reading a large file, where somebody watches."""
     size, name = (0, "") if quiet else _size(data)
     if quiet or size < LONG or not sys.stderr.isatty():
         yield None

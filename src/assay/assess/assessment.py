@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +29,9 @@ from assay.tally.grouped import Grouped
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 
+NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
+"""What an assessment without a plan says of conformity."""
+
 RENDERERS: dict[str, Callable[[Record], str]] = {}
 """Filled by the report layer: file ending (".html") or kind of display ("text/plain") -> text made from a Record."""
 
@@ -46,11 +50,13 @@ class Assessment(Mapping[str, Estimate]):
         notes: tuple[str, ...] = (),
         data: Mapping[str, Any] | None = None,
         found_in: Mapping[str, Any] | None = None,
+        evidence: Mapping[str, Any] | None = None,
     ) -> None:
         self.confusion, self.settings, self.positive, self.census = confusion, settings, positive, census
         self.grouped, self.notes = grouped or Grouped(), notes
         self._view = View(confusion, settings, positive=positive)
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
+        self._evidence = dict(evidence or {})
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a measure, by name, symbol or alias; any measure that fits can be asked for."""
@@ -118,7 +124,7 @@ class Assessment(Mapping[str, Estimate]):
         estimates = self.estimates
         tallies = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
         used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
-        plan = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
+        plan = {"given": "ad hoc", **self.settings.to_json(), "data": self._data, **self._evidence.get("plan", {})}
         apart = {} if self.sites is None else {"heterogeneity": [one.to_json() for one in self.heterogeneity]}
         return Record(
             {
@@ -131,8 +137,8 @@ class Assessment(Mapping[str, Estimate]):
                 "positive": self.positive,
                 "estimates": [estimate.to_json() for estimate in estimates],
                 "findings": [],
-                "controls": [],
-                "conformity": {"overall": "conformity not demonstrated", "rows": []},
+                "controls": self._evidence.get("controls", []),
+                "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
                 "decisions": [],
                 "tallies": tallies,
                 "plan": {**plan, "digest": digest(plan)},
@@ -143,6 +149,13 @@ class Assessment(Mapping[str, Estimate]):
                 "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
             }
         )
+
+    def with_evidence(self, **evidence: Any) -> Assessment:  # noqa: ANN401  parts of a Record
+        """The same assessment with the plan it followed, the controls that ran, and what they show."""
+        other = copy(self)
+        other.__dict__.pop("record", None)
+        other._evidence = {**self._evidence, **evidence}  # noqa: SLF001  its own kind
+        return other
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the Record as JSON."""
@@ -213,6 +226,7 @@ class Assessment(Mapping[str, Estimate]):
                 notes=tuple(record["notes"]),
                 data=record["plan"]["data"],
                 found_in=record["environment"],
+                evidence=_evidence_of(record),
             )
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             raise RecordError(
@@ -220,6 +234,14 @@ class Assessment(Mapping[str, Estimate]):
                 f"a part of the Record is missing or malformed: {error}",
                 fix="restore the file from its source",
             ) from error
+
+
+def _evidence_of(record: Record) -> dict[str, Any]:
+    if record["plan"]["given"] != "plan":
+        return {}
+    ours = {"level", "intervals", "missing", "unknown", "undefined", "measures", "data", "digest"}
+    plan = {name: value for name, value in record["plan"].items() if name not in ours}
+    return {"plan": plan, "controls": record["controls"], "conformity": record["conformity"]}
 
 
 class Levels(Mapping[Label, View]):

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sections of a plan are made of: kinds of values, and one way to declare a field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+UNKNOWN: Final = "unknown"
+"""A legal answer everywhere, which shows nothing."""
+
+Text = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
+Name = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}$")]
+Column = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=4096)]
+Place = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=4096)]
+Sha256 = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-fA-F]{64}$")]
+Whole = Annotated[int, Field(strict=True, ge=0)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Yes = Annotated[bool, Field(strict=True)]
+PlanLabel = (
+    Annotated[bool, Field(strict=True)]
+    | Annotated[int, Field(strict=True)]
+    | Annotated[str, StringConstraints(strict=True)]
+)
+
+
+def says(text: str, example: object = None, default: object = None) -> Any:  # noqa: ANN401  what pydantic returns
+    """A field that may be left out: what it says, and an example for the template."""
+    return Field(default=default, description=text, examples=None if example is None else [example])
+
+
+class Section(BaseModel):
+    """Fields that belong together; a key that is not among them is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
+
+    answers: ClassVar[tuple[str, ...]] = ()
+    """Plan fields of the requirements that this section answers."""

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold between the fields of a plan; asked of the document as written, so that one fault hides no other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from assay.assess.clauses import profiles, row_ids
+from assay.assess.plan.spots import Path
+from assay.core.errors import AssayError
+from assay.core.text import listed, nearest, quoted, visible
+
+ROLES: Final = ("train", "validation", "test")
+SUM_TOLERANCE: Final = 1e-6
+"""Shares are written with a few digits; further off than this they were not meant to be a distribution."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong, and where."""
+
+    path: Path
+    what: str
+    known: str | None = None
+    fix: str | None = None
+    line: int = 1
+
+    def said(self) -> str:
+        """In one line."""
+        place = ".".join(visible(part) for part in self.path) or "the plan"
+        tail = "; ".join(filter(None, (self.fix, f"known: {self.known}" if self.known else None)))
+        return f"line {self.line}: {place}: {self.what}" + (f" ({tail})" if tail else "")
+
+    def to_json(self) -> dict[str, object]:
+        """For machines."""
+        return {"line": self.line, "path": list(self.path), "what": self.what, "known": self.known, "fix": self.fix}
+
+
+def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
+    """Every rule that a document breaks."""
+    for rule in (_splits, _shares, _roles, _classes, _measures, _contradictions, _names):
+        yield from rule(document)
+    yield from _files(document, folder)
+
+
+def _table(document: Any, *path: str) -> dict[str, Any]:  # noqa: ANN401  a document as written
+    for part in path:
+        document = document.get(part) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
+
+
+def _tables(document: Any, *path: str) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
+    yield from ((name, one) for name, one in _table(document, *path).items() if isinstance(one, dict))
+
+
+def _items(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _unknown(path: Path, what: str, word: object, known: Iterable[object]) -> Problem:
+    names = [str(one) for one in known]
+    close = nearest(str(word), names)
+    return Problem(
+        path=path,
+        what=f"{what} {quoted(word)}",
+        known=listed(names, most=12) or "none",
+        fix=f'did you mean "{visible(close)}"?' if close else None,
+    )
+
+
+def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
+    splits = _table(document, "data")
+    named: list[tuple[Path, object]] = [(("tuning", "data"), _table(document, "tuning").get("data"))]
+    for model, one in _tables(document, "models"):
+        named.append((("models", model, "trained_on"), one.get("trained_on")))
+        for i, step in enumerate(_items(one.get("preprocessing"))):
+            if isinstance(step, dict):
+                named.append((("models", model, "preprocessing", i, "fitted_on"), step.get("fitted_on")))
+    for path, name in named:
+        if isinstance(name, str) and name not in splits:
+            yield _unknown(path, "there is no split", name, splits)
+    for name, split in _tables(document, "data"):
+        if name not in ROLES and "role" not in split:
+            yield Problem(
+                path=("data", name),
+                what="the role of this split is not stated",
+                known=", ".join(ROLES),
+                fix=f'add role = "test" to [data.{name}]',
+            )
+        elif name in ROLES and split.get("role", name) != name:
+            yield Problem(
+                path=("data", name, "role"),
+                what=f"a split called {quoted(name)} has the role {quoted(split['role'])}",
+                fix="rename the split, or leave the role out",
+            )
+
+
+def _shares(document: Mapping[str, Any]) -> Iterator[Problem]:
+    shares = _table(document, "population", "classes")
+    numbers = [one for one in shares.values() if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    if shares and len(numbers) == len(shares) and abs(math.fsum(numbers) - 1) > SUM_TOLERANCE:
+        yield Problem(
+            path=("population", "classes"),
+            what=f"the shares sum to {math.fsum(numbers):.6g}, not to 1",
+            fix="state the share of every class",
+        )
+    classes = [str(one) for one in _items(_table(document, "task").get("classes"))]
+    for name in shares if classes else ():
+        if name not in classes:
+            yield _unknown(("population", "classes", name), "there is no class", name, classes)
+
+
+def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
+    taken: dict[str, tuple[str, Path]] = {}
+    parts: list[tuple[str, Path, object]] = [
+        (role, ("columns", role), column)
+        for role, column in _table(document, "columns").items()
+        if role not in ("features", "subject")  # one sample a subject: its id may serve as both
+    ]
+    parts += [
+        ("predicted", ("models", name, "predicted"), one["predicted"])
+        for name, one in _tables(document, "models")
+        if "predicted" in one and "predictions" not in one
+    ]
+    parts += [
+        ("feature", ("columns", "features", i), column)
+        for i, column in enumerate(_items(_table(document, "columns").get("features")))
+    ]
+    for role, path, column in parts:
+        if not isinstance(column, str):
+            continue
+        before = taken.setdefault(column, (role, path))
+        if before[1] != path:
+            what = f"column {quoted(column)} is {before[0]} and {role} at once"
+            yield Problem(path=path, what=what, fix="give each role its own column")
+
+
+def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
+    task = _table(document, "task")
+    classes, kind, positive = _items(task.get("classes")), task.get("type"), task.get("positive")
+    spelled = [str(one) for one in classes]
+    for i, one in enumerate(spelled):
+        if one in spelled[:i]:
+            yield Problem(path=("task", "classes", i), what=f"the class {quoted(classes[i])} stands twice")
+    if classes and positive is not None and str(positive) not in spelled:
+        yield _unknown(("task", "positive"), "the positive class is not among the classes:", positive, spelled)
+    distinct = len(set(spelled))
+    if classes and ((kind == "binary" and distinct != 2) or (kind == "multiclass" and distinct < 3)):  # noqa: PLR2004
+        yield Problem(
+            path=("task", "classes"),
+            what=f"a {kind} task does not have {distinct} classes",
+            known="binary: 2; multiclass: 3 or more",
+        )
+    if kind in ("multiclass", "multilabel") and positive is not None:
+        yield Problem(path=("task", "positive"), what=f"a {kind} task has no positive class", fix="leave it out")
+
+
+def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
+    from assay.assess.settings import chosen
+
+    metrics = _table(document, "metrics")
+    named: list[tuple[Path, object]] = [
+        (("metrics", "measures", i), one) for i, one in enumerate(_items(metrics.get("measures")))
+    ]
+    named.append((("metrics", "primary"), metrics.get("primary")))
+    for key in ("reasons", "averaging_basis"):
+        named += [(("metrics", key, name), name) for name in _table(metrics, key)]
+    for model, one in _tables(document, "models"):
+        named += [(("models", model, "results", name), name) for name in _table(one, "results")]
+    for path, name in named:
+        if not isinstance(name, str):
+            continue
+        try:
+            chosen(name)
+        except AssayError as error:
+            yield Problem(path=path, what=error.what, known=error.known, fix=error.fix)
+
+
+def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
+    pairs = (("population", "classes", "absent"), ("tests", "chosen", "none"))
+    for section, one, other in pairs:
+        table = _table(document, section)
+        if table.get(one) and table.get(other):
+            yield Problem(
+                path=(section, other), what=f'"{one}" and "{other}" contradict each other', fix="keep one of them"
+            )
+    for family, channel in _tables(document, "channels"):
+        if "column" in channel and "constant" in channel:
+            yield Problem(
+                path=("channels", family),
+                what='a channel that has a column is not constant: "column" and "constant" contradict each other',
+                fix="keep one of them",
+            )
+    truth = _table(document, "ground_truth")
+    if ("annotations" in truth) != ("annotators" in truth):
+        there, lacking = ("annotations", "annotators") if "annotations" in truth else ("annotators", "annotations")
+        yield Problem(path=("ground_truth", there), what=f'"{there}" needs "{lacking}" beside it')
+    tuned = _table(document, "tuning").get("data")
+    split = _table(document, "data").get(tuned) if isinstance(tuned, str) else None
+    if isinstance(split, dict) and split.get("role", tuned) == "test":
+        yield Problem(
+            path=("tuning", "data"),
+            what="choices were made on test data",
+            fix="name the split they were made on; the standard allows none of the test data here (5.3.10)",
+        )
+
+
+def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in _table(document, "justifications"):
+        if name not in row_ids():
+            yield _unknown(("justifications", name), "there is no requirement row", name, row_ids())
+    models = _table(document, "models")
+    for name in _table(document, "tuning", "trials"):
+        if name not in models:
+            yield _unknown(("tuning", "trials", name), "there is no model", name, models)
+    profile = _table(document, "plan").get("profile")
+    if isinstance(profile, str) and profile not in profiles():
+        yield _unknown(("plan", "profile"), "there is no profile", profile, profiles())
+    columns = [one for one in _items(_table(document, "columns").get("features")) if isinstance(one, str)]
+    for name in _table(document, "features") if columns else ():
+        if name not in columns:
+            yield _unknown(("features", name), "no feature is called", name, columns)
+
+
+def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
+    named: list[tuple[Path, object]] = [(("data", n, "path"), one.get("path")) for n, one in _tables(document, "data")]
+    for name, one in _tables(document, "models"):
+        named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact")]
+    named += [(("tuning", key), _table(document, "tuning").get(key)) for key in ("ledger", "folds")]
+    named.append((("ground_truth", "annotations"), _table(document, "ground_truth").get("annotations")))
+    for path, place in named:
+        if not isinstance(place, str):
+            continue
+        parts = FilePath(place).parts
+        if FilePath(place).is_absolute() or ".." in parts or "\0" in place or "://" in place:
+            yield Problem(
+                path=path,
+                what=f"{quoted(place)} does not lie in the folder of the plan",
+                fix="put the file beside the plan and name it from there",
+            )
+        elif not (folder / place).is_file():
+            near = nearest(place, _beside(folder))
+            yield Problem(
+                path=path,
+                what=f"there is no file {quoted(place)}",
+                fix=f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan",
+            )
+
+
+def _beside(folder: FilePath) -> list[str]:
+    try:
+        return sorted(one.name for one in folder.iterdir() if one.is_file())[:1000]
+    except OSError:
+        return []

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A commented plan to begin with, written from the declared fields."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from assay.assess.plan.model import Plan
+from assay.assess.plan.parts import Section
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+HEAD = (
+    "# The plan of an assessment by ISO/IEC TS 4213:2022. Fill in what you know and delete what does not apply;",
+    "# lines that begin with # say nothing yet. `assay plan check` tells what is wrong and what is still missing,",
+    "# `assay run` counts. A statement counts only with an assessor and a date.",
+)
+
+
+def toml_value(value: object) -> str:
+    """A plain value as TOML writes it.
+
+    >>> toml_value({"a": [1, "x"]}), toml_value(True)
+    ('{a = [1, "x"]}', 'true')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        # JSON strings are TOML basic strings, but for DEL, which TOML wants escaped.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml_key(str(k))} = {toml_value(v)}" for k, v in value.items()) + "}"
+    return str(value)  # a date
+
+
+def toml_key(name: str) -> str:
+    """A key as TOML writes it.
+
+    >>> toml_key("a_b"), toml_key("a b")
+    ('a_b', '"a b"')
+    """
+    plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if plain else toml_value(name)
+
+
+def template(filled: Mapping[str, Any]) -> str:
+    """The plan as TOML: what is filled in, and the rest as comments with examples."""
+    lines = [*HEAD, "", 'assay = "1"']
+    for name, field in Plan.model_fields.items():
+        if name == "assay":
+            continue
+        section = section_of(field.annotation)
+        given = filled.get(name, {})
+        if get_origin(field.annotation) is dict:
+            lines += _named(name, field, section, given)
+        elif section is not None:
+            lines += ["", f"# {'-' * 70} {name}", *_about(section), f"[{name}]", *_fields(section, given)]
+    return "\n".join(lines) + "\n"
+
+
+def _named(name: str, field: FieldInfo, section: type[Section] | None, given: Mapping[str, Any]) -> list[str]:
+    lines = ["", f"# {'-' * 70} {name}", f"# {field.description}"]
+    if section is None:
+        return [*lines, f"# [{name}]", '# "R-5.3.13-3" = "No other model exists for this task."']
+    lines += _about(section)
+    for key, one in given.items():
+        lines += [f"[{name}.{toml_key(key)}]", *_fields(section, one), ""]
+    if not given:
+        lines += [f"# [{name}.NAME]", *(line for line in _fields(section, {}) if line)]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _about(section: type[Section]) -> list[str]:
+    said = " ".join((section.__doc__ or "").split())
+    return [f"# {said}" + (f" ({', '.join(section.answers)})" if section.answers else "")]
+
+
+def _fields(section: type[Section], given: Mapping[str, Any]) -> Iterator[str]:
+    for name, field in section.model_fields.items():
+        words = choices(field.annotation)
+        said = f"{field.description}" + (f" One of: {', '.join(words)}." if words else "")
+        if name in given:
+            yield f"{name} = {toml_value(given[name])}  # {said}"
+        else:
+            yield f"# {name} = {toml_value(example(field))}  # {said}"
+
+
+def choices(annotation: object) -> list[str]:
+    """The words a field may hold, if they are counted.
+
+    >>> choices(Plan.model_fields["reading"].annotation.model_fields["missing"].annotation)
+    ['error', 'drop']
+    """
+    bare = _bare(annotation)
+    if get_origin(bare) is Literal:
+        return [str(one) for one in get_args(bare)]
+    return choices(get_args(bare)[0]) if get_origin(bare) is list else []
+
+
+def example(field: FieldInfo) -> object:
+    """The declared example of a field, or one made of the examples of what it holds."""
+    if field.examples:
+        return field.examples[0]
+    inner = section_of(field.annotation)
+    if inner is None:
+        return "a" * 64 if "hexadecimal" in str(field.description) or "igest" in str(field.description) else "..."
+    made = {name: example(one) for name, one in inner.model_fields.items() if one.examples}
+    if get_origin(_bare(field.annotation)) is list:
+        return [made]
+    return {"name": made} if get_origin(_bare(field.annotation)) is dict else made
+
+
+def section_of(annotation: object) -> type[Section] | None:
+    """The section that a field holds, itself or within a list or table."""
+    bare = _bare(annotation)
+    if isinstance(bare, type) and issubclass(bare, BaseModel):
+        return bare if issubclass(bare, Section) else None
+    for one in get_args(bare)[::-1]:
+        if (found := section_of(one)) is not None:
+            return found
+    return None
+
+
+def _bare(annotation: object) -> object:
+    if get_origin(annotation) in (Union, types.UnionType):
+        kept = [one for one in get_args(annotation) if one is not type(None)]
+        return kept[0] if len(kept) == 1 else annotation
+    return annotation

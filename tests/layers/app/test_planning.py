@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+
+import jsonschema
+import pytest
+
+from assay.assess.record import schema
+
+ROWS = "id,truth,guess,site\n" + "".join(
+    f"s{i},{'yes' if i % 3 else 'no'},{'yes' if i % 4 else 'no'},{'AB'[i % 2]}\n" for i in range(60)
+)
+
+
+def assay(*arguments, cwd=None):
+    command = [sys.executable, "-m", "assay", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return path
+
+
+def drafted(predictions, *options):
+    done = assay("init", predictions, "--truth", "truth", "--predicted", "guess", "--positive", "yes", *options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_init_writes_a_plan_that_checks_and_runs(predictions, tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(drafted(predictions, "--id", "id", "--channel", "site", "--assessor", "A"), encoding="utf-8")
+    checked = assay("plan", "check", plan)
+    assert checked.returncode == 0, checked.stderr
+    assert "rows that want a statement" in checked.stderr
+    done = assay("run", plan, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stderr.splitlines()[-3:]] == ["verdict", "report", "next"]
+    record = json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8"))
+    jsonschema.validate(record, schema())
+    declared = record["plan"]
+    assert (declared["given"], declared["model"], declared["split"]) == ("plan", "model", "test")
+    assert declared["declared"]["columns"] == {"truth": "truth", "id": "id"}
+    assert declared["frozen_at"] <= record["environment"]["counted_at"].replace("+00:00", ".999999+00:00")
+    assert [level["level"] for level in record["tallies"]["groups"]["site"]] == ["A", "B"]
+
+
+def test_a_planned_run_gives_the_numbers_of_the_same_run_without_a_plan(predictions, tmp_path):
+    (tmp_path / "plan.toml").write_text(drafted(predictions), encoding="utf-8")
+    planned = json.loads(assay("run", tmp_path / "plan.toml", "--json", "-q", "-o", tmp_path / "a").stdout)
+    roles = ("--truth", "truth", "--predicted", "guess", "--positive", "yes", "--label", "no", "--label", "yes")
+    ad_hoc = json.loads(assay("run", predictions, *roles, "--json", "-q", "-o", tmp_path / "b").stdout)
+    assert planned["estimates"] == ad_hoc["estimates"]
+    assert planned["plan"]["digest"] != ad_hoc["plan"]["digest"]
+
+
+def test_several_models_get_a_folder_each(predictions, tmp_path):
+    text = drafted(predictions) + '\n[models.other]\npredicted = "truth2"\n'
+    predictions.write_text(ROWS.replace("site\n", "site,truth2\n").replace("A\n", "A,yes\n").replace("B\n", "B,no\n"))
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("sha256"))
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    done = assay("run", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.parent.name for p in (tmp_path / "out").rglob("record.json")) == ["model", "other"]
+
+
+def test_a_file_that_is_not_the_planned_one_is_refused_and_nothing_is_written(predictions, tmp_path):
+    (tmp_path / "plan.toml").write_text(drafted(predictions), encoding="utf-8")
+    predictions.write_text(ROWS + "s60,yes,yes,A\n", encoding="utf-8")
+    done = assay("run", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert done.returncode == 4
+    assert "E-DIGEST-MISMATCH" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_errors_of_a_plan_end_with_exit_code_2_and_as_json_for_machines(tmp_path):
+    (tmp_path / "plan.toml").write_text("[plan]\ntitel = 1\n", encoding="utf-8")
+    done = assay("plan", "check", tmp_path / "plan.toml", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"] == "plan-invalid"
+
+
+def test_options_about_rows_are_refused_beside_a_plan(predictions, tmp_path):
+    (tmp_path / "plan.toml").write_text(drafted(predictions), encoding="utf-8")
+    done = assay("run", tmp_path / "plan.toml", "--level", "0.9")
+    assert done.returncode == 2
+    assert "--level" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ((), "--truth COLUMN"),
+        (("--truth", "truth"), "--predicted COLUMN"),
+        (("--truth", "truth", "--predicted", "guess"), "--positive LABEL"),
+        (("--truth", "truht", "--predicted", "guess"), 'did you mean "truth"?'),
+        (("--truth", "id", "--predicted", "guess"), "more than 40 distinct values"),
+    ],
+)
+def test_init_says_what_it_cannot_know_when_nobody_is_there_to_ask(predictions, options, word):
+    done = assay("init", predictions, *options)
+    assert done.returncode in (2, 4)
+    assert word in done.stderr
+    assert done.stdout == ""
+
+
+def test_init_does_not_write_over_a_plan(predictions, tmp_path):
+    out = tmp_path / "plan.toml"
+    out.write_text("mine", encoding="utf-8")
+    roles = ("--truth", "truth", "--predicted", "guess", "--positive", "yes")
+    assert assay("init", predictions, *roles, "-o", out).returncode == 2
+    assert out.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("section", "word"),
+    [
+        ("", "truth column"),
+        ('[columns]\ntruth = "truth"\n', "test split"),
+        ("[task]\ntype='multilabel'\n", "multilabel"),
+    ],
+)
+def test_a_plan_that_cannot_be_run_yet_says_what_it_lacks(tmp_path, section, word):
+    (tmp_path / "plan.toml").write_text(section, encoding="utf-8")
+    done = assay("run", tmp_path / "plan.toml")
+    assert done.returncode == 2
+    assert word in done.stderr
+
+
+def test_the_schema_of_a_plan_is_printed():
+    assert json.loads(assay("schema", "--kind", "plan").stdout)["title"] == "assay plan"
+
+
+def test_the_drafted_plan_holds_the_digest_of_the_file(predictions):
+    assert len(tomllib.loads(drafted(predictions))["data"]["test"]["sha256"]) == 64
