@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
 
-from assay.core.errors import EngineError, PlanError, RowsError
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.text import listed, quoted
+from assay.core.text import quoted, visible
 from assay.rows.databases import CountedTable, from_database, is_database, refuse_selection
 from assay.rows.opening import ArraySource, FrameSource, Roles, Source, _arrays, require
 from assay.rows.reading import Reading
@@ -37,8 +38,15 @@ def from_frame(data: object, roles: Roles) -> Source:
         from assay.rows.spark import from_spark
 
         return from_spark(frame.to_native(), roles)
-    names = list(frame.collect_schema().names())
     where = f"the given {frame.implementation} frame"
+    if frame.implementation.is_dask():
+        from assay.rows.daskframes import demand_told_apart
+
+        try:
+            demand_told_apart(frame.to_native(), [str(column) for column in roles.named().values()], where)
+        except Exception as error:
+            raise error if isinstance(error, AssayError) else engine_failure(error, where) from error
+    names = list(frame.collect_schema().names())
     return _checked(
         FrameSource(
             frame=frame,
@@ -58,6 +66,14 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
         return nw.from_native(data)
     except TypeError:
         pass
+    except DuplicateError as error:
+        raise RowsError(
+            "duplicate-column",
+            "two columns have the same name",
+            where="data",
+            found=visible(error),
+            fix="rename one of them",
+        ) from None
     if hasattr(data, "__arrow_c_stream__"):
         for backend in ("pyarrow", "polars"):
             try:
@@ -73,18 +89,14 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
         "refused-format",
         f"data is a {type(data).__name__}, which is no table",
         where="data",
-        known="a path; a frame of pandas, Polars, PyArrow, DuckDB, Spark; a mapping of columns; an __arrow_c_stream__",
+        known="a path; a frame of pandas, Polars, PyArrow, DuckDB, Dask, Ibis, Spark; a mapping of columns; "
+        "an __arrow_c_stream__",
         fix="give one of these",
     )
 
 
 def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
     names = list(frame.columns)
-    doubled = sorted({n for n in names if names.count(n) > 1})
-    if doubled:
-        raise RowsError(
-            "duplicate-column", f"two columns are called {listed(doubled)}", where="data", fix="rename one of them"
-        )
 
     def take(column: object) -> object:
         return frame.get_column(require(str(column), names, "data")).to_native()

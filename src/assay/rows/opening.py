@@ -229,7 +229,7 @@ def require(name: str, columns: Sequence[str], where: str) -> str:
     """The name, if there is such a column; otherwise an error with the nearest one."""
     if name in columns:
         return name
-    close = nearest(name, columns)
+    close = nearest(name, [str(column) for column in columns])  # those of pandas may be numbers
     raise MissingColumn(
         "missing-column",
         f"there is no column {quoted(name)}",

@@ -61,7 +61,7 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     for row in rows:
         values = dict(zip(keys, row, strict=False))
         labels = tuple(_label(names, column, values[column], source) for column in columns)
-        times = cast("int", row[-1])
+        times = int(cast("int", row[-1]))  # Dask's is numpy's, which no JSON takes and which would wrap around
         before = cells.get(labels, (0, 0))
         weight = times if source.weight is None else Weight.of(weight_of(values[source.weight], source), times)
         cells[labels] = (before[0] + times, together(before[1], weight))
