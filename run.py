@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent
 BIN = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = str(BIN / "python")
 OUTER = getattr(sys, "_base_executable", "") or sys.executable  # not .venv's own, even when that one runs this file
+EXTRAS = ("", "test", "test,spark")  # each holds those before it
 CHECKS = {
     "lint": [PYTHON, "-m", "ruff", "check"],
     "format": [PYTHON, "-m", "ruff", "format", "--check"],
@@ -39,12 +40,12 @@ def run(*command: str, **options: Any) -> int:  # noqa: ANN401  they go to subpr
 
 
 def set_up(extra: str) -> None:
-    """Make .venv hold the package with an extra ("" or "test"); a stamp, written last, says that it does."""
+    """Make .venv hold the package with extras, one of EXTRAS; a stamp, written last, says that it does."""
     facts = [(ROOT / "pyproject.toml").read_bytes(), sys.version, Path(OUTER).resolve(), ROOT]
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
-    stamps = {name: ROOT / ".venv" / f"stamp-{name}" for name in ("", "test")}
+    stamps = {name: ROOT / ".venv" / f"stamp-{name}" for name in EXTRAS}
     good = {name for name, stamp in stamps.items() if stamp.is_file() and stamp.read_text() == key}
-    if good & {extra, "test"}:
+    if good & set(EXTRAS[EXTRAS.index(extra) :]):
         return
     for stamp in stamps.values():
         stamp.unlink(missing_ok=True)
@@ -61,19 +62,49 @@ def set_up(extra: str) -> None:
     stamps[extra].write_text(key)
 
 
+def set_up_tests() -> None:
+    """The test tools, and Spark where there is Java; a Spark that cannot be had stops no other test."""
+    if java():
+        try:
+            return set_up("test,spark")
+        except SystemExit as problem:
+            print(problem, "with Spark, so its tests will be skipped", file=sys.stderr)
+    return set_up("test")
+
+
 def browser() -> str:
     """Where a Chromium is, or nothing."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 
 
 def get_browser() -> None:
-    """As root on Debian install a missing Chromium; where none can be had say what that means."""
-    if not browser() and shutil.which("apt-get") and os.geteuid() == 0:
-        options = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
-        run("apt-get", "update", **options)
-        run("apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-liberation", **options)
+    """Get a Chromium if there is none; where none can be had say what that means."""
+    if not browser():
+        from_debian("chromium", "fonts-liberation")
     if not browser():
         print("run.py: no Chromium here, so the browser tests will be skipped", file=sys.stderr)
+
+
+def java() -> str:
+    """Where a Java is, or nothing."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=str(Path(home) / "bin") if home else None) or ""
+
+
+def get_java() -> None:
+    """Get a Java if there is none; where none can be had say what that means."""
+    if not java():
+        from_debian("openjdk-17-jre-headless")
+    if not java():
+        print("run.py: no Java here, so the Spark tests will be skipped", file=sys.stderr)
+
+
+def from_debian(*packages: str) -> None:
+    """As root on Debian install packages; otherwise leave the machine as it is."""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        options = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
+        run("apt-get", "update", **options)
+        run("apt-get", "install", "-y", "--no-install-recommends", *packages, **options)
 
 
 def check() -> Dict[str, int]:
@@ -92,12 +123,14 @@ def main(command: str, rest: List[str]) -> int:
     if command not in ("check", "test"):
         set_up("")
         return run(str(BIN / "assay"), command, *rest, cwd=None)
-    set_up("test")
     if command == "check":
+        set_up("test")
         return next(iter(check().values()), 0)
+    get_java()
+    set_up_tests()
     get_browser()
     failed = check()
-    code = run(PYTHON, "-m", "pytest", "-n", "2", *rest)
+    code = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *rest)  # one process starts the Spark cluster
     if failed:  # else pytest has the last word
         print("FAILED before pytest:", ", ".join(failed), file=sys.stderr)
     return code or next(iter(failed.values()), 0)

@@ -60,6 +60,17 @@ def test_adding_the_test_tools_keeps_what_is_there(copy):
     assert copy[-1].endswith("-e .[test]")
 
 
+def test_adding_spark_keeps_the_test_tools_and_holds_them(copy):
+    run.set_up("test")
+    copy.clear()
+    run.set_up("test,spark")
+    assert not [command for command in copy if "--clear" in command]
+    assert copy[-1].endswith("-e .[test,spark]")
+    copy.clear()
+    run.set_up("test")
+    assert not copy
+
+
 def test_a_changed_project_is_set_up_afresh(copy):
     run.set_up("test")
     copy.clear()
@@ -87,19 +98,52 @@ def test_every_check_runs_and_the_first_failure_is_the_exit_code(monkeypatch, ca
     monkeypatch.setattr(run, "run", fake)
     monkeypatch.setattr(run, "set_up", ran.append)
     monkeypatch.setattr(run, "get_browser", lambda: None)
+    monkeypatch.setattr(run, "get_java", lambda: None)
+    monkeypatch.setattr(run, "java", lambda: "")
     assert run.main("test", ["-k", "recall"]) == 3
     assert len(ran) == 1 + len(run.CHECKS) + 1
+    assert ran[0] == "test"
     assert ran[-1][-2:] == ("-k", "recall")
     assert "types   FAILED" in capsys.readouterr().out
 
 
-def test_a_machine_that_cannot_get_a_browser_goes_on_without(monkeypatch, capsys):
+def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(run, "run", lambda *_, **__: 0)
+    monkeypatch.setattr(run, "set_up", asked.append)
+    monkeypatch.setattr(run, "get_browser", lambda: None)
+    monkeypatch.setattr(run, "java", lambda: "/usr/bin/java")
+    assert run.main("test", []) == 0
+    assert asked == ["test,spark"]
+
+    def fails(extra):
+        asked.append(extra)
+        if "spark" in extra:
+            sys.exit("run.py: the packages could not be installed")
+
+    monkeypatch.setattr(run, "set_up", fails)
+    assert run.main("test", []) == 0
+    assert asked[1:] == ["test,spark", "test"]
+    assert "its tests will be skipped" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("what", "tests"), [("browser", "browser"), ("java", "Spark")])
+def test_a_machine_that_cannot_get_a_program_goes_on_without(what, tests, monkeypatch, capsys):
     tried = []
-    monkeypatch.setattr(run, "browser", lambda: "")
+    monkeypatch.setattr(run, what, lambda: "")
     monkeypatch.setattr(run.shutil, "which", lambda name: name)
     monkeypatch.setattr(run, "run", lambda *command, **_: tried.append(command) or 100)
     for user in (1000, 0):
         monkeypatch.setattr(run.os, "geteuid", lambda user=user: user, raising=False)
-        run.get_browser()
-        assert "browser tests will be skipped" in capsys.readouterr().err
+        getattr(run, f"get_{what}")()
+        assert f"{tests} tests will be skipped" in capsys.readouterr().err
         assert bool(tried) == (user == 0)
+
+
+def test_java_is_looked_for_where_java_home_points(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert run.java() == ""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").write_text("")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    assert run.java() == str(tmp_path / "bin" / "java")

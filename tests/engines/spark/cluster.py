@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Spark cluster on this machine: one master, two workers and a Spark Connect server, each its own process.
 
-Everything comes from the jars inside the `pyspark` wheel, listens on loopback only and writes into one folder.
+Everything comes from the jars inside the `pyspark` wheel, listens on free ports of loopback only and writes into one
+folder. Nothing of it outlives the tests, even if these are killed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +32,8 @@ APPLICATION = {
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # no job begins before both workers take part
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.shuffle.io.retryWait": "200ms",  # what a killed worker held is asked for three times, 5 s apart by default
     "spark.ui.enabled": "false",
     "spark.driver.host": HERE,
     "spark.driver.bindAddress": HERE,
@@ -51,8 +52,8 @@ def unfit() -> str:
 class Cluster:
     """Starts what it is asked for, waits until it is up, and ends exactly the processes it started."""
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="assay-spark-"))
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.home = Path(find_spec("pyspark").origin).parent
         self.processes: dict[str, subprocess.Popen] = {}
         self.address = self.connect = ""
@@ -70,8 +71,7 @@ class Cluster:
 
     def start(self) -> None:
         """The master, then both workers at once, then the Connect server as an application of the cluster."""
-        self._run("master", "spark-class", "org.apache.spark.deploy.master.Master", "--host", HERE, "--port", "0")
-        self.address = self._told("master", r"Starting Spark master at (spark://\S+)")
+        self.add_master()
         self.add_worker("worker1")
         self.add_worker("worker2")
         self._await_worker("worker1")
@@ -80,12 +80,18 @@ class Cluster:
             **APPLICATION,
             "spark.connect.grpc.binding.address": HERE,
             "spark.connect.grpc.binding.port": "0",
+            "spark.connect.progress.reportInterval": "100ms",  # soon enough to see the middle of a short job
         }
         stated = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         server = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
         self._run("connect", "spark-submit", "--master", self.address, *stated, *server)
         port = self._told("connect", r"Spark Connect server started at: \S*?:(\d+)")
         self.connect = f"sc://{HERE}:{port}"
+
+    def add_master(self) -> None:
+        """The master, at a port that is free."""
+        self._run("master", "spark-class", "org.apache.spark.deploy.master.Master", "--host", HERE, "--port", "0")
+        self.address = self._told("master", r"Starting Spark master at (spark://\S+)")
 
     def add_worker(self, name: str) -> None:
         """One more worker, with room for an executor of the Connect server, of the tests, and of assay."""
@@ -101,8 +107,8 @@ class Cluster:
         self._await_worker(name)
 
     def kill_worker(self, name: str) -> None:
-        """As when a machine loses power: the worker gets no chance to say so, and its executors go with it."""
-        self.processes[name].kill()
+        """As when a machine loses power: neither the worker nor its executors get a chance to say so."""
+        os.killpg(self.processes[name].pid, signal.SIGKILL)
 
     def stop(self) -> None:
         """End every process and remove the folder; what is started last goes first."""

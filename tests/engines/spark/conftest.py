@@ -14,11 +14,11 @@ def _light():
 
 
 @pytest.fixture(scope="session")
-def cluster():
+def cluster(tmp_path_factory):
     """A cluster for all tests of this folder, or the reason why there is none."""
     if reason := unfit():
         pytest.skip(reason)
-    with Cluster() as started:
+    with Cluster(tmp_path_factory.mktemp("spark")) as started:
         yield started
 
 

@@ -31,6 +31,12 @@ def weights(rows=ROWS):
     return drawn([0.1, 0.2, 0.3, 1e-300, 1e15, 2.5], 9, rows)
 
 
+def without_place(record):
+    """All that a Record says, but when, on what machine and from where the rows were counted."""
+    plan = {key: value for key, value in record["plan"].items() if key not in ("data", "digest")}
+    return {**record, "plan": plan, "environment": None}
+
+
 CASES = {
     "binary text, groups and missing ones": (
         {"y": drawn(["yes", "no"], 1), "p": drawn(["yes", "no"], 2), "g": drawn(["f", "m", None], 3)},
@@ -69,7 +75,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_frame_on_the_cluster_gives_the_assessment_of_its_arrays(case, spark, tmp_path):
     columns, options = case
-    options = {"truth": "y", "predicted": "p", **options}
+    options = {"truth": "y", "predicted": "p", "draws": 100, **options}
     spark.conf.set("spark.sql.caseSensitive", "true")  # or Spark would not read both a.b and A.B from one file
     for part in range(3):
         pl.DataFrame({name: column[part::3] for name, column in columns.items()}).write_parquet(
@@ -78,9 +84,7 @@ def test_a_frame_on_the_cluster_gives_the_assessment_of_its_arrays(case, spark, 
     counted = assay.assess(data=spark.read.parquet(str(tmp_path)), **options)
     expected = assay.assess(data=columns, **options)
     assert counted.confusion == expected.confusion
-    assert counted.grouped.to_json() == expected.grouped.to_json()
-    assert counted.census == expected.census
-    assert counted.record["estimates"] == expected.record["estimates"]
+    assert without_place(counted.record) == without_place(expected.record)
 
 
 def test_only_cells_come_back_and_never_a_row(classic, monkeypatch):
@@ -157,7 +161,7 @@ def test_made_up_tables_give_the_same_tally_or_the_same_error(kind, classic, con
 
 def outcome(data, **options):
     try:
-        found = assay.assess(data=data, truth="y", predicted="p", group="g", unknown="own", **options)
+        found = assay.assess(data=data, truth="y", predicted="p", group="g", unknown="own", draws=100, **options)
     except assay.AssayError as error:
         return error.code
     return found.confusion.digest(), found.grouped.to_json(), found.census

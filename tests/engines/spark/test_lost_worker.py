@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-ROWS, PARTS = 1200, 12
-ROLES = {"truth": "y", "predicted": "p", "group": "g"}
+ROWS, PARTS = 480, 12
+ROLES = {"truth": "y", "predicted": "p", "group": "g", "draws": 100}
 
 
 def slow(spark, milliseconds):
@@ -32,7 +33,7 @@ def slow(spark, milliseconds):
 @pytest.fixture(scope="module")
 def expected():
     ids = np.arange(ROWS)
-    return assay.assess(truth=ids % 3, predicted=(ids * 7) % 5 % 3, group={"g": ids % 2})
+    return assay.assess(truth=ids % 3, predicted=(ids * 7) % 5 % 3, group={"g": ids % 2}, draws=100)
 
 
 def demand_same(found, expected):
@@ -71,10 +72,19 @@ class Watch(threading.Thread):
         self.join()
 
 
+def await_both(session):
+    """Wait until both workers take part: the test before may have killed one."""
+    tracker, end = session.sparkContext._jsc.sc().statusTracker(), time.monotonic() + 60
+    while len(tracker.getExecutorInfos()) < 3:  # the first one is the driver
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
 def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluster, classic, expected):
+    await_both(classic)
     with Watch(classic, lambda: cluster.kill_worker("worker1")) as watch:
         try:
-            found = assay.assess(data=slow(classic, 4), **ROLES)
+            found = assay.assess(data=slow(classic, 8), **ROLES)
         finally:
             watch.over.set()
             cluster.replace_worker("worker1")
@@ -103,7 +113,8 @@ def test_a_worker_killed_under_a_connect_server_does_not_change_the_tally(cluste
 
 
 def test_a_task_that_runs_twice_is_counted_once(classic, expected):
+    await_both(classic)
     with Watch(classic) as watch:
-        found = assay.assess(data=slow(classic, "CASE WHEN spark_partition_id() = 3 THEN 40 ELSE 1 END"), **ROLES)
+        found = assay.assess(data=slow(classic, "CASE WHEN spark_partition_id() = 3 THEN 60 ELSE 1 END"), **ROLES)
     assert watch.twice
     demand_same(found, expected)
