@@ -127,12 +127,13 @@ PARAMETERS = {
         {"w_precision": 0.3, "w_recall": 0},
         {"w_precision": 0, "w_recall": 2},
     ],
+    "expected_cost": [{"cost_fp": 1, "cost_fn": 2.5}, {"cost_fp": 0, "cost_fn": 1}],
     "average_class_accuracy": [{"weight": 0.3}, {"weight": 0}, {"weight": 1}],
     "balanced_accuracy_weighted": [{"weights": roots}, {"weights": first_only}],
     "skill_score": [{"reference": 0.25}, {"reference": 0}, {"reference": 1}],
     "relative_improvement_factor": [{"reference": 0.25}, {"reference": 0}, {"reference": 1}],
 }
-CASES = [Case(m, tuple(given.items())) for m in REGISTRY for given in PARAMETERS.get(m.name, [{}])]
+CASES = [Case(m, tuple(given.items())) for m in REGISTRY if not m.from_scores for given in PARAMETERS.get(m.name, [{}])]
 BINARY_CASES = [case for case in CASES if case.measure.takes is Binary]
 MULTICLASS_CASES = [case for case in CASES if case.measure.takes is Multiclass]
 

@@ -13,6 +13,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from assay.assess.errata import concerning
 from assay.core.values import Undefined
 from assay.measures import REGISTRY, Measure
@@ -20,6 +22,9 @@ from assay.measures.averages import POLICIES
 from assay.measures.catalogue import grain
 from assay.report.sentences import FAMILIES
 from assay.tally.confusion import Confusion
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 from generator.markdown import block, plain, sentences, slug, table
 from generator.register import competing, heading
@@ -31,6 +36,24 @@ a = assay.assess(
     confusion=[[50, 8, 2], [6, 30, 4], [1, 3, 16]], orientation="rows=truth", labels=["cat", "dog", "bird"]
 )"""
 LABELS = ("cat", "dog", "bird")
+SCORED: dict[type[object], str] = {
+    Ranked: """\
+from assay.tally.scores import Scores
+
+scores, truth = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2], [1, 1, 0, 1, 0, 0, 1, 0]
+table = Scores.binary(scores, truth).one_vs_rest(1)""",
+    Scores: """\
+from assay.tally.scores import Scores
+
+scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
+table = Scores.per_class(np.array(scores), [0, 1, 1, 2, 0, 2], ["cat", "dog", "bird"])""",
+    Ranks: """\
+from assay.tally.ranks import Ranks
+
+scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
+table = Ranks.of(scores, [0, 1, 1, 2, 0, 2])""",
+}
+"""The tally that each kind of score measure reads, made from a few rows."""
 
 LETTERS = {
     "n": "all rows",
@@ -43,6 +66,40 @@ LETTERS = {
 }
 """What the letters of a formula stand for, besides the four cells, which are measures themselves."""
 
+SCORE_LETTERS = {
+    "X": "the scores of the positives",
+    "Y": "the scores of the negatives",
+    "P": "the number of positives",
+    "N": "the number of negatives",
+    "T": "every threshold that makes a difference: each score, and one above all",
+    "TP": "positives with a score of at least a threshold",
+    "FP": "negatives with a score of at least a threshold",
+    "roc": "the points (false positive rate, true positive rate) from the highest threshold to the lowest",
+    "hull": "the upper convex hull of a curve",
+    "integral": "the area under straight lines between points, from one place to another",
+    "crossing": "the false positive rate where it equals the miss rate",
+    "expected": "the mean over costs c, drawn from Beta(alpha, beta); by default 1 + P/n and 1 + N/n",
+    "pr": "the points (recall, precision) from the highest score to the lowest, begun at recall 0",
+    "counts": "true and false positives from the highest threshold to the lowest",
+    "between": "the area between two points of the precision-recall curve, false positives growing evenly",
+    "gains": "the points (share of rows called positive, share of positives found)",
+    "at": "the height of a curve at a place, on the straight line between its points",
+    "brier": "the Brier score of some probabilities",
+    "recalibrated": "the rising step function of the scores that fits the truth best",
+    "groups": "in each bin: positives, sum of probabilities, rows",
+    "logistic": "intercept and slope of the logistic regression of the truth on ln(q / (1 - q))",
+    "auroc": "AUROC of class i against the rest, of class i against class j, or of all scores pooled",
+    "average_precision": "average precision of class i against the rest, or of all scores pooled",
+    "size": "the rows that truly belong to each class",
+    "own": "the score each row gave its true class",
+    "others": "the scores rows gave to other classes than the true one",
+    "ranks": "for each row, how many classes score above the true one, and how many more are tied with it",
+    "n": "all rows",
+    "K": "the number of classes",
+    "classes": "the classes, counted from 0",
+}
+"""The same for formulas of scores."""
+
 PARAMETERS: dict[str, tuple[str, object]] = {
     "beta": ("its square is the weight of recall, where that of precision is 1; 0 or above", 2),
     "w_precision": ("the weight of precision; 0 or above", 2),
@@ -51,6 +108,18 @@ PARAMETERS: dict[str, tuple[str, object]] = {
     "weights": ("a weight of 0 or above for each class, not all zero", {"cat": 1, "dog": 1, "bird": 5}),
     "reference": ('the accuracy of the reference, from 0 to 1, or "majority" or "stratified"', "majority"),
     "undefined": (f"what a class without a value does to the average: {', '.join(POLICIES)}", "skip"),
+    "max_fpr": ("the false positive rate up to which the area is taken, above 0 and up to 1", 0.5),
+    "share": ("the share of rows called positive, above 0 and up to 1", 0.25),
+    "threshold": ("the probability from which on a row is called positive, above 0 and below 1", 0.5),
+    "h_measure.alpha": ("first parameter of the Beta distribution of costs; by default 1 + P/n", None),
+    "h_measure.beta": ("second parameter of the Beta distribution of costs; by default 1 + N/n", None),
+    "clip": ("how far probabilities are kept from 0 and 1; by default not at all", 1e-15),
+    "bins": ("the number of bins", 15),
+    "binning": ('"width" cuts 0 to 1 evenly, "mass" so that bins hold equally many rows', "width"),
+    "k": ("how many of the highest scores count; below the number of classes", 2),
+    "ties": ('what ties at the cut count: "expected", "pessimistic" or "optimistic"', "expected"),
+    "cost_fp": ("the cost of a false positive; 0 or above", 1),
+    "cost_fn": ("the cost of a miss; 0 or above", 5),
     "baseline": ('"limit" takes 1 - 1/e for chance, "finite-k" the expectation for the number of classes', "finite-k"),
 }
 """What a parameter means, and the value the example gives it where it must be given."""
@@ -110,6 +179,8 @@ def index() -> list[str]:
 
 def _letters(one: Measure) -> list[str]:
     used = re.findall(r"\b[A-Za-z_]+\b", one.formula)
+    if one.from_scores:
+        return [f"- `{name}`: {text}" for name, text in SCORE_LETTERS.items() if name in used]
     cells = {m.symbol: m.says for m in REGISTRY if m.family == "counts"}
     each = "" if one.takes is Binary else "for each class, "
     found = {name: f"{each}{cells[name]}" for name in ("TP", "FP", "FN", "TN") if name in used}
@@ -138,10 +209,18 @@ def _parameters(one: Measure) -> list[str]:
     if not one.parameters:
         return []
     rows = [
-        (f"`{name}`", PARAMETERS[name][0], "must be given" if default is inspect.Parameter.empty else _typed(default))
+        (
+            f"`{name}`",
+            _meaning(one, name)[0],
+            "must be given" if default is inspect.Parameter.empty else _typed(default),
+        )
         for name, default in one.parameters.items()
     ]
     return ["## Parameters", "", *table(("name", "meaning", "default"), rows), ""]
+
+
+def _meaning(one: Measure, name: str) -> tuple[str, object]:
+    return PARAMETERS[f"{one.name}.{name}"] if f"{one.name}.{name}" in PARAMETERS else PARAMETERS[name]
 
 
 def _typed(value: object) -> str:
@@ -172,13 +251,22 @@ def _reasons(one: Measure) -> list[str]:
         value = _ready(one, getattr(small, "labels", LABELS))(small)
         if isinstance(value, Undefined):
             told = value.named(positive="the class", negative="outside the class").reason.split("; ")
-            found |= dict.fromkeys(told if small.n else told[:1])
+            found |= dict.fromkeys(told if (small.rows if isinstance(small, Scores) else small.n) else told[:1])
     return list(dict.fromkeys(re.sub(r'"\w+"(, "\w+")*', "one class", reason) for reason in found))
 
 
 @cache
-def _small_tables(kind: type[Binary | Multiclass]) -> list[Binary | Multiclass]:
+def _small_tables(kind: type[Any]) -> list[Any]:
     """Every way in which cells, and so margins, can vanish."""
+    rows = [*product((0.2, 0.7), (0, 1))]
+    if kind is Ranked:
+        held = [r for size in range(4) for r in product([*rows, (0.0, 1), (1.4, 0)], repeat=size)]
+        return [Scores.binary([s for s, _ in r], [y for _, y in r]).one_vs_rest(1) for r in held]
+    if kind is Scores:
+        held = [truth for size in range(4) for truth in product(range(3), repeat=size)]
+        return [Scores.per_class(np.full((len(y), 3), [0.2, 0.5, 0.3]), y, LABELS) for y in held]
+    if kind is Ranks:
+        return [Ranks.of(np.full((len(y), 3), 0.1), y) for y in ([], [0, 2])]
     if kind is Binary:
         return [Binary.of(tp=tp, fp=fp, fn=fn, tn=tn) for tp, fp, fn, tn in product((0, 1), repeat=4)]
     return [
@@ -190,7 +278,7 @@ def _small_tables(kind: type[Binary | Multiclass]) -> list[Binary | Multiclass]:
 
 def _ready(one: Measure, labels: Iterable[object] = LABELS) -> Measure:
     """The measure with an example value for every parameter that must be given."""
-    given = {name: PARAMETERS[name][1] for name in one.needs}
+    given = {name: _meaning(one, name)[1] for name in one.needs}
     for name, each in given.items():
         given[name] = {label: each[label] for label in labels} if isinstance(each, dict) else each
     return one.with_(**given) if given else one
@@ -198,6 +286,8 @@ def _ready(one: Measure, labels: Iterable[object] = LABELS) -> Measure:
 
 def _example(one: Measure) -> list[str]:
     ready = _ready(one)
+    if one.from_scores:
+        return _score_example(ready)
     start = THREE if ready.takes is Multiclass or ready.only == "multiclass" else TWO
     asked = f'a.by_class["cat"][{_quoted(ready)}]' if ready.only == "multiclass" else f"a[{_quoted(ready)}]"
     code = f"import assay\n\n{start}\ne = {asked}"
@@ -215,6 +305,16 @@ def _example(one: Measure) -> list[str]:
         "",
         *block("text", printed.getvalue().rstrip()),
     ]
+
+
+def _score_example(ready: Measure) -> list[str]:
+    tally = SCORED[ready.takes]
+    first = "import numpy as np\n\nimport assay" if "np." in tally else "import assay"
+    showing = f"print(round(assay.measure({_quoted(ready)})(table).value, 4))"
+    code = f"{first}\n{tally}\n{showing}"
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})  # noqa: S102  text of this file
+    return [*block("python", code), "", *block("text", printed.getvalue().rstrip())]
 
 
 def _by_hand(ready: Measure, a: Any) -> list[str]:  # noqa: ANN401  an Assessment, whose name the package makes lazily
@@ -243,6 +343,8 @@ def _by_hand(ready: Measure, a: Any) -> list[str]:  # noqa: ANN401  an Assessmen
 
 def _asking(one: Measure) -> list[str]:
     ready = _ready(one)
+    if one.from_scores:
+        return block("sh", f"assay show {one.name}")
     lines = ["`a` is what `assay.assess` returns."]
     if one.takes is Multiclass:
         lines.append(f"Ask `a[{_quoted(ready)}]`.")

@@ -11,6 +11,7 @@ from assay.core.errors import PlanError
 from assay.core.registry import folded
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import AMBIGUOUS
+from tests.scorecases import SCORE_CASES
 from tests.strategies import CASES
 
 WORDS = [(word, m.name) for m in REGISTRY for word in (m.name, m.symbol, *m.also) if word]
@@ -38,7 +39,7 @@ def test_no_measure_is_declared_twice():
     assert len({m.name for m in REGISTRY}) == len(list(REGISTRY)) == len(REGISTRY)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*CASES, *SCORE_CASES], ids=str)
 def test_a_title_can_be_typed_back(case):
     ready = case.ready(3)
     again = parse(ready.title)
@@ -90,7 +91,7 @@ def test_the_letter_of_all_rows_is_not_taken_for_the_negatives():
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("recal", "recall"), ("acuracy", "accuracy"), ("f1 makro", "f1_macro"), ("MMC", "matthews_corrcoef")],
+    [("recal", "recall"), ("acuracy", "accuracy"), ("f1 makro", "f1_macro"), ("matthews_corcoef", "matthews_corrcoef")],
 )
 def test_a_mistyped_name_is_answered_with_the_nearest_one(typed, meant):
     with pytest.raises(PlanError) as refused:
@@ -102,6 +103,7 @@ def test_a_mistyped_name_is_answered_with_the_nearest_one(typed, meant):
 def test_the_catalogue_of_the_specification_is_complete():
     asked = {f"M-BIN-{i:02}" for i in range(1, 31)} | {f"M-MC-{i:02}" for i in range(1, 31) if i != 24}
     asked |= {f"M-DIS-{i:02}" for i in (1, 2, 3, 5, 6, 7, 8)} | {f"M-CHN-{i:02}" for i in (1, 2, 4, 5, 6, 7, 8, 9)}
+    asked |= {"M-MC-24"} | {f"M-PRB-{i:02}" for i in range(1, 5)} | {f"M-CUR-{i:02}" for i in range(1, 15)}
     assert not asked - {spec for m in REGISTRY for spec in m.spec}
 
 

@@ -205,9 +205,15 @@ def average_class_accuracy(tp, fp, fn, tn, *, weight):
     return w * r + (1 - w) * s if both(r, s) else None
 
 
+def expected_cost(tp, fp, fn, tn, *, cost_fp, cost_fn):
+    n = tp + fp + fn + tn
+    return (F(cost_fp) * fp + F(cost_fn) * fn) / n if n else None
+
+
 OF_A_CLASS = {
     f.__name__: f
     for f in (
+        expected_cost,
         true_positives,
         false_positives,
         false_negatives,

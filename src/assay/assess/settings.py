@@ -116,7 +116,7 @@ def of_whole(task: Task, wanted: Sequence[Measure] | None) -> list[Measure]:
     """The measures of the whole table that fit a task."""
     if wanted is not None:
         return [m for m in wanted if m.takes is Multiclass or task is Task.BINARY]
-    every = [m for m in REGISTRY if not m.needs and m.only in (None, task)]
+    every = [m for m in REGISTRY if not m.needs and not m.from_scores and m.only in (None, task)]
     if task is Task.BINARY:
         # Averages over the two classes are there on request; in a binary table they crowd out what is asked.
         return [m for m in every if m.takes is Binary or m.average is None or m.name == "balanced_accuracy"]

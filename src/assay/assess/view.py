@@ -97,6 +97,10 @@ class View(Mapping[str, Estimate]):
         return measure
 
     def _estimate(self, measure: Measure) -> Estimate:
+        if measure.from_scores:
+            raise PlanError(
+                "measure-unfit", f"{measure.name} needs scores, and labels alone were given", fix="give score="
+            )
         if measure.takes is Binary and self.positive is None:
             raise PlanError(
                 "measure-unfit",

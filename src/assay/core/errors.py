@@ -46,6 +46,8 @@ CODES: dict[str, str] = {
     "weight-not-finite": "A weight is missing, NaN or infinite.",
     "score-not-finite": "A score is missing, NaN or infinite, or too large to be exact.",
     "score-out-of-range": "A score that must be a probability lies outside 0 to 1.",
+    "one-class": "A threshold was to be chosen on rows of one class only.",
+    "target-not-reached": "No threshold reaches the target that was asked for.",
     "score-columns": "The score columns do not fit the classes.",
     "probabilities-not-normalised": "The probabilities of a row do not add up to 1.",
     "count-overflow": "A count is larger than 2^63 - 1.",

@@ -10,6 +10,12 @@ from assay.measures import ratios
 from assay.measures import multiclass
 from assay.measures import agreement
 from assay.measures import distribution
+from assay.measures import discrimination
+from assay.measures import gains
+from assay.measures import probabilities
+from assay.measures import calibration
+from assay.measures import manyclasses
+from assay.measures import cost
 
 # isort: on
 from assay.measures.declare import REGISTRY, Measure, parse
@@ -19,9 +25,15 @@ __all__ = [
     "Measure",
     "agreement",
     "binary",
+    "calibration",
+    "cost",
     "counts",
+    "discrimination",
     "distribution",
+    "gains",
+    "manyclasses",
     "multiclass",
     "parse",
+    "probabilities",
     "ratios",
 ]

@@ -125,14 +125,14 @@ def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy)
     if lost and undefined == "propagate":
         first = stack.at(lost[0]).settled()
         return Undefined(reason=_reason(t, values, weights, lost, first), code="absent-class")
-    mean = _averaged(values, weights, undefined)
+    mean = averaged_values(values, weights, undefined)
     if mean is None:
         return Undefined(reason="no class has a value", code="absent-class")
     note = f"{listed(t.labels[i] for i in lost)}: no value, {TREATED[undefined]}" if lost else None
     return Number(cast("Amount", mean), note=note)
 
 
-def _averaged(values: NDArray[np.float64], weights: NDArray[np.float64], undefined: Policy) -> float | None:
+def averaged_values(values: NDArray[np.float64], weights: NDArray[np.float64], undefined: Policy) -> float | None:
     """One mean with one rounding; None when nothing is left to average."""
     hole = np.isnan(values)
     values = np.where(hole, 1.0 if undefined == "one" else 0.0, values)
@@ -148,7 +148,7 @@ def _reason(
     label = quoted(t.labels[lost[0]])
     why = first.named(positive=label, negative=f"anything but {label}").reason if isinstance(first, Undefined) else ""
     more = f" (and {len(lost) - 1} more without a value)" if len(lost) > 1 else ""
-    as_zero, left = (_averaged(values, weights, policy) for policy in ("zero", "skip"))
+    as_zero, left = (averaged_values(values, weights, policy) for policy in ("zero", "skip"))
     out = f"leaving it out: {figure(left)}" if left is not None else "leaving it out: nothing is left"
     return f"class {label} has no value: {why}{more}; counting it as 0: {figure(as_zero or 0.0)}; {out}"
 

@@ -7,6 +7,7 @@ from assay.core.errors import PlanError
 from assay.core.text import nearest
 from assay.core.traits import Task
 from assay.measures import REGISTRY, Measure, parse
+from assay.tally.ranked import Ranked
 from assay.tally.tables import Binary
 
 
@@ -43,4 +44,4 @@ def measure(name: str) -> Measure:
 
 def grain(one: Measure) -> str:
     """Whether a measure speaks of one class or of all."""
-    return "one class against the rest" if one.takes is Binary else "all classes together"
+    return "one class against the rest" if one.takes in (Binary, Ranked) else "all classes together"

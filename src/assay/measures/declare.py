@@ -16,22 +16,26 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Tally: TypeAlias = Binary | Multiclass
+Tally: TypeAlias = Binary | Multiclass | Ranked | Scores | Ranks
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
 AMBIGUOUS = {
-    "AP": ("precision_macro",),
-    "average precision of classes": ("precision_macro", "precision_weighted"),
-    "mAP": ("precision_macro",),
+    "AP": ("average_precision", "precision_macro"),
+    "average precision of classes": ("mean_average_precision", "precision_macro", "precision_weighted"),
+    "mAP": ("mean_average_precision", "precision_macro"),
     "FDR": ("false_discovery_rate",),
-    "Gini": ("gini_impurity",),
+    "Gini": ("gini_coefficient", "gini_impurity"),
+    "calibration error": ("expected_calibration_error", "maximum_calibration_error", "adaptive_calibration_error"),
     "KL": ("kl_truth_pred", "kl_pred_truth"),
     "KL divergence": ("kl_truth_pred", "kl_pred_truth"),
     "Kullback-Leibler divergence": ("kl_truth_pred", "kl_pred_truth"),
@@ -44,7 +48,15 @@ AMBIGUOUS = {
     "likelihood ratio": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
 }
 
-_TALLIES: dict[str, type[Tally]] = {"Binary": Binary, "Multiclass": Multiclass}
+_TALLIES: dict[str, type[Tally]] = {
+    "Binary": Binary,
+    "Multiclass": Multiclass,
+    "Ranked": Ranked,
+    "Scores": Scores,
+    "Ranks": Ranks,
+}
+FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks)
+"""What a measure takes that needs scores; `Ranked` speaks of one class against the rest, the others of all classes."""
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
 REGISTRY: Registry[Measure] = Registry("measure", AMBIGUOUS)
@@ -117,6 +129,11 @@ class Measure:
         return _parameters(self.function)
 
     @property
+    def from_scores(self) -> bool:
+        """Whether it needs scores, and labels alone do not do."""
+        return self.takes in FROM_SCORES
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """Parameters that must still be given."""
         missing = inspect.Parameter.empty
@@ -158,7 +175,7 @@ def _parameters(function: Formula) -> dict[str, object]:
 
 
 def _bound(end: float) -> str:
-    return "infinity" if math.isinf(end) else f"{end:g}"
+    return ("infinity" if end > 0 else "minus infinity") if math.isinf(end) else f"{end:g}"
 
 
 def measure(

@@ -22,6 +22,26 @@ SPOKEN: Final = {
     "cccsmf_accuracy": "chance-corrected CSMF accuracy",
     "likelihood_ratio_positive": "positive likelihood ratio",
     "likelihood_ratio_negative": "negative likelihood ratio",
+    "auroc": "AUROC",
+    "auroc_macro": "AUROC, macro",
+    "auroc_weighted": "AUROC, weighted",
+    "auroc_micro": "AUROC, micro",
+    "auroc_one_vs_one": "AUROC, pairs of classes",
+    "auroc_convex_hull": "AUROC of the convex hull",
+    "partial_auroc": "partial AUROC",
+    "partial_auroc_standardised": "partial AUROC, standardised",
+    "gini_coefficient": "Gini coefficient",
+    "h_measure": "H-measure",
+    "kolmogorov_smirnov": "Kolmogorov-Smirnov statistic",
+    "auprc_trapezoid": "AUPRC by trapezoids",
+    "auprc_davis_goadrich": "AUPRC by Davis and Goadrich",
+    "brier_score": "Brier score",
+    "brier_score_multiclass": "Brier score, all classes",
+    "brier_miscalibration": "Brier score: miscalibration",
+    "brier_discrimination": "Brier score: discrimination",
+    "brier_uncertainty": "Brier score: uncertainty",
+    "log_loss_multiclass": "log loss, all classes",
+    "spiegelhalter_z": "Spiegelhalter's z",
 }
 """Names that read badly with their underscores taken away."""
 
@@ -35,6 +55,10 @@ FAMILIES: Final = {
     "baselines": "Baselines",
     "constants": "Constants",
     "class shares": "Class shares, true against predicted",
+    "curves": "Curves over all thresholds",
+    "probabilities": "Probabilities, scored row by row",
+    "calibration": "Calibration: do probabilities mean what they say",
+    "cost": "Cost and benefit",
 }
 
 AVERAGES: Final = {

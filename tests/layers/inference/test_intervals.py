@@ -27,13 +27,15 @@ PARAMETERS = {
     "f_beta": {"beta": 3},
     "f_weighted": {"w_precision": 2, "w_recall": 1},
     "average_class_accuracy": {"weight": 0.3},
+    "expected_cost": {"cost_fp": 1, "cost_fn": 3},
     "skill_score": {"reference": 0.4},
     "relative_improvement_factor": {"reference": "majority"},
     "f_beta_macro": {"beta": 3},
     "f_beta_micro": {"beta": 3},
     "f_beta_weighted": {"beta": 3},
 }
-READY = [m.with_(**PARAMETERS.get(m.name, {})) for m in REGISTRY if m.name != "balanced_accuracy_weighted"]
+LABELLED = [m for m in REGISTRY if not m.from_scores]
+READY = [m.with_(**PARAMETERS.get(m.name, {})) for m in LABELLED if m.name != "balanced_accuracy_weighted"]
 WHOLE = [m for m in READY if m.takes is Multiclass]
 ONE = [m for m in READY if m.takes is Binary]
 

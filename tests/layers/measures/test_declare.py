@@ -6,6 +6,9 @@ import pytest
 from assay.core.errors import PlanError
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
 TABLE = Binary.of(tp=6, fp=2, fn=1, tn=5)
@@ -111,12 +114,12 @@ def test_a_value_on_every_table_of_a_stack_needs_no_loop():
     assert parse("recall").values(stack).tolist() == [6 / 7, 0.5]
 
 
-def test_there_is_one_registry_and_it_holds_both_kinds():
+def test_there_is_one_registry_and_it_holds_all_kinds():
     assert REGISTRY is DECLARED
-    assert {m.takes for m in REGISTRY} == {Binary, Multiclass}
+    assert {m.takes for m in REGISTRY} == {Binary, Multiclass, Ranked, Scores, Ranks}
 
 
-@pytest.mark.parametrize("m", REGISTRY, ids=lambda m: m.name)
+@pytest.mark.parametrize("m", [m for m in REGISTRY if not m.from_scores], ids=lambda m: m.name)
 def test_what_a_measure_gives_is_what_it_declares(m):
     from tests.strategies import CASES
 

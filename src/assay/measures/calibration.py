@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do probabilities mean what they say: errors over bins, the logistic recalibration line, Spiegelhalter's statistic."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.traits import EXTENSION, LOWER, NEITHER
+from assay.core.values import NO_ROWS, Number, Undefined, number
+from assay.measures.declare import measure
+from assay.measures.discrimination import both
+from assay.measures.probabilities import not_probability
+from assay.tally.calibration import BINNINGS, Binning, equal_mass, equal_width, placed
+from assay.tally.ranked import Ranked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+STEPS = 50
+CLOSE = 1e-12
+FLAT = 1e-12
+"""Share of the rows whose probability can still move; below it the fit has run away to a perfect separation."""
+
+
+def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
+    """In each bin, positives minus the sum of probabilities, and rows; bins on the last axis."""
+    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
+        raise PlanError("measure-needs", f"bins = {bins!r}", known="1, 2, ...", fix="give a whole number of bins")
+    if binning not in BINNINGS:
+        raise PlanError(
+            "option-unknown", f"binning = {binning!r} is no way to cut", known=", ".join(BINNINGS), fix="choose one"
+        )
+    edges = equal_width(bins) if binning == "width" else equal_mass(_one(t), bins)
+    place = placed(t.score, edges)
+    start = np.flatnonzero(np.diff(place, prepend=-1))
+    if not len(start):
+        return np.zeros((*np.shape(t.pos)[:-1], 0)), np.zeros((*np.shape(t.pos)[:-1], 0))
+    rows = np.asarray(t.pos + t.neg, dtype=np.float64)
+    off = t.pos - rows * t.score
+    return np.add.reduceat(off, start, axis=-1), np.add.reduceat(rows, start, axis=-1)
+
+
+def _one(t: Ranked) -> Ranked:
+    """Of a stack, the mean table, so that all draws are cut at the same edges."""
+    if np.ndim(t.pos) == 1:
+        return t
+    axes = tuple(range(np.ndim(t.pos) - 1))
+    return t.drawn(t.pos.mean(axis=axes), t.neg.mean(axis=axes))
+
+
+def _expected(t: Ranked, bins: int, binning: Binning) -> Number:
+    if wrong := not_probability(t.score):
+        return cast("Number", wrong)
+    off, _ = gaps(t, bins, binning)
+    return number(cast("Amount", np.abs(off).sum(axis=-1)), over=t.n, empty=NO_ROWS)
+
+
+@measure(
+    symbol="ECE",
+    says="the gap between mean probability and share of positives, averaged over bins of equal width by their rows",
+    formula="sum(abs(p - s) for p, s, m in groups(bins, binning)) / n",
+    range=(0, 1),
+    better=LOWER,
+    family="calibration",
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def expected_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "width") -> Number:
+    return _expected(t, bins, binning)
+
+
+@measure(
+    symbol="ACE",
+    says="the gap between mean probability and share of positives, averaged over bins that hold equally many rows",
+    formula='sum(abs(p - s) for p, s, m in groups(bins, "mass")) / n',
+    range=(0, 1),
+    better=LOWER,
+    family="calibration",
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def adaptive_calibration_error(t: Ranked, *, bins: int = 15) -> Number:
+    return _expected(t, bins, "mass")
+
+
+@measure(
+    symbol="MCE",
+    says="the largest gap between mean probability and share of positives among the bins",
+    formula="max(abs(p - s) / m for p, s, m in groups(bins, binning))",
+    range=(0, 1),
+    better=LOWER,
+    family="calibration",
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def maximum_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "width") -> Number:
+    if wrong := not_probability(t.score):
+        return cast("Number", wrong)
+    off, rows = gaps(t, bins, binning)
+    each = np.divide(np.abs(off), rows, out=np.zeros(off.shape), where=rows > 0)
+    there = np.asarray(t.n) > 0
+    return number(cast("Amount", each.max(axis=-1, initial=0.0)), over=cast("Amount", 1 * there), empty=NO_ROWS)
+
+
+def _fitted(t: Ranked, slope: float | None) -> tuple[Floats, Floats] | Undefined:
+    """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed."""
+    if wrong := not_probability(t.score):
+        return wrong
+    if not len(t.score):
+        return Undefined(reason=NO_ROWS, code="n=0")
+    held = (t.pos + t.neg > 0).reshape(-1, len(t.score)).any(axis=0)
+    if ((t.score == 0) & held | (t.score == 1) & held).any():
+        return Undefined(reason="a probability of 0 or 1 has no logit", code="infinite-logit")
+    if slope is None and held.sum() < 2:  # noqa: PLR2004  a line needs two points
+        return Undefined(reason="all probabilities are equal, so no line can be fitted", code="constant-score")
+    logit = np.log(t.score) - np.log1p(-t.score)
+    centre, scale = (float(logit.mean()), float(logit.std()) or 1.0) if slope is None else (0.0, 1.0)
+    x = (logit - centre) / scale
+    pos, rows = np.atleast_2d(np.asarray(t.pos, dtype=np.float64)), np.atleast_2d(np.asarray(t.pos + t.neg, np.float64))
+    a, b = np.zeros((len(pos), 1)), np.full((len(pos), 1), scale if slope is None else slope)
+    failed = _separated(pos, rows - pos)[:, np.newaxis] if slope is None else np.zeros((len(pos), 1), dtype=bool)
+    for _ in range(STEPS):
+        p = 1 / (1 + np.exp(-np.clip(a + b * x, -700, 700)))
+        w = rows * p * (1 - p)
+        error = pos - rows * p
+        h00, h01, h11 = ((w * power).sum(axis=-1, keepdims=True) for power in (1.0, x, x * x))
+        g0, g1 = (error.sum(axis=-1, keepdims=True), (error * x).sum(axis=-1, keepdims=True))
+        determinant = h00 * h11 - h01 * h01 if slope is None else h00
+        failed |= h00 < FLAT * rows.sum(axis=-1, keepdims=True)
+        safe = np.where((determinant > 0) & ~failed, determinant, 1.0)
+        da = (h11 * g0 - h01 * g1) / safe if slope is None else g0 / safe
+        db = (h00 * g1 - h01 * g0) / safe if slope is None else np.zeros_like(da)
+        limit = 4.0  # a longer step would leave the region in which the parabola is a guide
+        da, db = (np.where(failed, 0.0, np.clip(d, -limit, limit)) for d in (da, db))
+        a, b = a + da, b + db
+        if max(np.abs(da).max(initial=0.0), np.abs(db).max(initial=0.0)) < CLOSE * max(1.0, float(np.abs(b).max())):
+            break
+    else:
+        failed |= (np.abs(da) > CLOSE) | (np.abs(db) > CLOSE)
+    real = b / scale
+    return np.where(failed, np.nan, a - real * centre)[:, 0], np.where(failed, np.nan, real)[:, 0]
+
+
+def _separated(pos: Floats, neg: Floats) -> NDArray[np.bool_]:
+    """Whether one class scores nowhere below the other: then a steeper line always fits better."""
+    last = pos.shape[-1] - 1
+    first_pos, first_neg = ((cells > 0).argmax(axis=-1) for cells in (pos, neg))
+    last_pos, last_neg = (last - (cells[:, ::-1] > 0).argmax(axis=-1) for cells in (pos, neg))
+    return cast("NDArray[np.bool_]", (last_neg <= first_pos) | (last_pos <= first_neg))
+
+
+def _line(t: Ranked, which: int, slope: float | None) -> Number:
+    fitted = _fitted(t, slope) if np.ndim(t.pos) > 1 or (t.positives and t.negatives) else (np.zeros(1), np.zeros(1))
+    if isinstance(fitted, Undefined):
+        return cast("Number", fitted)
+    found = fitted[which]
+    if np.ndim(t.pos) > 1:
+        return Number(cast("Amount", found.reshape(np.shape(t.pos)[:-1])), empty=NO_ROWS)
+    there = 1 if t.positives and t.negatives else 0
+    if np.isnan(found[0]):
+        return cast(
+            "Number",
+            Undefined(reason="the probabilities separate the classes perfectly, so the line is steep without end",
+                      code="separated"),
+        )  # fmt: skip
+    return number(cast("Amount", float(found[0]) * there), over=cast("Amount", there), empty=both(t))
+
+
+@measure(
+    also=("Cox slope", "slope of the logistic recalibration"),
+    says="the slope of the logistic regression of the truth on the logit; below 1 the probabilities are too extreme",
+    formula="logistic(X, Y)[1]",
+    range=(-inf, inf),
+    better=NEITHER,
+    family="calibration",
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def calibration_slope(t: Ranked) -> Number:
+    return _line(t, 1, None)
+
+
+@measure(
+    also=("calibration in the large",),
+    says="what must be added to every logit so that the mean probability is the share of positives",
+    formula="logistic(X, Y, slope=1)[0]",
+    range=(-inf, inf),
+    better=NEITHER,
+    family="calibration",
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def calibration_intercept(t: Ranked) -> Number:
+    return _line(t, 0, 1.0)
+
+
+@measure(
+    symbol="Z",
+    also=("Spiegelhalter statistic", "Spiegelhalter's z"),
+    says="how many standard errors the Brier score lies above what calibrated probabilities would give",
+    formula="(sum((1 - x)*(1 - 2*x) for x in X) - sum(y*(1 - 2*y) for y in Y))"
+    " / sqrt(sum((1 - 2*q)**2 * q*(1 - q) for q in [*X, *Y]))",
+    range=(-inf, inf),
+    better=NEITHER,
+    family="calibration",
+    chance="0, give or take 1",
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def spiegelhalter_z(t: Ranked) -> Number:
+    if wrong := not_probability(t.score):
+        return cast("Number", wrong)
+    q, rows = t.score, t.pos + t.neg
+    top = ((t.pos - rows * q) * (1 - 2 * q)).sum(axis=-1)
+    spread = (rows * (1 - 2 * q) ** 2 * q * (1 - q)).sum(axis=-1)
+    reason = "every probability is 0, 1/2 or 1, so the statistic cannot vary"
+    return number(top, over=np.sqrt(spread), empty=((t.n, NO_ROWS), (spread, reason)))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What decisions are worth: expected cost, net benefit and the decision curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import inf, isfinite
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import listed, quoted
+from assay.core.traits import EXTENSION, FUND, HIGHER, LOWER, Task
+from assay.core.values import NO_ROWS, Number, Undefined, Value, number
+from assay.measures.declare import measure
+from assay.measures.ratios import declared, is_number
+from assay.tally.ranked import Ranked
+from assay.tally.tables import Binary
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from assay.core.values import Amount
+    from assay.tally.confusion import Confusion
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+
+@measure(
+    also=("expected cost", "mean cost"),
+    says="the mean cost of a row, from what a false positive and a miss cost; right calls cost nothing",
+    formula="(cost_fp*FP + cost_fn*FN) / n",
+    range=(0, inf),
+    better=LOWER,
+    family="cost",
+    only=Task.BINARY,
+    source=(FUND("costs of errors"), EXTENSION),
+    spec="M-CUR-13",
+)
+def expected_cost(t: Binary, *, cost_fp: float, cost_fn: float) -> Number:
+    for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
+        _finite("expected_cost", name, cost)
+        if cost < 0:
+            raise PlanError("measure-needs", f"{name} = {cost!r}", known="0 or above", fix=f"give {name} >= 0")
+    return number(declared(cost_fp, t.tp) * t.fp + declared(cost_fn, t.tp) * t.fn, over=t.n, empty=NO_ROWS)
+
+
+@measure(
+    symbol="NB",
+    also=("net benefit",),
+    says="true positives a row, less false positives at the rate of exchange the threshold implies",
+    formula="(TP(threshold) - FP(threshold) * threshold/(1 - threshold)) / n",
+    range=(-inf, 1),
+    better=HIGHER,
+    family="cost",
+    chance="0 for calling nothing positive",
+    source=EXTENSION,
+    spec="M-CUR-13",
+)
+def net_benefit(t: Ranked, *, threshold: float) -> Number:
+    if not is_number(threshold) or not 0 < threshold < 1:
+        raise PlanError(
+            "measure-needs",
+            f"net_benefit got threshold = {threshold!r}",
+            known="above 0, below 1",
+            fix="give the probability at which a positive call is worth its harm",
+        )
+    cells = t.at(threshold)
+    odds = declared(threshold, cells.tp) / (1 - declared(threshold, cells.tp))
+    return number(cells.tp - odds * cells.fp, over=t.n, empty=NO_ROWS)
+
+
+def decision_curve(t: Ranked, thresholds: ArrayLike) -> tuple[Floats, Floats]:
+    """Net benefit of the scores, and of calling every row positive, at some thresholds above 0 and below 1."""
+    at = np.asarray(thresholds, dtype=np.float64)
+    first = np.searchsorted(t.score, at)
+    tp, fp = (np.append(cells, 0)[first] for cells in (t.tp, t.fp))
+    odds, n = at / (1 - at), float(t.n)
+    return (tp - odds * fp) / n, (float(t.positives) - odds * float(t.negatives)) / n
+
+
+def mean_cost(confusion: Confusion, costs: Mapping[tuple[Label, Label], float]) -> Value:
+    """The mean cost of a row of many classes, from the cost of each (truth, predicted); right calls cost 0 if unsaid.
+
+    >>> from assay.tally.confusion import Confusion
+    >>> cells = {("cat", "dog"): 2, ("dog", "dog"): 3}
+    >>> mean_cost(Confusion.from_cells(cells), {("cat", "dog"): 5, ("dog", "cat"): 1}).value
+    2.0
+    """
+    for pair, cost in costs.items():
+        _finite("mean_cost", " as ".join(quoted(label) for label in pair), cost)
+    lost = [pair for pair in confusion.cells() if pair not in costs and pair[0] != pair[1]]
+    if lost:
+        raise PlanError(
+            "measure-needs",
+            "some mistakes that occur have no declared cost",
+            found=", ".join(f"{quoted(a)} called {quoted(b)}" for a, b in lost[:3]),
+            known=listed(confusion.labels),
+            fix="declare a cost for every pair of true and predicted class",
+        )
+    if not confusion.total:
+        return Undefined(reason=NO_ROWS, code="n=0")
+    total = sum(Fraction(costs.get(pair, 0)) * count for pair, count in confusion.cells().items())
+    return Number(cast("Amount", total), cast("Amount", confusion.total))
+
+
+def _finite(name: str, parameter: str, cost: float) -> None:
+    if not is_number(cost) or not isfinite(cost):
+        raise PlanError(
+            "measure-needs", f"{name} got {parameter} = {cost!r}", known="a finite number", fix=f"give {parameter}"
+        )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The upper convex hull of a ROC curve: neighbouring scores pooled until their share of positives rises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from assay.tally.ranked import Ranked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hull:
+    """Positives and negatives between the corners of the hull, from the lowest scores to the highest."""
+
+    pos: Floats
+    neg: Floats
+    start: NDArray[np.intp]
+
+    @property
+    def shares(self) -> Floats:
+        """The share of positives of each part; it rises."""
+        return self.pos / (self.pos + self.neg)
+
+    @property
+    def area(self) -> float:
+        """The area under the hull."""
+        below = np.cumsum(self.neg) - self.neg
+        pairs = self.pos.sum() * self.neg.sum()
+        return float((self.pos * (below + self.neg / 2)).sum() / pairs) if pairs else np.nan
+
+    def loss(self, alpha: float | None, beta: float | None) -> float:
+        """Expected loss under Beta(alpha, beta) costs, over that of the best constant call (Hand 2009, 2014).
+
+        Letters as in errata E-SCH-09: c is the cost of a false positive as a share of both costs, b0 and b1 are the
+        integrals of c and 1 - c up to a point.
+        """
+        from scipy.special import betainc
+
+        n = self.pos.sum() + self.neg.sum()
+        if not n or not self.pos.sum() or not self.neg.sum():
+            return np.nan
+        prevalence = float(self.pos.sum() / n)
+        a = 1 + prevalence if alpha is None else alpha
+        b = 2 - prevalence if beta is None else beta
+        c = np.concatenate([self.shares, [prevalence]])
+        b0, b1 = a / (a + b) * betainc(a + 1, b, c), b / (a + b) * (1 - betainc(a, b + 1, c))
+        lost = (self.neg / n * b0[:-1] + self.pos / n * b1[:-1]).sum()
+        return float(lost / ((1 - prevalence) * b0[-1] + prevalence * b1[-1]))
+
+
+def hulls(t: Ranked) -> Iterator[Hull]:
+    """The hull of each table of a stack."""
+    tables = int(np.prod(np.shape(t.pos)[:-1]))
+    flat = (np.asarray(each, dtype=np.float64).reshape(tables, len(t.score)) for each in (t.pos, t.neg))
+    return (hull(p, q) for p, q in zip(*flat, strict=True))
+
+
+def hull(pos: Floats, neg: Floats) -> Hull:
+    """The hull of one table: pooling adjacent violators."""
+    from scipy.optimize import isotonic_regression
+
+    both = pos + neg
+    held = np.flatnonzero(both > 0)
+    if not len(held):
+        return Hull(np.zeros(0), np.zeros(0), held)
+    blocks = isotonic_regression(pos[held] / both[held], weights=both[held]).blocks[:-1]
+    start = held[blocks]
+    # Scores without rows before the first part belong to none and count nothing.
+    return Hull(np.add.reduceat(pos, start), np.add.reduceat(neg, start), start)

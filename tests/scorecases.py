@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Score tables the law tests draw from, and every measure of scores with parameters that make it ready to call."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from assay.measures import REGISTRY
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
+from tests.strategies import Case
+
+PARAMETERS = {
+    "partial_auroc": [{"max_fpr": 0.3}, {"max_fpr": 1}],
+    "partial_auroc_standardised": [{"max_fpr": 0.3}, {"max_fpr": 0.9}],
+    "lift_at": [{"share": 0.1}, {"share": 0.5}, {"share": 1}],
+    "net_benefit": [{"threshold": 0.25}, {"threshold": 0.5}],
+    "h_measure": [{}, {"alpha": 2, "beta": 2}],
+    "expected_calibration_error": [{}, {"bins": 4, "binning": "mass"}],
+    "maximum_calibration_error": [{}, {"bins": 3, "binning": "mass"}],
+    "adaptive_calibration_error": [{}, {"bins": 3}],
+    "top_k_accuracy": [{"k": 1}, {"k": 2}],
+    "log_loss": [{}, {"clip": 0.01}],
+}
+SCORE_CASES = [
+    Case(m, tuple(given.items())) for m in REGISTRY if m.from_scores for given in PARAMETERS.get(m.name, [{}])
+]
+RANKED_CASES = [case for case in SCORE_CASES if case.measure.takes is Ranked]
+SCORES_CASES = [case for case in SCORE_CASES if case.measure.takes is Scores]
+RANKS_CASES = [case for case in SCORE_CASES if case.measure.takes is Ranks]
+CURVES = [case for case in RANKED_CASES if case.measure.family == "curves"]
+
+chances = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 0.9, 1.0]) | st.floats(0, 1)
+inner = st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.9]) | st.floats(0.01, 0.99)
+rows = st.lists(st.tuples(st.one_of(inner, chances), st.booleans()), max_size=25)
+classes = st.lists(st.tuples(st.tuples(*[st.integers(0, 8)] * 3), st.integers(0, 2)), max_size=15)
+
+
+def ranked(some, weight=None):
+    return Scores.binary([s for s, _ in some], [y for _, y in some], weight).one_vs_rest(1)
+
+
+def matrix(some):
+    """Rows of three small whole numbers as probabilities that sum to 1."""
+    parts = np.array([row for row, _ in some], dtype=np.float64).reshape(-1, 3) + 1
+    return parts / parts.sum(axis=1, keepdims=True)
+
+
+def scores(some):
+    return Scores.per_class(matrix(some), [y for _, y in some], ("a", "b", "c"))
+
+
+def ranks(some):
+    return Ranks.of(matrix(some), [y for _, y in some])
