@@ -103,9 +103,7 @@ def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], 
         task = bar.add_task(f"reading {name}", total=size)
 
         def tell(done: int, total: int) -> None:
-            bar.update(
-                task, completed=done, total=total, description="counting" if done >= total else f"reading {name}"
-            )
+            bar.update(task, completed=done, total=total)
 
         yield tell
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import Any, cast
 
 from assay.core.errors import PlanError, RecordError
 from assay.core.text import visible
+from assay.rows.scratch import hold, part_of, sweep
 
 VERSION = "1"
 DEEPEST = 32
@@ -199,9 +199,11 @@ def schema(kind: str = "assessment") -> dict[str, Any]:
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file by renaming a complete one into place; on any failure nothing is left behind."""
     goal = Path(path)
-    part = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.part")
+    sweep(goal.parent)
+    part = part_of(goal)
     try:
         with part.open("xb") as file:
+            hold(file.fileno())
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
 from assay.rows.databases import chosen, demand_select, refused_query, wrapped
-from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
+from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, refuse_duplicates, release, told_as_ours
+from assay.rows.hashing import Hashing
 from assay.rows.limits import Limits
 from assay.rows.opened import VIEW, OpenedFile, demand_unchanged, stamp_of
 from assay.rows.reading import Reading
-from assay.rows.textfiles import digest_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,8 +38,6 @@ def open_duckdb(
     limits: Limits | None = None,
 ) -> OpenedFile:
     """A table, view or query of a database file; the file is only read."""
-    from assay.rows.files import demand_pinned
-
     where, place = visible(path), os.path.abspath(path)  # noqa: PTH100  links are kept as they are
     if any(mark in place for mark in GLOB):
         raise PlanError(
@@ -48,25 +47,39 @@ def open_duckdb(
             found="the engine reads them as patterns",
             fix="rename the file or its folder",
         )
-    log = Path(f"{place}.wal")
-    notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
     with told_as_ours(where, "duckdb"):
-        connection = connect([place, str(log)], limits or Limits())
+        connection = connect([place, f"{place}.wal"], limits or Limits())
+    try:
+        opened = _opened(connection, place, path, facts, reading)
+    except BaseException:
+        release(connection)
+        raise
+    return replace(opened, progress=progress)
+
+
+def _opened(
+    connection: duckdb.DuckDBPyConnection, place: str, path: str, facts: os.stat_result, reading: Reading
+) -> OpenedFile:
+    from assay.rows.files import demand_pinned
+
+    where, log = visible(path), Path(f"{place}.wal")
+    notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
     _attach(connection, place, where)
     with told_as_ours(where, "duckdb"):
         tables = connection.execute(_TABLES).fetchall()
     source = wrapped(reading.query) if reading.query else _table(chosen(tables, reading, where, "main"))
     columns = _columns(connection, reading.query or f"FROM {source}", where)
     _view(connection, source, where)
-    sha256 = digest_of(path, progress)
-    demand_pinned(path, reading, sha256)
+    hashing = Hashing(path)
+    if reading.sha256 is not None:
+        demand_pinned(path, reading, hashing.result())
     opened = OpenedFile(
         relation=connection.sql(f"SELECT * FROM {VIEW}"),  # noqa: S608
         connection=connection,
         path=path,
         format="duckdb",
         columns=columns,
-        sha256=sha256,
+        digest=hashing.result,
         bytes=facts.st_size,
         rows=None,
         notes=notes if log.exists() and log.stat().st_size else (),

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import os
-import secrets
-import tempfile
-from collections.abc import Iterator, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.limits import Limits
+from assay.rows.scratch import Scratch
 
 if TYPE_CHECKING:
     import duckdb
 
+INTERRUPTED = "Query interrupted"
+"""What the engine says when Ctrl-C reached it in the middle of a query."""
+
+LOOK = 0.1
+"""Seconds between two looks at how far a query is."""
+
 GLOB = "*?["
 """Characters that the engine would expand in a path."""
+
+_scratches: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Scratch] = weakref.WeakKeyDictionary()
 
 
 def quote_identifier(name: str) -> str:
@@ -65,21 +74,31 @@ def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyC
     connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     )
-    folder = tempfile.gettempdir() if limits.temp is None else os.path.abspath(limits.temp)  # noqa: PTH100
-    spill = os.path.join(folder, f"assay-spill-{secrets.token_hex(8)}")  # noqa: PTH118  a string for SQL
+    scratch = Scratch(limits.temp)
+    weakref.finalize(connection, scratch.remove)
+    _scratches[connection] = scratch
     for setting in (
         *([] if limits.bytes is None else [f"memory_limit = '{limits.bytes}B'"]),
         *([] if limits.threads is None else [f"threads = {limits.threads:d}"]),
         "preserve_insertion_order = true",
-        "enable_progress_bar = false",
+        "enable_progress_bar_print = false",
+        "enable_progress_bar = true",  # not shown, but asked for by `watched`
+        "progress_bar_time = 0",
         "enable_external_file_cache = false",
         "python_enable_replacements = false",  # else a mistyped table name is looked up among Python variables
-        f"temp_directory = {quote_literal(spill)}",
+        f"temp_directory = {quote_literal(os.path.join(scratch.path, 'spill'))}",  # noqa: PTH118  a string for SQL
         f"allowed_paths = [{', '.join(quote_literal(path) for path in paths)}]",
         "enable_external_access = false",
     ):
         connection.execute(f"SET {setting}")
     return connection
+
+
+def release(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close an engine and remove its spill folder at once, not when the last reference is gone."""
+    connection.close()
+    if (scratch := _scratches.pop(connection, None)) is not None:
+        scratch.remove()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +147,32 @@ def refuse_duplicates(names: list[str], where: str) -> None:
 
 
 @contextmanager
+def watched(
+    connection: duckdb.DuckDBPyConnection, progress: Callable[[int, int], None] | None, total: int
+) -> Iterator[None]:
+    """Tell how much of a total a query has done, while it runs."""
+    if progress is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK):
+            share = connection.query_progress()
+            if share >= 0:  # there is no number yet when a query begins
+                progress(int(total * min(share, 100) / 100), total)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+        progress(total, total)
+    finally:
+        over.set()
+        watcher.join()
+
+
+@contextmanager
 def told_as_ours(where: str, form: str) -> Iterator[None]:
     """Run engine work so that only errors of this project, MemoryError and KeyboardInterrupt come out."""
     import duckdb
@@ -136,7 +181,11 @@ def told_as_ours(where: str, form: str) -> Iterator[None]:
         yield
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
-    except (duckdb.Error, RuntimeError, OSError, ValueError, LookupError, NotImplementedError) as error:
+    except RuntimeError as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise _ours(error, where, form) from error
+    except (duckdb.Error, OSError, ValueError, LookupError, NotImplementedError) as error:
         raise _ours(error, where, form) from error
 
 

@@ -7,8 +7,6 @@ Text is read as text: nothing in a CSV file becomes a number, a date or a missin
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +23,10 @@ from assay.rows.engine import (
     connect,
     quote_identifier,
     quote_literal,
+    release,
     told_as_ours,
 )
+from assay.rows.hashing import Hashing, digest_of
 from assay.rows.limits import Limits
 from assay.rows.listing import Listed
 from assay.rows.opened import (
@@ -42,7 +42,8 @@ from assay.rows.opened import (
     translated,
 )
 from assay.rows.reading import Format, Reading, confirm_magic, named_format, regular_file, unreadable
-from assay.rows.textfiles import Progress, Text, digest_of, hashed_meanwhile
+from assay.rows.scratch import Scratch
+from assay.rows.textfiles import Progress, Text
 
 if TYPE_CHECKING:
     import duckdb
@@ -100,19 +101,25 @@ def with_engine(files: Sequence[Prepared], limits: Limits, work: Callable[[duckd
     try:
         with told_as_ours(visible(files[0].listed.path), files[0].form.name):
             connection = connect([file.path for file in files], limits)
-        kept = work(connection)
     except BaseException:
         _clear(files)
         raise
-    for folder in {file.folder for file in files if file.folder}:
-        weakref.finalize(kept, shutil.rmtree, folder, ignore_errors=True)
+    try:
+        kept = work(connection)
+    except BaseException:
+        release(connection)
+        _clear(files)
+        raise
+    for file in files:
+        if file.folder:
+            weakref.finalize(kept, file.folder.remove)
     return kept
 
 
 def _clear(files: Sequence[Prepared]) -> None:
     for file in files:
         if file.folder:
-            shutil.rmtree(file.folder, ignore_errors=True)
+            file.folder.remove()
 
 
 def confirmed(opened: OpenedFile) -> OpenedFile:
@@ -178,17 +185,17 @@ def _demand_pinned(path: str, pin: str | None, sha256: str) -> None:
         )
 
 
-def _literal_path(known_as: str) -> tuple[str, str | None]:
+def _literal_path(known_as: str) -> tuple[str, Scratch | None]:
     """The path the engine is given: it expands * ? [ and has no escape for them, so such a file gets a plain link."""
     path = os.path.abspath(known_as)  # noqa: PTH100  links are kept as they are
     if not any(mark in path for mark in GLOB):
         return path, None
-    folder = tempfile.mkdtemp(prefix="assay-link-")
-    link = Path(folder) / f"file{Path(path).suffix}"
+    folder = Scratch()
+    link = Path(folder.path) / f"file{Path(path).suffix}"
     try:
         link.symlink_to(path)
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise PlanError(
             "no-file",
             "a path with *, ? or [ cannot be opened here",
@@ -205,7 +212,7 @@ class Prepared:
 
     listed: Listed
     path: str
-    folder: str | None
+    folder: Scratch | None
     form: Format
     head: bytes
     reading: Reading
@@ -228,11 +235,22 @@ class Prepared:
             if error.code not in {"too-many-rows", "expands-past-limit"}:
                 _demand_pinned(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
             raise
-        _demand_pinned(self.known_as, self.pin, opened.sha256)
+        if self.pin is not None:
+            _demand_pinned(self.known_as, self.pin, opened.sha256)
         demand_unchanged(opened)
         return opened
 
     def _opened(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> OpenedFile:
+        hashing = Hashing(self.known_as)
+        try:
+            return self._checked(connection, progress, view, hashing)
+        except BaseException:
+            hashing.stop()
+            raise
+
+    def _checked(
+        self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, hashing: Hashing
+    ) -> OpenedFile:
         check = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[self.form.name]
         found = check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
@@ -241,13 +259,13 @@ class Prepared:
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
             types = dict(zip(relation.columns, relation.types, strict=True))
         nested = {name: self._nested(name, str(kind)) for name, kind in types.items() if kind.id in _NESTED}
-        return OpenedFile(
+        opened = OpenedFile(
             relation=relation,
             connection=connection,
             path=self.known_as,
             format=self.form.name,
             columns={name: str(kind) for name, kind in types.items()},
-            sha256=found.sha256,
+            digest=hashing.result,
             bytes=self.stamp[2],
             rows=found.rows,
             notes=found.notes,
@@ -260,7 +278,10 @@ class Prepared:
             scan=found.scan,
             levels=self.levels,
             empty=found.empty,
+            progress=progress,
         )
+        weakref.finalize(opened, hashing.stop)
+        return opened
 
     @property
     def levels(self) -> Mapping[str, str | None]:
@@ -284,33 +305,30 @@ class Prepared:
         return Text(self.known_as, self.form, self.reading, progress)
 
     def _csv(self, _: duckdb.DuckDBPyConnection, progress: Progress | None, __: str) -> _Found:
-        shape, sha256 = hashed_meanwhile(self.known_as, lambda: csvfiles.scan(self._text(progress)))
+        shape = csvfiles.scan(self._text(progress))
         scan = csvfiles.select(self.path, self.form.compression, shape)
-        return _Found(scan=scan, rows=shape.rows, sha256=sha256, notes=shape.notes, first_line=shape.header.lines + 1)
+        return _Found(scan=scan, rows=shape.rows, notes=shape.notes, first_line=shape.header.lines + 1)
 
     def _jsonl(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
-        lines, sha256 = hashed_meanwhile(
-            self.known_as, lambda: jsonlines.describe(self._text(progress), self.path, connection)
-        )
+        lines = jsonlines.describe(self._text(progress), self.path, connection)
         return _Found(
             scan=lines.scan,
             rows=lines.rows,
-            sha256=sha256,
             notes=lines.notes,
             faults=lines.faults,
             empty=lines.empty,
         )
 
-    def _parquet(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
+    def _parquet(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, __: str) -> _Found:
         scan, rows = columnar.parquet(self.path, self.known_as, connection, self.reading)
         checked = parquetpages.verify(self.path, self.known_as, connection)
         notes = ("page checksums verified",) if checked else ()
-        return _Found(scan=scan, rows=rows, sha256=digest_of(self.known_as, progress), notes=notes)
+        return _Found(scan=scan, rows=rows, notes=notes)
 
-    def _arrow(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> _Found:
+    def _arrow(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, view: str) -> _Found:
         called = f"{columnar.SOURCE}_{view}"
         scan, rows, notes = columnar.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
-        return _Found(scan=scan, rows=rows, sha256=digest_of(self.known_as, progress), notes=notes)
+        return _Found(scan=scan, rows=rows, notes=notes)
 
     def _nested(self, name: str, kind: str) -> jsonlines.Fault:
         return lambda: RowsError(
@@ -338,7 +356,6 @@ class _Found:
 
     scan: Scan
     rows: int
-    sha256: str
     notes: tuple[str, ...] = ()
     first_line: int = 1
     faults: Mapping[str, jsonlines.Fault] = field(default_factory=dict)

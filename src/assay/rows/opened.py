@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from assay.core.errors import EngineError, MissingColumn, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
 from assay.rows.csvshape import too_many
-from assay.rows.engine import Scan, quote_identifier, quote_literal, told_as_ours
+from assay.rows.engine import Scan, quote_identifier, quote_literal, release, told_as_ours, watched
 from assay.rows.jsonlines import Fault
 from assay.rows.places import Row, places
 from assay.rows.reading import unreadable
+from assay.rows.textfiles import Progress
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,7 +54,7 @@ class OpenedFile:
     path: str
     format: str
     columns: dict[str, str]
-    sha256: str
+    digest: Callable[[], str] = field(repr=False)
     bytes: int
     rows: int | None
     notes: tuple[str, ...]
@@ -61,6 +62,7 @@ class OpenedFile:
     decimal: str = "."
     faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
     stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
+    progress: Progress | None = field(default=None, repr=False)
     max_rows: int | None = None
     """A limit that could not be kept before the rows are counted."""
     name: str = ""
@@ -78,13 +80,18 @@ class OpenedFile:
     join: Join | None = None
 
     @property
+    def sha256(self) -> str:
+        """The digest of the file, as soon as it is taken; empty where there is none."""
+        return self.digest()
+
+    @property
     def files(self) -> dict[str, str]:
         """Every file's name and digest."""
         return {one.name or Path(one.path).name: one.sha256 for one in self.parts or (self,) if one.sha256}
 
     def fetch(self, query: str | duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
         """The answer to a query, as rows of Python values; in SQL text the file is the table `rows`."""
-        with translated(self):
+        with translated(self), watched(self.connection, self.progress, self.bytes):
             return (self.connection.sql(query) if isinstance(query, str) else query).fetchall()
 
     def arrays(self, query: str | duckdb.DuckDBPyRelation) -> dict[str, Any]:
@@ -94,13 +101,16 @@ class OpenedFile:
 
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
-        self.connection.close()
+        release(self.connection)
 
     def confirm(self, rows: int) -> None:
         """Demand that the engine read as many rows as the file has; whoever counts rows calls this with the sum."""
         if self.max_rows is not None and rows > self.max_rows:
             raise too_many(visible(self.path), self.max_rows, rows)
         if self.rows is None or rows == self.rows:
+            for one in self.parts or (self,):
+                one.digest()  # taken while the rows were counted
+                demand_unchanged(one)
             return
         for part in self.parts:
             part.confirm(part.fetch(f"SELECT count(*) FROM {quote_identifier(part.view)}")[0][0])  # noqa: S608
@@ -163,7 +173,7 @@ def demand_unchanged(opened: OpenedFile) -> None:
             "digest-mismatch",
             "the file changed while it was being read",
             where=visible(opened.path),
-            known=f"sha256 {opened.sha256}",
+            found="another size, another time of change, or another file",
             fix="run again when nothing writes to the file",
         )
 

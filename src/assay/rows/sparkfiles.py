@@ -15,9 +15,10 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.rows import csvfiles
 from assay.rows.csvshape import Header, too_many
 from assay.rows.csvshape import no_rows as no_rows_in
+from assay.rows.hashing import digest_of
 from assay.rows.reading import Format, Reading, named_format
 from assay.rows.sparkerrors import told_as_ours
-from assay.rows.textfiles import Text, digest_of
+from assay.rows.textfiles import Text
 
 _GLOB = re.compile(r"[\\*?\[\]{},]")
 _NOTHING = "\x01"

@@ -21,9 +21,9 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.rows.csvshape import too_many
 from assay.rows.databases import chosen, refused_query, wrapped
 from assay.rows.engine import quote_identifier, refuse_duplicates
+from assay.rows.hashing import Hashing
 from assay.rows.opened import Stamp, stamp_of
 from assay.rows.reading import Reading, unreadable
-from assay.rows.textfiles import digest_of
 
 BATCH = 10_000
 LISTEN = 1_000_000
@@ -41,7 +41,7 @@ class SqliteTable:
     source: str
     columns: tuple[str, ...]
     path: str
-    sha256: str
+    hashing: Hashing = field(repr=False)
     stamp: Stamp
     notes: tuple[str, ...] = ()
     max_rows: int | None = None
@@ -50,6 +50,11 @@ class SqliteTable:
     format: str = "sqlite"
     decimal: str = "."
     numeric: set[str] = field(default_factory=set)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file, as soon as it is taken."""
+        return self.hashing.result()
 
     @property
     def files(self) -> dict[str, str]:
@@ -119,10 +124,14 @@ class SqliteTable:
             return [row[0] for row in self.connection.execute(query)]
 
     def confirm(self, rows: int) -> None:
-        """Rows are counted as they are read, so there is nothing left to compare."""
+        """Rows are counted as they are read, so what is left is that the digest is of the same file."""
+        del rows
+        self.hashing.result()
+        self._unchanged()
 
     def close(self) -> None:
         """Let go of the file."""
+        self.hashing.stop()
         self.connection.close()
 
     def _telling(self) -> _Telling:
@@ -138,7 +147,7 @@ class SqliteTable:
                 "digest-mismatch",
                 "the file changed while it was being read",
                 where=visible(self.path),
-                known=f"sha256 {self.sha256}",
+                found="another size, another time of change, or another file",
                 fix="run again when nothing writes to the database",
             )
 
@@ -206,6 +215,7 @@ def open_sqlite(
     where = visible(path)
     _demand_whole(path, facts.st_size)
     connection, notes = _connect(path)
+    hashing = Hashing(path)
     try:
         with _Telling(path):
             connection.set_progress_handler(_listen, LISTEN)
@@ -223,9 +233,10 @@ def open_sqlite(
                 names = _names(connection, f"SELECT * FROM {source} LIMIT 0")  # noqa: S608
             rows = _about_rows(connection, source)
         refuse_duplicates(names, where)
-        sha256 = digest_of(path)
-        demand_pinned(path, reading, sha256)
+        if reading.sha256 is not None:
+            demand_pinned(path, reading, hashing.result())
     except BaseException:
+        hashing.stop()
         connection.close()
         raise
     return SqliteTable(
@@ -233,7 +244,7 @@ def open_sqlite(
         source=source,
         columns=tuple(names),
         path=path,
-        sha256=sha256,
+        hashing=hashing,
         stamp=stamp_of(facts),
         notes=notes,
         max_rows=reading.max_rows,

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a text file: expanded within limits, in blocks of whole lines, checked for UTF-8; and its digest."""
+"""The bytes of a text file: expanded within limits, in blocks of whole lines, checked for UTF-8."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from threading import Event
 from types import ModuleType
-from typing import TypeVar
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
@@ -31,7 +27,6 @@ CONTROLS = bytes(set(range(0x20)) - set(b"\t\r\n"))
 _ALLOWED = bytes(set(range(256)) - set(CONTROLS))
 
 Progress = Callable[[int, int], None]
-Found = TypeVar("Found")
 
 
 class Text:
@@ -239,32 +234,3 @@ def check_encoding(block: bytes, where: str, line: int, offset: int) -> None:
             found=f"byte {block[error.start]:#04x} at byte {offset + error.start:,}",
             fix="save it as UTF-8; files from older Windows programs are often cp1252",
         ) from None
-
-
-def digest_of(path: str, progress: Progress | None = None, stop: Event | None = None) -> str:
-    """The digest of a file as stored; empty if it was told to stop."""
-    digest, done = hashlib.sha256(), 0
-    try:
-        with Path(path).open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            while piece := file.read(BLOCK):
-                if stop and stop.is_set():
-                    return ""
-                digest.update(piece)
-                done += len(piece)
-                if progress:
-                    progress(done, max(size, done))
-    except OSError as error:
-        raise unreadable(path, error) from None
-    return digest.hexdigest()
-
-
-def hashed_meanwhile(path: str, work: Callable[[], Found]) -> tuple[Found, str]:
-    """Do some work while a second thread hashes the file: hashing lets go of the interpreter lock."""
-    stop = Event()
-    with ThreadPoolExecutor(1) as worker:
-        digest = worker.submit(digest_of, path, None, stop)
-        try:
-            return work(), digest.result()
-        finally:
-            stop.set()

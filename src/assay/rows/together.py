@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -70,7 +71,7 @@ def open_table(
         path=called,
         format=" and ".join(sorted({part.format for part in parts})),
         columns=columns,
-        sha256="",
+        digest=str,
         bytes=total,
         rows=rows,
         notes=_notes(parts),
@@ -79,6 +80,7 @@ def open_table(
         faults=_faults(parts),
         view=view,
         parts=tuple(parts),
+        progress=progress,
     )
     return confirmed(whole)
 
@@ -195,9 +197,11 @@ def _notes(parts: Sequence[OpenedFile]) -> tuple[str, ...]:
         for note in part.notes:
             about.setdefault(note, []).append(part.name)
     notes = [note if len(names) == len(parts) else f"{_some(names)}: {note}" for note, names in about.items()]
+    sizes = Counter(part.bytes for part in parts)
     same: dict[str, list[str]] = {}
     for part in parts:
-        same.setdefault(part.sha256, []).append(part.name)
+        if sizes[part.bytes] > 1:  # only then is the digest needed before the rows are counted
+            same.setdefault(part.sha256, []).append(part.name)
     twins = [names for names in same.values() if len(names) > 1]
     notes += [f"{_some(names)}: the same bytes, so their rows are counted {len(names):,} times" for names in twins[:3]]
     return (f"{counted(len(parts), 'file')} read as one table", *notes)

@@ -55,6 +55,7 @@ def test_the_engine_keeps_its_limits_and_spills_where_it_is_told(tmp_path):
     assert str(tmp_path) in connection.execute("SELECT current_setting('temp_directory')").fetchone()[0]
     connection.execute("SELECT count(*) FROM (SELECT i FROM range(10_000_000) t(i) GROUP BY i)").fetchall()
     connection.close()
+    del connection
     assert not list(tmp_path.iterdir())
 
 

@@ -51,9 +51,11 @@ def test_progress_is_told_in_bytes_up_to_the_end(tmp_path, name):
         content = b'{"y":1}\n' * 300_000 if "jsonl" in name else b"y,z\n" + b"1,2\n" * 800_000
         path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     told = []
-    open_file(path, progress=lambda done, total: told.append((done, total)))
+    opened = open_file(path, progress=lambda done, total: told.append((done, total)))
+    opened.fetch("SELECT count(*) FROM rows")
     assert told[-1] == (path.stat().st_size, path.stat().st_size)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    anew = [place for place, (done, _) in enumerate(told) if place and done < told[place - 1][0]]
+    assert len(anew) <= 2, "a text file is checked, a small one confirmed, and then counted"
 
 
 def test_rows_are_located_in_file_order(write):

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that is killed or stopped at any moment leaves whole files or none, and the next start clears what it left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from assay.assess.record import Record
+
+CHANGES = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.truncate", "shutil.rmtree")
+
+# Runs the command line, and kills itself just before the file operation of a given number below a given folder.
+VICTIM = f"""
+import os, signal, sys
+
+limit, home, words = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+seen = 0
+
+def watch(event, args):
+    global seen
+    if event not in {CHANGES!r} or not isinstance(args[0], (str, bytes)) or not os.fsdecode(args[0]).startswith(home):
+        return
+    if event == "open" and not (isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
+        return
+    seen += 1
+    if seen == limit:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+import assay.assess.run, assay.report, duckdb
+sys.addaudithook(watch)
+sys.argv = ["assay", *words]
+from assay.app.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A folder with predictions whose name needs a link, and one for temporary files."""
+    for name in ("temp", "data"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "data" / "p[1].csv").write_text("y,p\n" + "1,1\n0,1\n0,0\n" * 50)
+    return tmp_path
+
+
+def words(home, *more):
+    return [
+        "run",
+        str(home / "data" / "p[1].csv"),
+        "--truth",
+        "y",
+        "--predicted",
+        "p",
+        "-q",
+        "-o",
+        str(home / "out"),
+        *more,
+    ]
+
+
+def environment(home):
+    return {**os.environ, "TMPDIR": str(home / "temp")}
+
+
+def inside(folder):
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def test_killed_at_any_change_of_a_file_it_leaves_whole_files_or_none(home):
+    moment, killed = 0, True
+    while killed:
+        moment += 1
+        command = [sys.executable, "-c", VICTIM, str(moment), str(home), *words(home)]
+        done = subprocess.run(command, env=environment(home), capture_output=True, text=True, check=False)
+        killed = done.returncode == -signal.SIGKILL
+        assert killed or done.returncode == 0, done.stderr
+        for name in inside(home / "out"):
+            if name == "record.json":
+                assert Record.load(home / "out" / name)["samples"] == 150
+            elif name == "report.html":
+                assert (home / "out" / name).read_text(encoding="utf-8").rstrip().endswith("</html>")
+            else:
+                assert name.endswith(".part"), name
+    assert moment > 10, "there were moments to be killed at"
+    # The last run was not killed, and it also cleared what the others had left.
+    assert inside(home / "out") == ["record.json", "report.html"]
+    assert inside(home / "temp") == []
+    assert inside(home / "data") == ["p[1].csv"]
+
+
+@pytest.fixture
+def large(home):
+    """Labels that are nearly all distinct, so that counting them must spill."""
+    rng = np.random.default_rng(0)
+    table = pa.table({name: rng.integers(0, 2**40, 4_000_000) for name in ("y", "p")})
+    pq.write_table(table, home / "data" / "large.parquet", compression="none", use_dictionary=False)
+    return home / "data" / "large.parquet"
+
+
+def spilling(home, large):
+    """A run in the middle of counting, with files spilled."""
+    given = ["run", str(large), "--truth", "y", "--predicted", "p", "--memory", "100MB", "-q", "-o", str(home / "out")]
+    process = subprocess.Popen([sys.executable, "-m", "assay", *given], env=environment(home), stderr=subprocess.PIPE)
+    end = time.monotonic() + 60
+    while not list((home / "temp").glob("assay-*/spill/*")):
+        assert process.poll() is None, process.stderr.read().decode()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return process
+
+
+def test_killed_while_it_spills_the_next_start_clears_up(home, large):
+    process = spilling(home, large)
+    process.kill()
+    process.communicate()
+    assert inside(home / "temp"), "nothing can be cleared by a process that is killed"
+    assert not (home / "out").exists()
+    done = subprocess.run([sys.executable, "-m", "assay", *words(home)], env=environment(home), check=False)
+    assert done.returncode == 0
+    assert inside(home / "temp") == []
+
+
+def test_stopped_by_ctrl_c_while_it_spills_it_leaves_nothing_and_soon(home, large):
+    process = spilling(home, large)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert time.monotonic() - began < 10
+    assert b"Traceback" not in said
+    assert inside(home / "temp") == []
+    assert not (home / "out").exists()
