@@ -112,6 +112,9 @@ def _size(data: str | list[str]) -> tuple[int, str]:
     """The bytes to be read, and what to call them; what cannot be listed is told of when it is opened."""
     from assay.rows.listing import list_files
 
+    first = data if isinstance(data, str) else data[0]
+    if is_database(first):
+        return (Path(first).stat().st_size, Path(first).name) if Path(first).is_file() else (0, "")
     try:
         files = list_files(data)
         size = sum(Path(one.path).stat().st_size for one in files)

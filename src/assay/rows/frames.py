@@ -14,6 +14,7 @@ from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import quoted, visible
 from assay.rows.databases import CountedTable, from_database, is_database, refuse_selection
+from assay.rows.engine import INTERRUPTED
 from assay.rows.opening import ArraySource, FrameSource, Roles, Source, _arrays, require
 from assay.rows.reading import Reading
 
@@ -291,6 +292,8 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
 
 def engine_failure(error: Exception, where: str) -> EngineError:
     """What an engine said, as one of ours."""
+    if str(error) == INTERRUPTED:
+        raise KeyboardInterrupt from None
     return EngineError(
         "engine-failed",
         f"the engine failed: {type(error).__name__}",

@@ -106,7 +106,7 @@ def joined(
         path=where,
         format=" and ".join(sorted({predictions.format, truth.format})),
         columns=types,
-        sha256="",
+        digest=str,
         bytes=sum(side.bytes for side in sides),
         rows=join.matched,
         notes=_notes(predictions, truth),
@@ -116,6 +116,7 @@ def joined(
         parts=tuple(part for side in sides for part in side.parts or (side,)),
         homes=homes,
         join=join,
+        progress=predictions.progress,
     )
     return table, named
 

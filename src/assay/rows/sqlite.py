@@ -78,8 +78,8 @@ class SqliteTable:
                 done += len(batch)
                 if self.max_rows is not None and done > self.max_rows:
                     raise too_many(visible(self.path), self.max_rows)
-                if self.progress and self.rows:
-                    self.progress(done, max(done, self.rows))
+                if self.progress and self.rows:  # in bytes, as for other files
+                    self.progress(self.stamp[2] * min(done, self.rows) // self.rows, self.stamp[2])
         self._unchanged()
         for place, column in enumerate(columns):
             self._one_type(column, {str(key[2 * place]) for key in found})

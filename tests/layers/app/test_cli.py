@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 
 import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from assay.assess.record import schema
@@ -126,6 +131,41 @@ def test_an_output_folder_that_cannot_be_made_is_an_error_before_anything_is_wri
     assert done.returncode == 2
     assert "error[E-OUT-EXISTS]" in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["predictions.csv"]
+
+
+def test_people_at_a_terminal_see_how_far_a_long_count_is(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "long.parquet"
+    table = pa.table(
+        {"y": rng.integers(0, 2, 1_000_000), "p": rng.integers(0, 2, 1_000_000), "s": rng.random(5_000_000)[:1_000_000]}
+    )
+    pq.write_table(pa.concat_tables([table] * 5), path, compression="none", use_dictionary=False)
+    ours, theirs = os.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "run",
+        str(path),
+        "--truth",
+        "y",
+        "--predicted",
+        "p",
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # what a terminal says when its other end is closed
+            while piece := os.read(ours, 4096):
+                said += piece
+        assert process.wait() == 0
+    os.close(ours)
+    assert b"reading long.parquet" in said
+    assert b"MB" in said
+    assert b"verdict" in said
 
 
 def test_a_closed_pipe_is_no_traceback():
