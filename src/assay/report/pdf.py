@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as a PDF made by Typst: PDF/A-3a and PDF/UA-1, with the Record attached, the same bytes on every run.
+
+Text from outside reaches the typesetter as data of a JSON input and is never part of its program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from assay.assess.record import Record
+from assay.core.errors import AssayError, PlanError
+from assay.core.text import visible
+from assay.report import shades
+from assay.report.document import Document, read
+from assay.report.html import version
+from assay.report.paper import facts, sections
+from assay.report.printable import mapped, spelled
+
+STANDARDS: Final = ("a-3a", "ua-1")
+"""Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
+UNKNOWN: Final = 0
+"""The date of a Record that does not say when it was counted: the start of Unix time."""
+FAMILY: Final = "Libertinus Serif"
+_RULE: Final = re.compile(r"^(\.[\w.,\s-]+)\{((?:stroke|fill|opacity)[^}]*)\}$", re.MULTILINE)
+
+
+def render(record: Record) -> bytes:
+    """The whole report."""
+    document = read(record)
+    try:
+        return _compiled(record, document, strict=False)
+    except _Uncovered:
+        # Each character is in a font, but some mixture, such as a mark on a foreign letter, is in none.
+        return _compiled(record, document, strict=True)
+
+
+class _Uncovered(Exception):  # noqa: N818  it never leaves this file
+    """Some text cannot be shown by any font."""
+
+
+def _compiled(record: Record, document: Document, *, strict: bool) -> bytes:
+    try:
+        import typst
+    except ImportError as error:
+        raise PlanError(
+            "missing-extra", "a PDF needs the typesetter Typst", fix="pip install 'typst>=0.14,<0.16'"
+        ) from error
+    counted = _counted_at(record)
+    shown = mapped(document, strict=strict)
+    content: dict[str, Any] = {
+        **facts(shown),
+        "verdict": spelled(_verdict(record), strict=strict),
+        "sections": sections(shown),
+        "escaped": shown != document,
+        "version": version(),
+        "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],
+        "date": None if counted is None else [counted.year, counted.month, counted.day],
+        "style": f"<style>{style()}</style>",
+        "theme": {name: getattr(shades.LIGHT, name) for name in shades.LIGHT.__slots__},
+    }
+    template = files("assay.report").joinpath("paper.typ").read_bytes()
+    try:
+        made = typst.compile(
+            template,
+            format="pdf",
+            ignore_system_fonts=True,
+            font_paths=[],
+            pdf_standards=list(STANDARDS),
+            timestamp=UNKNOWN if counted is None else int(counted.timestamp()),
+            sys_inputs={"paper": json.dumps(content, allow_nan=False), "record": _attached(record)},
+        )
+    except typst.TypstError as error:
+        if not strict and "could not be displayed" in str(error):
+            raise _Uncovered from error
+        raise AssayError(
+            "internal",
+            f"the typesetter refused the report: {visible(error)}",
+            fix="write it as .html, and report this with the Record",
+        ) from error
+    return bytes(made)
+
+
+def _verdict(record: Record) -> str:
+    return str(record.get("conformity", {}).get("overall", "")).removeprefix("conformity ")
+
+
+def _attached(record: Record) -> str:
+    """The Record's own text; a lone surrogate has no UTF-8, so a Record with one is attached in ASCII."""
+    text = record.to_text()
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(dict(record), indent=1, allow_nan=False) + "\n"
+    return text
+
+
+def _counted_at(record: Record) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(record.get("environment", {}).get("counted_at")))
+    except ValueError:
+        return None
+    return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+
+
+@cache
+def style() -> str:
+    """The rules of the page's style sheet that colour charts, with the colours of paper."""
+    page = files("assay.report").joinpath("page.css").read_text(encoding="utf-8")
+    rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(page))
+    rules = re.sub(r"var\(--(\w+)\)", lambda found: getattr(shades.LIGHT, found.group(1)), rules)
+    return f"{rules}svg{{color:{shades.LIGHT.ink}}}"
