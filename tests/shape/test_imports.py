@@ -4,7 +4,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"duckdb", "jinja2", "narwhals", "numpy", "pandas", "polars", "pyarrow", "pydantic", "rich", "scipy"}
+HEAVY = {"duckdb", "jinja2", "narwhals", "numpy", "pandas", "polars", "pyarrow", "pydantic", "rich", "scipy", "typst"}
 
 
 def packages_imported_by(*arguments):

@@ -51,22 +51,41 @@ def cli(ctx: click.Context, *, version: bool) -> None:
     type=click.Path(),
     help="Folder for record.json and report.html.",
 )
+@click.option(
+    "--report",
+    "reports",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Also write this report, such as report.pdf; repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
-def run(predictions: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401  options by name
+def run(
+    predictions: tuple[str, ...],
+    *,
+    out: str,
+    reports: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **given: Any,  # noqa: ANN401  options by name
+) -> None:
     """Assess predictions: a file (CSV, Parquet, JSON lines, Arrow, DuckDB, SQLite) or postgresql://USER@HOST/DB.
 
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
     A plan (.toml, .yaml, .json) is run as it describes, see `assay init`.
     """
+    from assay.app.reporting import known_kinds, write_run
+
+    known_kinds(reports)  # a mistyped ending must not cost a count
     if len(predictions) == 1 and _is_plan(predictions[0], given):
-        _run_plan(predictions[0], out, as_json=as_json, quiet=quiet, given=given)
+        _run_plan(predictions[0], out, reports=reports, as_json=as_json, quiet=quiet, given=given)
         return
     from assay.app.running import run_file
     from assay.rows.databases import shown
 
     assessment = run_file(predictions, quiet=quiet, **given)
-    where = _written(assessment, Path(out))
+    where = write_run(assessment, Path(out), reports)
     if as_json:
         click.echo(assessment.record.to_text(), nl=False)
     if not quiet:
@@ -86,13 +105,19 @@ def _is_plan(path: str, given: dict[str, Any]) -> bool:
     )
 
 
-def _run_plan(path: str, out: str, *, as_json: bool, quiet: bool, given: dict[str, Any]) -> None:
+def _run_plan(
+    path: str, out: str, *, reports: tuple[str, ...], as_json: bool, quiet: bool, given: dict[str, Any]
+) -> None:
     from assay.app.planning import refuse_options, run_plan
+    from assay.app.reporting import beside, write_run
     from assay.app.running import limits_of
 
     refuse_options(given)
     found = run_plan(path, quiet=quiet, limits=limits_of(given))
-    folders = [_written(assessment, Path(out) / name) for name, assessment in found]
+    folders = []
+    for name, assessment in found:
+        folder = Path(out) / name
+        folders.append(write_run(assessment, folder, reports if len(found) == 1 else beside(folder, reports)))
     if as_json:
         records = {name: dict(assessment.record) for name, assessment in found}
         alone = found[0][1].record.to_text() if len(found) == 1 else json.dumps(records, ensure_ascii=False) + "\n"
@@ -152,7 +177,7 @@ def tally(
 @click.option(
     "--out", "-o", default="pooled.json", show_default=True, type=click.Path(), help="The Record of all rows together."
 )
-@click.option("--report", type=click.Path(), help="Also write a report; .html or .md.")
+@click.option("--report", type=click.Path(), help="Also write a report; its ending says which kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bool, quiet: bool) -> None:
@@ -171,6 +196,26 @@ def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bo
         _say(f"record   {out}" + (f"   report   {report}" if report else ""))
         if report is None:
             _say(f"next     assay merge {' '.join(tallies)} -o {out} --report pooled.html")
+
+
+@cli.command()
+@click.argument("record", type=click.Path())
+@click.option("--out", "-o", required=True, type=click.Path(), help="The file to write, or - for standard output.")
+@click.option("--kind", metavar="KIND", help="What to write, if the ending of the file does not say it.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
+    """Write a Record in another form.
+
+    \b
+    By ending: .html .pdf .md .json
+    """  # noqa: D301  click reads the backspace as: keep these lines
+    from assay.app.reporting import report_file
+
+    content = report_file(record, out, kind)
+    if content is not None:
+        click.echo(content, nl=False)
+    elif not quiet:
+        _say(f"report   {out}")
 
 
 @cli.command()
@@ -209,6 +254,7 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     """Assess two bundled examples: a screening test and a waste sorter."""
+    from assay.app.reporting import write_run
     from assay.app.running import demo_files, run_file
 
     records: dict[str, Any] = {}
@@ -216,7 +262,7 @@ def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     for name, path, roles in demo_files():
         assessment = run_file(path, quiet=quiet, **roles)
         last = assessment
-        folders.append(_written(assessment, Path(out) / name))
+        folders.append(write_run(assessment, Path(out) / name))
         records[name] = dict(assessment.record)
         if not quiet:
             _say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
@@ -257,28 +303,6 @@ def schema(*, kind: str) -> None:
     from assay.assess.record import schema as of_record
 
     click.echo(json.dumps(of_record(kind), indent=1))
-
-
-def _written(assessment: Any, folder: Path) -> Path:  # noqa: ANN401  its module loads numpy
-    """Both files of a run; they are made before anything is written, so that a fault leaves nothing behind."""
-    from assay.assess.assessment import RENDERERS
-    from assay.assess.record import write_whole
-    from assay.core.errors import PlanError
-
-    made = {name: RENDERERS[Path(name).suffix](assessment.record) for name in ("record.json", "report.html")}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PlanError(
-            "out-exists",
-            f"cannot make the folder {folder}",
-            where=str(folder),
-            found=error.strerror,
-            fix="give another --out",
-        ) from error
-    for name, text in made.items():
-        write_whole(folder / name, text.encode("utf-8", "surrogatepass"))
-    return folder
 
 
 def _say_summary(assessment: Any) -> None:  # noqa: ANN401

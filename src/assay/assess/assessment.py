@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
-from assay.assess.record import VERSION, Record, write_whole
+from assay.assess.record import VERSION, Record
+from assay.assess.rendering import RENDERERS, write_report
 from assay.assess.settings import Settings
 from assay.assess.sites import SMALLEST, site_tally
 from assay.assess.view import ByClass, View
@@ -31,9 +32,6 @@ LISTED: Final = 200
 
 NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
-
-RENDERERS: dict[str, Callable[[Record], str]] = {}
-"""Filled by the report layer: file ending (".html") or kind of display ("text/plain") -> text made from a Record."""
 
 
 class Assessment(Mapping[str, Estimate]):
@@ -170,19 +168,9 @@ class Assessment(Mapping[str, Estimate]):
         """Of merged sites: how far each measure lies apart between them."""
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a report; the ending says which kind."""
-        ending = Path(path).suffix.lower()
-        if ending not in RENDERERS:
-            known = sorted(name for name in RENDERERS if name.startswith("."))
-            raise PlanError(
-                "option-unknown",
-                f'no report ends in "{ending}"',
-                where=os.fspath(path),
-                known=", ".join(known),
-                fix="choose one of them",
-            )
-        return write_whole(path, RENDERERS[ending](self.record).encode("utf-8", "surrogatepass"))
+    def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
+        """Write a report; the ending says which kind, unless it is named."""
+        return write_report(self.record, path, kind)
 
     def __str__(self) -> str:
         """The summary a terminal shows."""

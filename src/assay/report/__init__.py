@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import cast
+from typing import TypeVar, cast
 
-from assay.assess.assessment import RENDERERS
 from assay.assess.record import Record
+from assay.assess.rendering import BINARY, RENDERERS
+
+Made = TypeVar("Made", str, bytes)
 
 
-def _later(module: str, function: str) -> Callable[[Record], str]:
-    def render(record: Record) -> str:
-        found = cast("Callable[[Record], str]", getattr(import_module(f"assay.report.{module}"), function))
+def _later(module: str, function: str, kind: type[Made]) -> Callable[[Record], Made]:
+    del kind  # it tells the type checker what is made
+
+    def render(record: Record) -> Made:
+        found = cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{module}"), function))
         return found(record)
 
     return render
@@ -24,11 +28,12 @@ def _later(module: str, function: str) -> Callable[[Record], str]:
 
 RENDERERS.update(
     {
-        ".html": _later("html", "render"),
-        ".md": _later("markdown", "render"),
+        ".html": _later("html", "render", str),
+        ".md": _later("markdown", "render", str),
         ".json": Record.to_text,
-        "text/html": _later("notebook", "render"),
-        "text/markdown": _later("markdown", "render"),
-        "text/plain": _later("terminal", "summary"),
+        "text/html": _later("notebook", "render", str),
+        "text/markdown": _later("markdown", "render", str),
+        "text/plain": _later("terminal", "summary", str),
     }
 )
+BINARY.update({".pdf": _later("pdf", "render", bytes)})

@@ -14,7 +14,7 @@ from assay.report.figures import Point, axis, bar, forest
 from assay.report.labels import fitted
 from assay.report.printable import breakable
 
-Json: TypeAlias = "str | int | bool | None | list[Json] | dict[str, Json]"
+Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 Block: TypeAlias = "dict[str, Json]"
 
 MANY_LEVELS: Final = 12
@@ -268,10 +268,28 @@ def _factor(factor: Factor, level: str) -> Iterator[Block]:
         "small": True,
     }
     yield from _lost((one.label, one.entries) for one in factor.levels)
+    if factor.spreads:
+        yield says(sentences.SPREAD, soft=True)
+        yield table(
+            f"Differences between {factor.name}s",
+            [*sentences.SPREAD_HEAD, "method"],
+            [
+                [
+                    text(one.about.name),
+                    text(one.lowest),
+                    text(one.highest),
+                    text(one.p),
+                    text(one.beyond_chance),
+                    text(one.method, below=one.left_out),
+                ]
+                for one in factor.spreads
+            ],
+            widths=["l 2fr", "l 2fr", "l 2fr", "r auto", "r auto", "l 2fr"],
+        )
 
 
 def _measures(document: Document) -> Iterator[Block]:
-    told = f"Every measure with its {document.level} interval, what it rests on, how the interval was made, and its formula."
+    told = f"Every measure with its {document.level} interval, what it rests on, how that was made, and its formula."
     yield says(told, soft=True)
     for family in document.families:
         yield heading(family.name)

@@ -30,13 +30,17 @@ COVERED: Final = (
     (0x1E00, 0x1EFF),  # Latin and Greek with marks
     (0x1F00, 0x1FFE),
     (0x2010, 0x2027),  # punctuation, superscripts, currencies, letter-like signs
-    (0x2030, 0x205E),
+    (0x2030, 0x2040),
+    (0x2044, 0x2052),
+    (0x2057, 0x205E),
     (0x2070, 0x209C),
     (0x20A0, 0x20AC),
-    (0x2100, 0x2151),
+    (0x2100, 0x211E),
+    (0x2126, 0x2151),
     (0x2190, 0x22FF),  # arrows, operators
     (0x2500, 0x25FF),  # lines, blocks, shapes
-    (0x2713, 0x2718),  # ticks and crosses
+    (0x2713, 0x2714),  # ticks and crosses
+    (0x2717, 0x2718),
 )
 """What the fonts hold together, less what is rare; a test typesets all of it."""
 PLAIN: Final = 0x017F
@@ -66,7 +70,7 @@ def spelled(text: str, *, strict: bool = False) -> str:
 def breakable(text: str) -> str:
     """Long words with places to break, which take no room.
 
-    >>> breakable("false_negative_rate").split(chr(0x200b))
+    >>> breakable("false_negative_rate").split(chr(0x200B))
     ['false_', 'negative_', 'rate']
     """
     return _LONG.sub(lambda found: _parted(found.group()), text)

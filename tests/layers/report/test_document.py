@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from assay.assess.assessment import RENDERERS
 from assay.assess.record import Record
+from assay.assess.rendering import RENDERERS
 from assay.assess.run import assess
 from assay.core.errors import RecordError
 from assay.report import sentences

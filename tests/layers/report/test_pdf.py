@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import io
+import json
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from pypdf import PdfReader
+
+from assay.assess.assessment import Assessment
+from assay.assess.record import Record
+from assay.assess.rendering import BINARY
+from assay.assess.run import assess
+from assay.report import pdf, printable
+from tests.layers.report import examples
+
+ATTACKS = [
+    '#import "@preview/cetz:0.3.0": *',
+    "#panic(1)",
+    "$x^2$ and $",
+    "]]] [[[ ] #[",
+    "\\ #{ } // /* */",
+    "`raw` ```typ #1```",
+    "<label> @ref *bold* _it_",
+    '"); #read("/etc/hostname")',
+    "= heading",
+    "~ -- --- ' \" …",
+    "y" * 4000,
+    "שלום עולם",
+    "مرحبا بالعالم",
+    "नमस्ते दुनिया",
+    "🦊👩‍👩‍👧 fox",
+    "日本語のラベル",
+    "\u202eevil\u2066\u200b",
+    "Z" + "\u0351\u036b\u0343" * 40,
+    "क\u0301א\u0301",
+]
+
+
+@pytest.fixture(scope="module")
+def attacked():
+    rng = np.random.default_rng(5)
+    truth = np.concatenate([np.arange(len(ATTACKS)), rng.integers(0, len(ATTACKS), 300)])
+    called = examples.noisy(rng, truth, len(ATTACKS), 0.7)
+    level = [ATTACKS[i] for i in rng.integers(0, len(ATTACKS), len(truth))]
+    made = assess(
+        truth=[ATTACKS[i] for i in truth], predicted=[ATTACKS[i] for i in called], group={"#import $ ] 🦊": level}
+    )
+    return made.record
+
+
+def opened(content):
+    return PdfReader(io.BytesIO(content), strict=False)
+
+
+def words(content):
+    """The text of all pages, without the places where a word may break."""
+    return " ".join(page.extract_text() for page in opened(content).pages).replace("\u200b", "")
+
+
+def wide():
+    """A hundred classes and fifty groups."""
+    rng = np.random.default_rng(8)
+    truth = np.concatenate([np.arange(100), rng.integers(0, 100, 19_900)])
+    groups = {"site": np.array([f"site {i:02}" for i in range(50)])[rng.integers(0, 50, 20_000)]}
+    return assess(truth=truth, predicted=examples.noisy(rng, truth, 100, 0.8), group=groups)
+
+
+@pytest.mark.parametrize("made", [examples.screening, examples.nasty, examples.lonely, examples.weighted])
+def test_a_record_is_typeset_under_both_standards_and_twice_the_same(made):
+    content = pdf.render(made().record)
+    assert content == pdf.render(made().record)
+    about = opened(content).metadata
+    assert about is not None
+    tagged = content.decode("latin-1")
+    assert "<pdfaid:part>3</pdfaid:part>" in tagged
+    assert "<pdfaid:conformance>A</pdfaid:conformance>" in tagged
+    assert "<pdfuaid:part>1</pdfuaid:part>" in tagged
+
+
+def test_the_compiler_does_check_the_standards():
+    import typst
+
+    bare = b'#image(bytes("<svg xmlns=\\"http://www.w3.org/2000/svg\\" width=\\"9\\" height=\\"9\\"/>"), format: "svg")'
+    with pytest.raises(typst.TypstError, match=r"alt|title|date"):
+        typst.compile(bare, format="pdf", pdf_standards=list(pdf.STANDARDS))
+
+
+def test_another_process_with_another_hash_seed_clock_zone_and_locale_makes_the_same_bytes(tmp_path):
+    record = examples.pinned("binary")
+    record.save(tmp_path / "r.json")
+    code = (
+        "import sys, hashlib; from assay.assess.record import Record; from assay.report.pdf import render;"
+        "print(hashlib.sha256(render(Record.load(sys.argv[1]))).hexdigest())"
+    )
+    import os
+
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "r.json")],
+            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C", "SOURCE_DATE_EPOCH": epoch},
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+        ).stdout
+        for seed, zone, epoch in (("1", "Asia/Tokyo", "1"), ("2", "UTC", "1000000000"))
+    }
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("made", [examples.screening, examples.nasty, examples.infinite])
+def test_the_attached_file_is_the_record(made):
+    record = made().record
+    (attached,) = opened(pdf.render(record)).attachments["record.json"]
+    assert attached == record.to_text().encode()
+    assert json.loads(attached) == dict(record)
+
+
+def test_an_attached_record_gives_the_assessment_back(tmp_path):
+    (attached,) = opened(pdf.render(examples.screening().record)).attachments["record.json"]
+    (tmp_path / "r.json").write_bytes(attached)
+    again = Assessment.from_record(Record.load(tmp_path / "r.json"))
+    assert again["recall"].value == examples.screening()["recall"].value
+
+
+def test_the_date_is_the_one_the_record_was_counted_at():
+    about = opened(pdf.render(examples.pinned("binary"))).metadata
+    assert about.creation_date.date() == datetime(2026, 1, 2, tzinfo=UTC).date()
+    assert about.title == "Assessment of 600 rows"
+
+
+def test_a_record_without_a_date_can_be_typeset():
+    content = {**examples.pinned("binary"), "environment": {"counted_at": "long ago"}}
+    assert opened(pdf.render(Record(content))).metadata.creation_date.year == 1970
+
+
+def test_names_meant_as_markup_stay_names(attacked):
+    shown = words(pdf.render(attacked))
+    # A name may break where a line ends, so spaces do not count.
+    flat = "".join(shown.split())
+    for attack in ATTACKS[:10]:
+        assert "".join(attack.split()) in flat, attack
+    assert "yyyyyyyy" in shown
+    assert "\\U0001f98a" in flat
+    assert "\\u65e5" in flat
+    assert "\\u202eevil" in flat
+    assert "written as escapes" in shown
+
+
+def test_a_hebrew_name_is_set_in_letters():
+    record = assess(truth=["שלום", "b", "c"] * 9, predicted=["שלום", "b", "b"] * 9).record
+    shown = words(pdf.render(record))
+    assert "שלום" in shown or "םולש" in shown
+    assert "written as escapes" not in shown
+
+
+def test_every_character_called_covered_is_covered():
+    """Typeset alone in text, in code and in a chart; the compiler refuses a character without a glyph."""
+    import typst
+
+    letters = [
+        chr(code)
+        for start, end in printable.COVERED
+        for code in range(start, end + 1)
+        if printable.spelled(chr(code)) == chr(code)
+    ]
+    assert len(letters) > 2500
+    program = b"""#set document(title: "t", date: datetime(year: 2026, month: 1, day: 2))
+#set text(font: "Libertinus Serif")
+#for c in json(bytes(sys.inputs.all)) { c; " "; text(font: "DejaVu Sans Mono", c); " "; text(weight: 600, c); " " }
+#image(bytes(sys.inputs.svg), format: "svg", alt: "a")"""
+    texts = "".join(
+        f'<text x="0" y="9">{c}</text>' for c in letters if c not in "<&" and not c.isspace() and c.isprintable()
+    )
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" font-family="Libertinus Serif">{texts}</svg>'
+    made = typst.compile(
+        program,
+        format="pdf",
+        ignore_system_fonts=True,
+        pdf_standards=list(pdf.STANDARDS),
+        sys_inputs={"all": json.dumps(letters), "svg": svg},
+    )
+    assert made.startswith(b"%PDF")
+
+
+def test_a_mixture_that_no_font_covers_is_written_out_and_our_own_signs_stay(monkeypatch):
+    tried = []
+    whole = pdf._compiled
+
+    def refusing(record, document, *, strict):
+        tried.append(strict)
+        if not strict:
+            raise pdf._Uncovered
+        return whole(record, document, strict=strict)
+
+    monkeypatch.setattr(pdf, "_compiled", refusing)
+    shown = words(pdf.render(examples.nasty().record))
+    assert tried == [False, True]
+    assert "∅" in shown
+    assert "\\u05e9" in shown
+
+
+def test_a_page_says_verdict_headline_contents_and_number():
+    content = pdf.render(examples.screening().record)
+    first = opened(content).pages[0].extract_text()
+    order = ["not demonstrated", "were classified rightly", "Headline measures", "Contents", "page 1 of"]
+    places = [first.index(text) for text in order]
+    assert places[:3] == sorted(places[:3])
+    assert "Confusion matrix" in first[places[3] :]
+    outline = [entry.title for entry in opened(content).outline if not isinstance(entry, list)]
+    assert outline[0].endswith("Headline measures")
+
+
+def test_every_chart_has_a_text_alternative():
+    content = pdf.render(examples.screening().record)
+    found = opened(content)
+    alternatives, stack = [], [found.trailer["/Root"]["/StructTreeRoot"]]
+    while stack:
+        node = stack.pop().get_object()
+        if isinstance(node, list):
+            stack += node
+        elif hasattr(node, "get"):
+            if node.get("/S") == "/Figure":
+                alternatives.append(str(node.get("/Alt")))
+            if "/K" in node and not isinstance(node["/K"], int):
+                stack.append(node["/K"])
+    assert len(alternatives) == 8 + 3 * 8
+    assert all(len(one) > 10 for one in alternatives)
+    assert any("lowest" in one and "highest" in one for one in alternatives)
+
+
+def test_fonts_are_embedded_and_nothing_runs_or_calls():
+    content = pdf.render(examples.screening().record)
+    for word in (b"/JavaScript", b"/Launch", b"/URI", b"/SubmitForm", b"http://www.w3.org/2000/svg"):
+        assert word not in content
+    fonts = set()
+    for page in opened(content).pages:
+        for font in page["/Resources"].get("/Font", {}).values():
+            fonts.add(font["/BaseFont"].partition("+")[2])
+    assert fonts
+    assert all(name.startswith(("Libertinus", "NewCM", "DejaVu")) for name in fonts)
+
+
+def test_rendering_opens_no_socket(monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise AssertionError
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    assert pdf.render(examples.pinned("multiclass"))
+
+
+def test_a_hundred_classes_and_fifty_groups_take_less_than_three_seconds():
+    record = wide().record
+    pdf.render(examples.pinned("binary"))
+    took = []
+    for _ in range(3):
+        began = time.process_time()
+        content = pdf.render(record)
+        took.append(time.process_time() - began)
+    assert min(took) < 3
+    assert "site 49" in words(content)
+
+
+def test_merged_sites_show_whether_they_differ_by_more_than_chance():
+    from assay.assess.merging import merge
+
+    parts = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(200) < 0.4
+        called = np.where(rng.random(200) < 0.85, truth, ~truth)
+        parts.append(assess(truth=truth, predicted=called))
+    merged = merge(*[part.tally(site=f"site {i}", smallest_cell=1) for i, part in enumerate(parts)])
+    shown = words(pdf.render(merged.record))
+    assert "beyond chance" in shown
+
+
+def test_a_pdf_is_written_by_its_ending(tmp_path):
+    path = examples.infinite().report(tmp_path / "x.PDF")
+    assert path.read_bytes() == BINARY[".pdf"](examples.infinite().record)
+    assert [found.name for found in tmp_path.iterdir()] == ["x.PDF"]
