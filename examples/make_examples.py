@@ -12,15 +12,21 @@ HOME = Path(__file__).parent.parent / "src" / "assay" / "app" / "examples"
 
 
 def screening(rng: np.random.Generator) -> list[list[str]]:
-    """A screening test: 1,200 people at three sites, one in six ill, the camera of site C a little worse."""
-    rows = [["id", "truth", "predicted", "sex", "site"]]
+    """A screening test: 1,200 people at three sites, one in six ill, the camera of site C a little worse.
+
+    The score is the probability of disease the system states: it calls disease from 0.4 on.
+    """
+    rows, spread = [["id", "truth", "predicted", "sex", "site", "score"]], np.random.default_rng(3)
     for i in range(1200):
         sex, site = rng.choice(["female", "male"]), rng.choice(["A", "B", "C"], p=[0.5, 0.35, 0.15])
         ill = rng.random() < (0.19 if sex == "male" else 0.14)
         found = rng.random() < ((0.90 if site != "C" else 0.78) if ill else (0.06 if site != "C" else 0.13))
-        rows.append(
-            [f"p{i:04d}", "disease" if ill else "healthy", "disease" if found else "healthy", str(sex), str(site)]
-        )
+        # Who is called rightly is called with more certainty; everybody stays on their side of the threshold.
+        sure = spread.gamma(2.2 if ill == found else 1.1, 0.75)
+        score = 1 / (1 + 1.5 * np.exp(-sure if found else sure))
+        shown = f"{min(max(score, 0.4), 0.999) if found else max(min(score, 0.399), 0.001):.3f}"
+        called = "disease" if found else "healthy"
+        rows.append([f"p{i:04d}", "disease" if ill else "healthy", called, str(sex), str(site), shown])
     return rows
 
 

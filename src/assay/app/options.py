@@ -29,6 +29,54 @@ _ROWS = (
     click.option(
         "--unmatched", default="error", show_default=True, help="Rows whose id is on one side only: error or count."
     ),
+    click.option(
+        "--score",
+        "score",
+        metavar="[LABEL=]COLUMN",
+        multiple=True,
+        help="Column with the scores of the positive class; or one for each class: repeat LABEL=COLUMN, or COLUMN where"
+        " the columns are named after the classes (label or prefix_label).",
+    ),
+    click.option(
+        "--scores",
+        metavar="KIND",
+        default="any",
+        show_default=True,
+        help="What the scores are: probability, logit, any. Calibration is measured on probabilities only.",
+    ),
+    click.option(
+        "--threshold",
+        metavar="NUMBER|RULE",
+        help="Call a row positive when its score is at or above this number, if --predicted is not given;"
+        " or a rule that chooses it on the rows of --threshold-from.",
+    ),
+    click.option(
+        "--threshold-from",
+        type=click.Path(),
+        metavar="FILE",
+        help="Rows the threshold is chosen on, with the same columns: validation rows, not these.",
+    ),
+    click.option(
+        "--accept-optimistic-threshold",
+        is_flag=True,
+        help="Choose the threshold on the very rows it is judged on; every output marks it as optimistic.",
+    ),
+    click.option(
+        "--operating-point",
+        "operating_points",
+        metavar="NUMBER",
+        type=float,
+        multiple=True,
+        help="Also list TP, FP, FN and TN at this threshold; repeatable.",
+    ),
+    click.option(
+        "--exact-scores",
+        metavar="NUMBER",
+        type=int,
+        default=4_000_000,
+        show_default=True,
+        help="Distinct scores up to which they are counted one by one; beyond, in bins that keep their order.",
+    ),
     click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
     click.option(
         "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."

@@ -41,7 +41,10 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     limits = limits_of(given)
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
     truth_files, ids = (list(given.pop(name, ())) for name in ("truth_files", "ids"))
+    score, given["threshold"] = _scores(given.pop("score", ())), _threshold(given.pop("threshold", None))
     embedded = given.get("engine") in (None, "duckdb")
+    if score is not None and roles["predicted"] is None:
+        roles.pop("predicted")  # the scores make the predictions
     if missing := [role for role, column in roles.items() if column is None]:
         columns = _columns(truth_files if truth_files and missing == ["truth"] else data, reading) if embedded else []
         raise PlanError(
@@ -57,6 +60,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
             truth_data=truth_files or None,
             id=ids or None,
             **roles,
+            score=score,
             group=groups or None,
             labels=labels or None,
             measures=measures or None,
@@ -86,6 +90,42 @@ def limits_of(given: dict[str, Any]) -> assay.Limits | None:
     """The limits among options, taken out of them."""
     allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
     return assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
+
+
+def _scores(given: Sequence[str]) -> str | list[str] | dict[str, str] | None:
+    """Score columns as typed: one name, several names, or LABEL=COLUMN for each class."""
+    if not given:
+        return None
+    named = [text for text in given if "=" in text]
+    if named and len(named) < len(given):
+        raise PlanError(
+            "score-columns",
+            "some score columns say which class they belong to and others do not",
+            where="--score",
+            found=listed(given),
+            fix="write LABEL=COLUMN for each class",
+        )
+    if not named:
+        return given[0] if len(given) == 1 else list(given)
+    pairs = [text.partition("=")[::2] for text in given]
+    columns = dict(pairs)
+    if len(columns) < len(pairs):
+        twice = sorted({label for label, _ in pairs if sum(other == label for other, _ in pairs) > 1})
+        raise PlanError(
+            "score-columns",
+            f"two score columns are given for {listed(twice)}",
+            where="--score",
+            fix="give one column for each class",
+        )
+    return columns
+
+
+def _threshold(given: str | None) -> float | str | None:
+    """A threshold as typed: a number if it is one, else a rule."""
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        return given
 
 
 @contextmanager
@@ -143,7 +183,14 @@ def _pins(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
 def demo_files() -> Iterator[tuple[str, Path, dict[str, Any]]]:
     """The bundled examples: name, path, and how to read them."""
     roles = {
-        "screening": {"truth": "truth", "predicted": "predicted", "positive": "disease", "groups": ("sex", "site")},
+        "screening": {
+            "truth": "truth",
+            "score": ("score",),
+            "scores": "probability",
+            "threshold": "0.4",
+            "positive": "disease",
+            "groups": ("sex", "site"),
+        },
         "waste": {"truth": "material", "predicted": "sorted_as", "groups": ("camera",)},
     }
     for name, given in roles.items():

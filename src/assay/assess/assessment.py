@@ -14,6 +14,7 @@ from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record
 from assay.assess.rendering import RENDERERS, write_report
+from assay.assess.scoring import ScorePart
 from assay.assess.settings import Settings
 from assay.assess.sites import SMALLEST, site_tally
 from assay.assess.view import ByClass, View
@@ -45,14 +46,15 @@ class Assessment(Mapping[str, Estimate]):
         positive: Label | None,
         census: Census,
         grouped: Grouped | None = None,
+        scores: ScorePart | None = None,
         notes: tuple[str, ...] = (),
         data: Mapping[str, Any] | None = None,
         found_in: Mapping[str, Any] | None = None,
         evidence: Mapping[str, Any] | None = None,
     ) -> None:
         self.confusion, self.settings, self.positive, self.census = confusion, settings, positive, census
-        self.grouped, self.notes = grouped or Grouped(), notes
-        self._view = View(confusion, settings, positive=positive)
+        self.grouped, self.scores, self.notes = grouped or Grouped(), scores, notes
+        self._view = View(confusion, settings, positive=positive, scores=None if scores is None else scores.slice())
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
         self._evidence = dict(evidence or {})
 
@@ -99,7 +101,13 @@ class Assessment(Mapping[str, Estimate]):
         return {
             name: Levels(
                 {
-                    level: View(tally, self.settings, positive=self.positive, slice={name: level})
+                    level: View(
+                        tally,
+                        self.settings,
+                        positive=self.positive,
+                        slice={name: level},
+                        scores=None if self.scores is None else self.scores.slice(name, level),
+                    )
                     for level, tally in levels.items()
                 },
                 name,
@@ -120,9 +128,17 @@ class Assessment(Mapping[str, Estimate]):
     def record(self) -> Record:
         """The Record of this assessment."""
         estimates = self.estimates
-        tallies = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
+        tallies: dict[str, object] = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
+        curves: dict[str, Any] = {}
+        if self.scores is not None:
+            from assay.assess.curves import sections
+
+            tallies["scores"] = self.scores.to_json()
+            curves = sections(self.scores, positive=self.positive, wanted=self.settings.wanted)
         used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
-        plan = {"given": "ad hoc", **self.settings.to_json(), "data": self._data, **self._evidence.get("plan", {})}
+        plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
+        plan |= {"scores": self.scores.facts()} if self.scores is not None else {}
+        plan |= self._evidence.get("plan", {})
         apart = {} if self.sites is None else {"heterogeneity": [one.to_json() for one in self.heterogeneity]}
         return Record(
             {
@@ -134,6 +150,7 @@ class Assessment(Mapping[str, Estimate]):
                 "labels": list(self.labels),
                 "positive": self.positive,
                 "estimates": [estimate.to_json() for estimate in estimates],
+                **curves,
                 "findings": [],
                 "controls": self._evidence.get("controls", []),
                 "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
@@ -211,6 +228,9 @@ class Assessment(Mapping[str, Estimate]):
                     read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]
                 ),
                 grouped=Grouped.from_json(tallies["groups"]),
+                scores=ScorePart.from_json(tallies["scores"], record["plan"]["scores"])
+                if "scores" in tallies
+                else None,
                 notes=tuple(record["notes"]),
                 data=record["plan"]["data"],
                 found_in=record["environment"],

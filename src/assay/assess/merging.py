@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Final, TypeAlias
 
 from assay.assess.assessment import Assessment
 from assay.assess.record import Record
+from assay.assess.scoring import ScorePart
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
+from assay.tally.binned import Tallied
 from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
 
@@ -70,6 +72,7 @@ def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
         positive=first.positive,
         census=reduce(add, (one.census for one in every)),
         grouped=_aligned(grouped, whole.labels),
+        scores=_scores(opened, factor if levels else None),
         notes=(*_notes(every), *_given_twice(opened)),
         data=data,
     )
@@ -102,6 +105,27 @@ def _agree(first: _Opened, other: _Opened) -> None:
             found="; ".join(f"{name}: {ours[name]} and {theirs[name]}" for name in differing),
             fix="count every part with the same settings",
         )
+
+
+def _scores(opened: Sequence[_Opened], factor: str | None) -> ScorePart | None:
+    """The score tallies of all parts; scores in only some of them cannot speak for all rows."""
+    held = [one.assessment.scores for one in opened if one.assessment.scores is not None]
+    if not held:
+        return None
+    if len(held) < len(opened):
+        raise PlanError(
+            "tally-mismatch",
+            f"{len(held)} of {len(opened)} parts have scores",
+            fix="count every part with its scores, or none",
+        )
+    inner = [one.assessment.sites for one in opened]
+    whole = reduce(add, (part.without(name) for part, name in zip(held, inner, strict=True)))
+    if factor is None:
+        return whole
+    sites: dict[Label, Tallied] = {}
+    for one, part, name in zip(opened, held, inner, strict=True):
+        sites |= part.groups[name] if name is not None else {str(one.site): part.whole}
+    return replace(whole, groups={factor: sites, **whole.groups})
 
 
 def _shown(label: object) -> str:

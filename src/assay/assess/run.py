@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from assay.assess.assessment import Assessment
+from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, score_notes, tallied, validation
 from assay.assess.environment import environment
 from assay.assess.record import Record
 from assay.assess.settings import Settings, chosen
+from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, quoted
@@ -21,11 +23,13 @@ from assay.inference.intervals import DRAWS, Wanted
 from assay.inference.resampling import SEED
 from assay.rows.labels import Classes, Locate, classes, kind_of
 from assay.rows.opening import FrameSource, Roles, Source, no_rows, open_source
+from assay.rows.scores import Kind, score_columns
 from assay.tally.base import together
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING, Grouped
+from assay.tally.scoring import EXACT
 
 if TYPE_CHECKING:
     from assay.measures import Measure
@@ -45,6 +49,13 @@ def assess(
     orientation: str | None = None,
     positive: Label | None = None,
     labels: Sequence[Label] | None = None,
+    score: object = None,
+    scores: Kind = "any",
+    threshold: float | str | None = None,
+    threshold_from: object = None,
+    accept_optimistic_threshold: bool = False,
+    operating_points: Sequence[float] = (),
+    exact_scores: int = EXACT,
     group: object = None,
     weight: object = None,
     level: float = 0.95,
@@ -65,7 +76,11 @@ def assess(
     spelled: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Assessment:
-    """Every count-based measure with its interval, from labels or from a confusion matrix.
+    """Every measure with its interval, from labels, from labels and scores, or from a confusion matrix.
+
+    `score` is the column of the positive class, or one column for each class (a mapping, names of columns, a matrix);
+    `scores` says what they are: "probability", "logit" or "any". Without `predicted`, a `threshold` (s >= t) or the
+    largest score calls the class. A threshold by rule, such as "youden", is chosen on the rows of `threshold_from`.
 
     A database is a path or address with table= or query=: "results.duckdb", "results.sqlite", "postgresql://me@host/db".
     A path is read by the embedded engine, within limits=Limits(memory="1GB", threads=2) if stated; or by a Spark
@@ -84,20 +99,19 @@ def assess(
         measures=chosen(measures),
     )
     if confusion is not None:
-        if any(x is not None for x in (truth, predicted, data, truth_data, id, group, weight)):
+        if any(x is not None for x in (truth, predicted, score, data, truth_data, id, group, weight)):
             raise PlanError("role-clash", "both a confusion matrix and rows are given", fix="give one of them")
         from assay.assess.matrix import from_matrix
 
         return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
     for role, column in (("truth", truth), ("predicted", predicted)):
-        if column is None:
+        if column is None and (role == "truth" or score is None):
             raise PlanError(
                 "role-missing",
                 f"no {role} column is given",
                 where=role,
                 fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
             )
-    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id)
     if table is not None or query is not None:
         from assay.rows.reading import Reading
 
@@ -105,27 +119,64 @@ def assess(
         reading = replace(
             reading, table=reading.table if table is None else table, query=reading.query if query is None else query
         )
-    source = open_source(
-        data,
-        roles,
-        reading,
-        progress=progress,
-        engine=engine,
-        limits=limits,
-        truth_data=truth_data,
-        unmatched=unmatched,
+    columns = score_columns(score)
+    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id, score=columns)
+    demand_scores(
+        columns, kind=scores, threshold=threshold, threshold_from=threshold_from, operating_points=operating_points
     )
+
+    def opened(given: object, wanted: Roles, truth_data: object = None) -> Source:
+        return open_source(
+            given,
+            wanted,
+            reading,
+            progress=progress,
+            engine=engine,
+            limits=limits,
+            truth_data=truth_data,
+            unmatched=unmatched,
+        )
+
+    source = opened(data, roles, truth_data)
     try:
+        if columns is None:
+            return _assessed(
+                source,
+                count(source),
+                settings,
+                labels=labels,
+                positive=positive,
+                spelled=spelled,
+                roles=roles,
+                limits=limits,
+                reading=reading,
+            )
+        asked = Asked(
+            columns=columns,
+            kind=scores,
+            drop=missing == "drop",
+            declared=labels,
+            positive=positive,
+            spelled=spelled,
+            given=predicted is not None,
+            rule=threshold,
+            elsewhere=None if threshold_from is None else validation(opened, threshold_from, roles, data),
+            accepted=accept_optimistic_threshold,
+            points=tuple(float(one) for one in operating_points),
+            exact=exact_scores,
+        )
+        found = decided_scores(source, asked)
         return _assessed(
-            source,
-            count(source),
+            found.source,
+            found.counted,
             settings,
-            labels=labels,
+            labels=found.labels,
             positive=positive,
             spelled=spelled,
             roles=roles,
             limits=limits,
             reading=reading,
+            decided=found,
         )
     finally:
         source.close()
@@ -164,10 +215,13 @@ def _assessed(
     roles: Roles,
     limits: Limits | None,
     reading: Reading | None,
+    decided: Decided | None = None,
 ) -> Assessment:
     if not counted_.rows:
         raise no_rows(source.where)
     scored, census = _without_missing(counted_, settings, source)
+    if decided is not None and decided.lost:
+        census = census + Census(read=decided.lost, scored=0, excluded={"score is missing": decided.lost})
     if not census.scored:
         raise RowsError(
             "no-rows",
@@ -184,7 +238,9 @@ def _assessed(
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     if spelled:
-        labels, positive = _as_spelled(labels, positive, {*truth, *predicted})
+        own = speller({*truth, *predicted})
+        labels = None if labels is None else [own(x) for x in labels]
+        positive = None if positive is None else own(positive)
     settled = classes(
         truth=cast("set[Label]", truth),
         predicted=cast("set[Label]", predicted),
@@ -197,13 +253,16 @@ def _assessed(
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
+    part = None if decided is None else tallied(decided, settled)
+    more = (*decided.notes, *score_notes(part, settled.positive)) if decided is not None and part is not None else ()
     return Assessment(
         confusion,
         settings,
         positive=settled.positive,
         census=census,
         grouped=_grouped(counted_, settled, kinds, source),
-        notes=(*notes, *settled.notes, *_file_notes(source)),
+        scores=part,
+        notes=(*notes, *settled.notes, *more, *_file_notes(source)),
         data=_about(source, roles, reading),
         found_in=environment() | ({"limits": limits.to_json()} if limits is not None else {}),
     )
@@ -266,21 +325,6 @@ def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tup
         found="; ".join(f"{role}: {quoted(label)}" for role, label in first.items()),
         fix='make both one type before assessing, for instance both text; 1 and "1" are different labels',
     )
-
-
-def _as_spelled(
-    labels: Sequence[Label] | None, positive: Label | None, seen: set[Label | None]
-) -> tuple[Sequence[Label] | None, Label | None]:
-    """Labels typed on a command line, matched to the data's own type by how they are written."""
-    known = {str(label): label for label in seen if label is not None}
-    numbers = bool(known) and all(not isinstance(x, (str, bool)) for x in known.values())
-
-    def one(text: Label) -> Label:
-        if str(text) in known:
-            return known[str(text)]
-        return int(text) if numbers and str(text).lstrip("-").isdigit() else text
-
-    return None if labels is None else [one(x) for x in labels], None if positive is None else one(positive)
 
 
 def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001

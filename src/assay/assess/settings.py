@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
@@ -13,7 +13,19 @@ from assay.core.traits import Task
 from assay.inference.intervals import Wanted
 from assay.measures import REGISTRY, Measure, parse
 from assay.measures.averages import POLICIES, Policy
+from assay.rows.scores import Kind
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
+
+ONE_CLASS = (Binary, Ranked)
+"""What a measure takes that speaks of one class against the rest."""
+ALL_CLASSES = (Multiclass, Scores, Ranks)
+OF_PROBABILITIES = ("probabilities", "calibration", "cost")
+"""Families whose measures of scores need probabilities."""
+Scored: TypeAlias = Kind | None
+"""What the scores are, or None where there are none."""
 
 CHOICES = {
     "missing": ("error", "drop"),
@@ -112,20 +124,33 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     return tuple({one.title: one for one in found}.values())
 
 
-def of_whole(task: Task, wanted: Sequence[Measure] | None) -> list[Measure]:
-    """The measures of the whole table that fit a task."""
+def of_whole(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None) -> list[Measure]:
+    """The measures of the whole table that fit a task, and the scores if there are some."""
     if wanted is not None:
-        return [m for m in wanted if m.takes is Multiclass or task is Task.BINARY]
-    every = [m for m in REGISTRY if not m.needs and not m.from_scores and m.only in (None, task)]
+        return [m for m in wanted if m.takes in ALL_CLASSES or task is Task.BINARY]
+    every = [m for m in REGISTRY if not m.needs and m.only in (None, task) and _fits(m, scored)]
     if task is Task.BINARY:
         # Averages over the two classes are there on request; in a binary table they crowd out what is asked.
-        return [m for m in every if m.takes is Binary or m.average is None or m.name == "balanced_accuracy"]
-    return [m for m in every if m.takes is Multiclass]
+        return [m for m in every if m.takes in ONE_CLASS or m.average is None or m.name == "balanced_accuracy"]
+    return [m for m in every if m.takes in ALL_CLASSES]
 
 
-def of_class(task: Task, wanted: Sequence[Measure] | None) -> list[Measure]:
+def of_class(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None) -> list[Measure]:
     """The measures of one class against the rest that fit a task."""
     if task is Task.BINARY:
         return []
     every = wanted if wanted is not None else [m for m in REGISTRY if not m.needs and m.only in (None, task)]
-    return [m for m in every if m.takes is Binary]
+    return [m for m in every if m.takes in ONE_CLASS and (wanted is not None or _fits(m, scored))]
+
+
+def _fits(measure: Measure, scored: Scored) -> bool:
+    return not measure.from_scores or (scored is not None and why_unfit(measure, scored) is None)
+
+
+def why_unfit(measure: Measure, scored: Scored) -> str | None:
+    """Why a measure of scores cannot be had from scores of a kind, or None."""
+    if scored is None:
+        return "needs scores, and labels alone were given"
+    if measure.family in OF_PROBABILITIES and scored != "probability":
+        return "speaks of probabilities, and the scores are not stated to be such"
+    return None

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import cast
 
-from assay.assess.settings import Settings, of_class, of_whole
+from assay.assess.scoreslice import ScoreSlice
+from assay.assess.settings import ONE_CLASS, Scored, Settings, of_class, of_whole, why_unfit
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
@@ -34,8 +35,9 @@ class View(Mapping[str, Estimate]):
         *,
         positive: Label | None,
         slice: dict[str, Label] | None = None,  # noqa: A002
+        scores: ScoreSlice | None = None,
     ) -> None:
-        self.confusion, self.settings, self.positive = confusion, settings, positive
+        self.confusion, self.settings, self.positive, self.scores = confusion, settings, positive, scores
         self.slice = slice or {}
         self.task = Task.MULTICLASS if positive is None else Task.BINARY
         self._uncertainty = Uncertainty(confusion, settings.wanted, positive=positive)
@@ -60,17 +62,22 @@ class View(Mapping[str, Estimate]):
     @cached_property
     def measures(self) -> list[Measure]:
         """The measures of the whole table."""
-        return of_whole(self.task, self.settings.measures)
+        return of_whole(self.task, self.settings.measures, self.scored)
 
     @cached_property
     def class_measures(self) -> list[Measure]:
         """The measures of one class against the rest."""
-        return of_class(self.task, self.settings.measures)
+        return of_class(self.task, self.settings.measures, self.scored)
 
     @cached_property
     def by_class(self) -> ByClass:
         """Estimates of each class against the rest."""
         return ByClass(self)
+
+    @property
+    def scored(self) -> Scored:
+        """What the scores are, or None where there are none."""
+        return None if self.scores is None else self.scores.kind
 
     def column(self, measure: Measure) -> list[Estimate]:
         """A class measure for every class, in the order of the labels."""
@@ -98,17 +105,32 @@ class View(Mapping[str, Estimate]):
 
     def _estimate(self, measure: Measure) -> Estimate:
         if measure.from_scores:
-            raise PlanError(
-                "measure-unfit", f"{measure.name} needs scores, and labels alone were given", fix="give score="
-            )
-        if measure.takes is Binary and self.positive is None:
+            self._demand_fit(measure)
+        if measure.takes in ONE_CLASS and self.positive is None:
             raise PlanError(
                 "measure-unfit",
                 f"{measure.name} speaks of one class, and there are {self.confusion.k}",
                 fix=f"ask one class, by_class[{quoted(self.confusion.labels[0])}][{measure.name!r}], or an average",
             )
+        if measure.from_scores:
+            return self._from_scores(measure, self.positive, None)
         result = self._named(self._value(measure), self.positive)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
+        """An estimate from scores; `label` names the class where it is one of many."""
+        scores = self._demand_fit(measure)
+        value, found, notes = scores.estimate(measure, positive, self.settings.wanted)
+        return self._made(measure, self._named(value, positive), found, label, notes)
+
+    def _demand_fit(self, measure: Measure) -> ScoreSlice:
+        """The scores, if a measure can be had from them."""
+        why = why_unfit(measure, self.scored)
+        if self.scores is None or why is not None:
+            stated = 'state it: scores="probability" (--scores probability)'
+            fix = stated if self.scores is not None else "give score=... (--score)"
+            raise PlanError("measure-unfit", f"{measure.name} {why}", fix=fix)
+        return self.scores
 
     def _value(self, measure: Measure) -> Value:
         """The value; what a measure refuses for one slice of the rows becomes the reason there is none."""
@@ -120,6 +142,8 @@ class View(Mapping[str, Estimate]):
             return Undefined(reason=error.what, code="refused")
 
     def _class_estimates(self, measure: Measure) -> list[Estimate]:
+        if measure.from_scores:
+            return [self._from_scores(measure, label, label) for label in self.confusion.labels]
         stack = measure.raw(self.tables.one_vs_rest())
         if isinstance(stack, Undefined):
             msg = f"{measure.name} gave no stack"
@@ -146,7 +170,9 @@ class View(Mapping[str, Estimate]):
         other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(positive)}"
         return result.named(positive=quoted(positive), negative=other)
 
-    def _made(self, measure: Measure, result: Value, found: Found, label: Label | None) -> Estimate:
+    def _made(
+        self, measure: Measure, result: Value, found: Found, label: Label | None, more: tuple[str, ...] = ()
+    ) -> Estimate:
         interval = found if isinstance(found, Interval) else None
         n = cast("Count", result.denominator) if isinstance(result, Share) else self.confusion.total
         notes = [f"only {counted(self.confusion.rows, 'row')}"] if self.slice and self.confusion.rows < SMALL else []
@@ -160,7 +186,7 @@ class View(Mapping[str, Estimate]):
             n=n,
             label=label,
             slice=self.slice,
-            notes=tuple(notes),
+            notes=(*notes, *more),
         )
 
 
@@ -201,7 +227,7 @@ class ClassView(Mapping[str, Estimate]):
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a class measure."""
         measure = parse(name)
-        if measure.takes is not Binary:
+        if measure.takes not in ONE_CLASS:
             raise PlanError(
                 "measure-unfit",
                 f"{measure.name} speaks of all classes together",
@@ -211,7 +237,7 @@ class ClassView(Mapping[str, Estimate]):
 
     def __iter__(self) -> Iterator[str]:
         """The names of the class measures."""
-        every = self._view.class_measures or of_class(Task.MULTICLASS, None)
+        every = self._view.class_measures or of_class(Task.MULTICLASS, None, self._view.scored)
         return iter([m.title for m in every])
 
     def __len__(self) -> int:

@@ -50,6 +50,7 @@ CODES: dict[str, str] = {
     "target-not-reached": "No threshold reaches the target that was asked for.",
     "score-columns": "The score columns do not fit the classes.",
     "probabilities-not-normalised": "The probabilities of a row do not add up to 1.",
+    "threshold-optimistic": "A threshold was to be chosen on the very rows it is judged on.",
     "count-overflow": "A count is larger than 2^63 - 1.",
     "count-not-whole": "A cell of a confusion matrix is negative, fractional or not finite.",
     "orientation-undeclared": "A confusion matrix came without saying what its rows are.",

@@ -10,10 +10,11 @@ from typing import Any, Final
 from assay.assess.record import Record
 from assay.assess.view import SMALL
 from assay.core.text import listed, quoted, visible
-from assay.report import background, sentences
+from assay.report import background, scoresentences, sentences
 from assay.report.background import Choice
 from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
 from assay.report.entries import About, Entry, about, amount, entry, prose
+from assay.report.scoring import Scoring, read_scores
 from assay.report.spread import Spread, spreads
 
 HEADLINE: Final = {
@@ -38,6 +39,13 @@ HEADLINE: Final = {
         "cohen_kappa",
     ),
 }
+OF_SCORES: Final = {
+    "binary": ("auroc", "average_precision", "brier_score"),
+    "multiclass": ("auroc_macro", "log_loss_multiclass"),
+}
+"""Headlines that are there where scores are."""
+NOT_BY_GROUP: Final = ("average_precision", "brier_score", "log_loss_multiclass")
+"""Headlines that depend on how common a class is, which differs between groups by itself."""
 BASELINE: Final = "no_information_rate"
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
 OF_CLASS: Final = ("precision", "recall", "f1")
@@ -138,6 +146,7 @@ class Document:
     undefined: tuple[Entry, ...]
     infinite: tuple[Entry, ...]
     factors: tuple[Factor, ...]
+    scoring: Scoring | None
     rows: str
     notes: tuple[str, ...]
     methods: tuple[tuple[str, str], ...]
@@ -166,7 +175,7 @@ def read(record: Record) -> Document:
     whole = {title: entry(estimate) for title, estimate in found.whole.items()}
     headline = _headline(str(record["task"]), whole)
     classes = _classes(found, tally)
-    factors = tuple(_factors(record, found, headline))
+    factors = tuple(_factors(record, found, [one for one in headline if one.about.measure not in NOT_BY_GROUP]))
     undefined = tuple(one for one in whole.values() if not one.defined)
     families = _families(whole.values())
     return Document(
@@ -189,6 +198,7 @@ def read(record: Record) -> Document:
         undefined=undefined,
         infinite=tuple(one for one in whole.values() if one.endless),
         factors=factors,
+        scoring=read_scores(record, record["estimates"]),
         rows=prose(sentences.rows_equation(record["rows"])),
         notes=tuple(prose(note) for note in record.get("notes", ())),
         methods=tuple(
@@ -220,7 +230,7 @@ def _sorted(estimates: Iterable[Mapping[str, Any]]) -> _Sorted:
 
 
 def _headline(task: str, whole: Mapping[str, Entry]) -> tuple[Entry, ...]:
-    wanted = [whole[name] for name in HEADLINE.get(task, ()) if name in whole]
+    wanted = [whole[name] for name in (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ())) if name in whole]
     return tuple(wanted or [one for one in whole.values() if one.about.family != "counts"][:MOST_HEADLINES])
 
 
@@ -265,6 +275,9 @@ def _remarks(
     small = sum(level.small for factor in factors for level in factor.levels)
     if small:
         yield Remark(sign="△", word="small groups", sentence=sentences.small_groups(small, SMALL))
+    for one in record.get("operating_points", ()):
+        if one.get("optimistic"):
+            yield Remark(sign="△", word="optimistic threshold", sentence=scoresentences.optimistic(one["threshold"]))
     if tally.weighted:
         yield Remark(sign="△", word="weighted", sentence=sentences.weighted_rows())
 

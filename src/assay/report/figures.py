@@ -54,7 +54,7 @@ def axis(entries: Sequence[Entry]) -> Axis:
     floor = min((one.about.span[0] for one in entries), default=0.0)
     ceiling = max((one.about.span[1] for one in entries), default=1.0)
     low, high = (min(ends), max(ends)) if ends else (max(floor, 0.0), min(ceiling, 1.0))
-    step = _step(max(high - low, 0.2))
+    step = step_of(max(high - low, 0.2))
     start, stop = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     start, stop = max(start, floor), min(stop, ceiling)
     if stop - start < 2 * step:  # two steps at least, or a chart of equal values would have no width
@@ -63,7 +63,7 @@ def axis(entries: Sequence[Entry]) -> Axis:
     return Axis(low=start, high=stop, ticks=tuple(start + i * (stop - start) / count for i in range(count + 1)))
 
 
-def _step(width: float) -> float:
+def step_of(width: float) -> float:
     """A round step that divides a width into three to five parts."""
     rough = width / 4
     power = 10.0 ** math.floor(math.log10(rough))

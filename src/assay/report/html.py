@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as one HTML file: no request, no script, light and dark, on screen and on paper."""
+"""The report as one HTML file: no request, light and dark, on screen and on paper; a script only moves a threshold."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from assay.assess.record import Record
-from assay.report import sentences, shades
+from assay.report import scoresentences, sentences, shades
 from assay.report.document import Classes, Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.figures import Point, axis, bar, forest
+from assay.report.scoring import Scoring
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -46,11 +47,16 @@ def render(record: Record) -> str:
     """The whole page."""
     document = read(record)
     style = stylesheet()
+    moves = document.scoring is not None and document.scoring.now is not None and bool(document.scoring.curves)
+    script = slider() if moves else ""
     return _template().render(
         d=document,
         s=sentences,
+        w=scoresentences,
         style=Markup(style),  # noqa: S704  our own file
-        policy=policy(style),
+        script=Markup(script),  # noqa: S704  our own file
+        policy=policy(style, script),
+        charts=_charts(document.scoring),
         version=version(),
         sections=_sections(document),
         matrix_class=_matrix_class(document.matrix.labels),
@@ -62,10 +68,25 @@ def render(record: Record) -> str:
     )
 
 
-def policy(style: str) -> str:
-    """What a browser may do with the page: use this style, show data images, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+def policy(style: str, script: str = "") -> str:
+    """What a browser may do with the page: use this style and this script, show data images, and nothing else."""
+    may_run = f" script-src 'sha256-{_digest(script)}';" if script else ""
+    return (
+        f"default-src 'none'; style-src 'sha256-{_digest(style)}';{may_run}"
+        " img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def slider() -> str:
+    """The script that moves the threshold; the page is complete without it."""
+    text = files("assay.report").joinpath("slider.js").read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines() if not line.lstrip().startswith("//"))
+    return "\n".join(line for line in lines if line)
 
 
 @cache
@@ -107,6 +128,7 @@ def _sections(document: Document) -> list[tuple[str, str]]:
         ("headline", sentences.HEADLINE, document.headline),
         ("matrix", "Confusion matrix", True),
         ("classes", "Class by class", document.classes),
+        ("scores", "Scores and thresholds", document.scoring),
         ("averages", "Averages", document.averages),
         ("measures", "All measures", True),
         ("groups", "Group by group", document.factors),
@@ -148,6 +170,35 @@ def _plots(rows: Sequence[tuple[Point, ...]], *, by: str, wholes: Sequence[Entry
         svg = forest(points, by=by, scale=axis(alike), whole=whole)
         charts.append(Markup(svg))  # noqa: S704  escaped there
     return Plots(charts=tuple(charts), shown=len(rows), cut=len(rows) < total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charts:
+    """Charts of scores."""
+
+    curves: tuple[tuple[Markup, Markup], ...]
+    reliability: Markup | None
+    decision: Markup | None
+    histogram: Markup | None
+
+
+def _charts(found: Scoring | None) -> Charts | None:
+    if found is None:
+        return None
+    from assay.report import charts
+
+    place = found.now.place if found.now is not None else None
+    cut = found.now.value if found.now is not None else None
+    pairs = (
+        (Markup(charts.roc(one, place)), Markup(charts.precision_recall(one, place)))  # noqa: S704  escaped there
+        for one in found.curves
+    )
+    return Charts(
+        curves=tuple(pairs),
+        reliability=Markup(charts.reliability(found.bins)) if found.bins else None,  # noqa: S704
+        decision=Markup(charts.decision(found.decision)) if found.decision else None,  # noqa: S704
+        histogram=Markup(charts.histogram(found.histogram, cut)) if found.histogram else None,  # noqa: S704
+    )
 
 
 def _class_plots(classes: Classes | None) -> Plots:

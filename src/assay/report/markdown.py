@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from assay.assess.record import Record
-from assay.report import sentences
+from assay.report import scoresentences, sentences
 from assay.report.document import Document, Factor, read
 from assay.report.entries import Entry
+from assay.report.scoring import Bin
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -27,6 +28,7 @@ def render(record: Record) -> str:
         [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
         _headline(document),
         _matrix(document),
+        _scores(document),
         _classes(document),
         _averages(document),
         *(_factor(factor, document) for factor in document.factors),
@@ -107,6 +109,37 @@ def _matrix(document: Document) -> list[str]:
         for row in matrix.rows
     ]
     return ["## Confusion matrix", "", *table(head, [*rows, ["all", *matrix.totals, matrix.total]])]
+
+
+def _scores(document: Document) -> list[str]:
+    found = document.scoring
+    if found is None:
+        return []
+    lines = ["## Scores and thresholds", "", prose(found.said)]
+    if found.operating:
+        head = ["threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision", "chosen"]
+        rows = [
+            [
+                one.threshold,
+                *(one.tp, one.fp, one.fn, one.tn, one.recall, one.specificity, one.precision),
+                prose(one.chosen) + (f"; △ {scoresentences.OPTIMISTIC}" if one.optimistic else ""),
+            ]
+            for one in found.operating
+        ]
+        lines += ["", *table(head, rows, align="rrrrrrrrl")]
+    if found.bins:
+        head = ["predicted probability", "rows", "mean", f"share of positives ({document.level} interval)"]
+        rows = [
+            [f"{one.low:.2g} to {one.high:.2g}", one.shown, f"{one.score:.3f}", _reached(one)] for one in found.bins
+        ]
+        lines += ["", *table(head, rows, align="lr")]
+    return lines
+
+
+def _reached(one: Bin) -> str:
+    if one.share_low is None or one.share_high is None:
+        return f"{one.share:.3f}"
+    return f"{one.share:.3f} ({one.share_low:.3f} to {one.share_high:.3f})"
 
 
 def _classes(document: Document) -> list[str]:

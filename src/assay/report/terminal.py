@@ -68,6 +68,7 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     page.blank()
     _headline(page, document)
     _matrix(page, document.matrix, weighted=document.weighted)
+    _operating(page, document)
     _classes(page, document)
     _averages(page, document)
     for factor in document.factors:
@@ -207,6 +208,29 @@ def _short(one: Entry, digits: int) -> str:
     if one.low is None or one.high is None:
         return "" if not one.defined else "none"
     return f"{figure(one.low, digits=digits)}–{figure(one.high, digits=digits)}"
+
+
+def _operating(page: _Page, document: Document) -> None:
+    found = document.scoring
+    if found is None:
+        return
+    page.head("Scores")
+    page.said(found.said)
+    if not found.operating:
+        return
+    head = ["threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision"]
+    rows = [
+        [
+            Text(f"△ {one.threshold}" if one.optimistic else one.threshold, "orange" if one.optimistic else ""),
+            *map(Text, (one.tp, one.fp, one.fn, one.tn)),
+            *(Text(value, "blue") for value in (one.recall, one.specificity, one.precision)),
+        ]
+        for one in found.operating
+    ]
+    page.table(Table(head, rows), Table(head[:5], [row[:5] for row in rows]))
+    for one in found.operating:
+        if one.chosen != "stated":
+            page.said(f"{one.threshold}: {one.chosen}", hang="  ")
 
 
 def _classes(page: _Page, document: Document) -> None:

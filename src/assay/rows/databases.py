@@ -121,6 +121,7 @@ def from_database(
     if isinstance(opened, OpenedFile):
         return replace(of_opened(opened, roles), where=where)
     try:
+        _demand_no_scores(roles, where)
         for role, name in roles.named().items():
             opened.check(require(str(name), opened.columns, where), number=role == "weight")
     except BaseException:
@@ -135,6 +136,17 @@ def from_database(
         where=where,
         opened=opened,
     )
+
+
+def _demand_no_scores(roles: Roles, where: str) -> None:
+    if roles.score is not None:
+        raise PlanError(
+            "refused-format",
+            "scores are not counted inside this kind of database",
+            where=where,
+            known="files, frames, Spark, and .duckdb databases",
+            fix="write the rows to a file such as .parquet, or leave the scores out",
+        )
 
 
 def open_database(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add, or_
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from assay.rows.opened import OpenedFile
 
+Frame: TypeAlias = Any
+"""One of Narwhals' frames, eager or lazy."""
 PREDICTED: Final = "assay_predicted"
 ROW: Final = "assay_row"
 NUMBER: Final = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
@@ -155,6 +157,11 @@ def _plain(values: list[Any]) -> NDArray[Any]:
     held: NDArray[np.object_] = np.empty(len(values), dtype=object)
     held[:] = values
     return held
+
+
+def complete(source: FrameSource) -> Frame:
+    """The rows that have a predicted label."""
+    return source.frame.filter(~nw.col(source.predicted).is_null()) if source.predicted else source.frame
 
 
 def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:

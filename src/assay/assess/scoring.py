@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an assessment knows of scores: their tallies, and the thresholds in force or declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from assay.assess.scoreslice import ScoreSlice
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.rows.scores import Kind
+from assay.tally.binned import LISTED, Binned, Tallied, bin_map, binned, joined, tally_from_json
+from assay.tally.ranks import Ranks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A threshold in force or declared: its value, where it comes from, and whether that flatters."""
+
+    value: float
+    chosen: str = "stated"
+    optimistic: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {"value": self.value, "from": self.chosen, "optimistic": self.optimistic}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Threshold:
+        """The inverse of `to_json`."""
+        return cls(value=content["value"], chosen=content["from"], optimistic=content["optimistic"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorePart:
+    """What an assessment knows of scores: tallies of all rows and of each group, and the thresholds."""
+
+    kind: Kind
+    whole: Tallied
+    groups: dict[str, dict[Label, Tallied]] = field(default_factory=dict)
+    ranks: Ranks | None = None
+    """Where the true class ranks among the scores of its row, where every class has a column."""
+    thresholds: tuple[Threshold, ...] = ()
+    decided: str | None = None
+    """How predictions were made of the scores: "threshold", "largest", or None where they were given."""
+
+    def to_json(self) -> dict[str, object]:
+        """The tallies, as in a Record: more than LISTED distinct scores are held in bins."""
+        return {
+            "whole": self._kept(self.whole).to_json(),
+            "groups": {
+                name: [{"level": level, "scores": self._kept(tally).to_json()} for level, tally in levels.items()]
+                for name, levels in self.groups.items()
+            },
+            "ranks": None if self.ranks is None else self.ranks.to_json(),
+        }
+
+    def _kept(self, tally: Tallied) -> Tallied:
+        if isinstance(tally, Binned) or tally.weighted or tally.distinct <= LISTED:
+            return tally
+        return binned(tally, bin_map(probability=self.kind == "probability"))
+
+    def facts(self) -> dict[str, object]:
+        """What is stated of the scores, as in the plan of a Record."""
+        return {
+            "kind": self.kind,
+            "decided": self.decided,
+            "thresholds": [one.to_json() for one in self.thresholds],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any], facts: Mapping[str, Any]) -> ScorePart:
+        """The inverse of `to_json` and `facts`."""
+        return cls(
+            kind=facts["kind"],
+            whole=tally_from_json(content["whole"]),
+            groups={
+                name: {entry["level"]: tally_from_json(entry["scores"]) for entry in levels}
+                for name, levels in content["groups"].items()
+            },
+            ranks=None if content["ranks"] is None else Ranks.from_json(content["ranks"]),
+            thresholds=tuple(Threshold.from_json(one) for one in facts["thresholds"]),
+            decided=facts["decided"],
+        )
+
+    def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
+        """The scores of all rows, or of one level of a factor."""
+        if factor is None:
+            return ScoreSlice(kind=self.kind, tally=self.whole, ranks=self.ranks)
+        held = self.groups.get(factor, {}).get(cast("Label", level))
+        return None if held is None else ScoreSlice(kind=self.kind, tally=held)
+
+    def without(self, factor: str | None) -> ScorePart:
+        """The same without one way to group rows."""
+        return replace(self, groups={name: levels for name, levels in self.groups.items() if name != factor})
+
+    def __add__(self, other: ScorePart) -> ScorePart:
+        """Both together, level by level."""
+        if self.facts() != other.facts():
+            raise PlanError(
+                "tally-mismatch",
+                "the two parts state other kinds of scores or other thresholds",
+                found=f"{self.facts()} and {other.facts()}",
+                fix="count every part with the same statement",
+            )
+        groups = {name: _levels(levels, other.groups.get(name, {})) for name, levels in self.groups.items()}
+        ranks = self.ranks + other.ranks if self.ranks is not None and other.ranks is not None else None
+        return replace(self, whole=joined(self.whole, other.whole), groups=groups, ranks=ranks)
+
+
+def _levels(a: dict[Label, Tallied], b: dict[Label, Tallied]) -> dict[Label, Tallied]:
+    every = [*a, *(level for level in b if level not in a)]
+    return {
+        level: joined(a[level], b[level]) if level in a and level in b else (a if level in a else b)[level]
+        for level in every
+    }

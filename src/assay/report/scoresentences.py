@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of scores, curves and thresholds; numbers and names come in ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from assay.core.text import counted
+from assay.report.sentences import SEE_TABLE
+
+ROC: Final = "ROC curve"
+PRECISION_RECALL: Final = "Precision-recall curve"
+RELIABILITY: Final = "Reliability"
+DECISION: Final = "Decision curve"
+HISTOGRAM: Final = "Scores by true class"
+NOBODY: Final = "none called"
+OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"
+
+KINDS: Final = {
+    "probability": "stated to be probabilities",
+    "logit": "stated to be logits",
+    "any": "not stated to be probabilities, so only their order counts",
+}
+
+
+def scores_said(facts: Mapping[str, object]) -> str:
+    """What the scores are."""
+    distinct = int(str(facts.get("distinct") or 0))
+    said = f"The scores are {KINDS.get(str(facts.get('kind')), str(facts.get('kind')))}; {distinct:,} are distinct"
+    tied = facts.get("tied_pairs")
+    if isinstance(tied, (int, float)) and tied:
+        share = f"{float(tied) * 100:.2g} %" if float(tied) >= 1e-4 else "fewer than 0.01 %"  # noqa: PLR2004
+        said += f", and {share} of pairs of a positive and a negative are tied"
+    return f"{said}."
+
+
+def roc_described(area: str, label: str) -> str:
+    """A ROC curve for who cannot see it."""
+    whose = f" of {label}" if label else ""
+    return f"True positive rate over false positive rate{whose}; area {area or 'not given'}; {SEE_TABLE}."
+
+
+def pr_described(area: str, label: str) -> str:
+    """A precision-recall curve for who cannot see it."""
+    whose = f" of {label}" if label else ""
+    return f"Precision over recall{whose}; average precision {area or 'not given'}; {SEE_TABLE}."
+
+
+def reliability_described(bins: Sequence[tuple[float, float]]) -> str:
+    """A reliability diagram for who cannot see it."""
+    if not bins:
+        return "No bin holds a row."
+    score, share = max(bins, key=lambda one: abs(one[0] - one[1]))
+    return (
+        f"{counted(len(bins), 'bin')} of predicted probabilities; the widest gap is at {score:.2f},"
+        f" where the share of positives is {share:.2f}; {SEE_TABLE}."
+    )
+
+
+def decision_described(best_from: str, best_to: str) -> str:
+    """A decision curve for who cannot see it."""
+    if not best_from:
+        return "Net benefit by threshold probability; the model is nowhere better than treating all or none."
+    return (
+        "Net benefit by threshold probability; the model is better than treating all or none"
+        f" from {best_from} to {best_to}; {SEE_TABLE}."
+    )
+
+
+def histogram_described(positives: str, negatives: str) -> str:
+    """A histogram of scores for who cannot see it."""
+    return (
+        f"Positives above the line, negatives below, each side drawn to its own height;"
+        f" the middle positive scores {positives or 'nothing'}, the middle negative {negatives or 'nothing'}."
+    )
+
+
+def curves_cut(shown: int, hidden: int) -> str:
+    """Why not every class has its curves here."""
+    return f"{counted(shown, 'class', 'classes')} shown; the Record has the curves of {hidden:,} more."
+
+
+def optimistic(threshold: object) -> str:
+    """The mark of a threshold chosen on the rows it is judged on."""
+    return f"The threshold {threshold:.6g} was {OPTIMISTIC}."

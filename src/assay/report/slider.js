@@ -1,0 +1,38 @@
+// Moves the threshold: point, cells and rates together, from the counts the page carries.
+(() => {
+const card = document.getElementById('threshold'), range = document.getElementById('t');
+if (!card || !range) return;
+const points = card.dataset.points.split(';').map(p => p.split(',').map(x => x === '' ? null : Number(x)));
+const [, positives, negatives] = points[points.length - 1];
+const at = id => document.getElementById(id);
+const start = Number(range.value), from = at('t-from').textContent;
+// The frame of the charts: left and top edge, and side.
+const [LEFT, TOP, SIDE] = [40, 30, 240];
+const rate = (a, b) => b ? (a / b).toFixed(3) : '\u2205';
+const count = n => n.toLocaleString('en', {maximumFractionDigits: 3});
+const place = (mark, x, y) => { if (mark) { mark.setAttribute('cx', LEFT + SIDE * x); mark.setAttribute('cy', TOP + SIDE * (1 - y)); } };
+const histogram = at('cut') ? at('cut').closest('svg') : null;
+const shown = {now: at('t-now').textContent};
+const move = () => {
+const i = Number(range.value), [threshold, tp, fp] = points[i], fn = positives - tp, tn = negatives - fp;
+const name = i === start ? shown.now : threshold === null ? 'none called' : String(Number(threshold.toPrecision(6)));
+at('t-now').textContent = name;
+at('t-from').textContent = i === start ? from : 'moved by hand; the report rests on ' + shown.now;
+const cells = {tp, fp, fn, tn};
+for (const cell in cells) at('c-' + cell).textContent = count(cells[cell]);
+const rates = {recall: rate(tp, positives), spec: rate(tn, negatives), prec: rate(tp, tp + fp), npv: rate(tn, tn + fn),
+f1: rate(2 * tp, 2 * tp + fp + fn), acc: rate(tp + tn, positives + negatives), call: rate(tp + fp, positives + negatives)};
+for (const one in rates) at('r-' + one).textContent = rates[one];
+place(at('mark-roc'), fp / negatives, tp / positives);
+place(at('mark-pr'), tp / positives, tp + fp ? tp / (tp + fp) : 1);
+if (histogram && threshold !== null) {
+const low = Number(histogram.dataset.low), high = Number(histogram.dataset.high);
+const x = LEFT + SIDE * Math.min(1, Math.max(0, (threshold - low) / (high - low)));
+at('cut').setAttribute('d', at('cut').getAttribute('d').replace(/^M[\d.]+/, 'M' + x.toFixed(1)));
+}
+range.setAttribute('aria-valuetext', 'threshold ' + name + ', recall ' + rates.recall + ', precision ' + rates.prec);
+};
+range.hidden = false;
+range.addEventListener('input', move);
+range.setAttribute('aria-valuetext', 'threshold ' + shown.now);
+})();

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Score tallies of any number of rows: one class against the rest, in bins that keep the order of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError, RecordError
+from assay.core.labels import Label
+from assay.core.text import listed, quoted
+from assay.tally.base import VERSION, digest
+from assay.tally.scorebins import PROBABILITY, REAL, BinMap, ScoreBins
+from assay.tally.scores import Scores
+
+if TYPE_CHECKING:
+    from assay.tally.ranked import Ranked
+
+LISTED: Final = 50_000
+"""Distinct scores up to which a Record lists them all, about a megabyte; beyond, it holds bins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Binned:
+    """Positives and negatives by bin of score, for each class that has a column of scores."""
+
+    labels: tuple[Label, ...]
+    scored: tuple[Label, ...]
+    columns: tuple[ScoreBins, ...]
+    rows: int
+
+    weighted: bool = False
+    """Never: weights are summed at each score, and bins count rows."""
+
+    @property
+    def distinct(self) -> int:
+        """How many bins are occupied."""
+        return sum(len(column.place) for column in self.columns)
+
+    def one_vs_rest(self, label: Label) -> Ranked:
+        """The scores of one class as bins: rows of one bin are tied."""
+        return self.bins(label).ranked()
+
+    def bins(self, label: Label) -> ScoreBins:
+        """The bins of one class."""
+        if label not in self.scored:
+            raise PlanError(
+                "score-columns",
+                f"there is no score column for the class {quoted(label)}",
+                known=listed(self.scored),
+                fix="give a score column for each class that is asked about",
+            )
+        return self.columns[self.scored.index(label)]
+
+    def sizes(self) -> list[int]:
+        """Rows by true class, as far as the columns tell."""
+        own = {label: int(self.bins(label).pos.sum()) for label in self.scored}
+        return [own.get(label, self.rows - sum(own.values())) for label in self.labels]
+
+    def __add__(self, other: Tallied) -> Binned:
+        """Both tallies together; scores that are held one by one are put into bins first."""
+        theirs = other if isinstance(other, Binned) else binned(other, self.columns[0].map)
+        if (self.labels, self.scored) != (theirs.labels, theirs.scored):
+            raise PlanError(
+                "tally-mismatch",
+                "the two score tallies have different classes, or the same in another order",
+                found=f"{listed(self.labels)} and {listed(theirs.labels)}",
+                fix="declare the same classes for both",
+            )
+        columns = tuple(a + b for a, b in zip(self.columns, theirs.columns, strict=True))
+        return Binned(labels=self.labels, scored=self.scored, columns=columns, rows=self.rows + theirs.rows)
+
+    def __eq__(self, other: object) -> bool:
+        """The same classes, the same counts in the same bins."""
+        return isinstance(other, Binned) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form; equal on every engine."""
+        return digest(self.to_json())
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": "binned-scores",
+            "version": VERSION,
+            "labels": list(self.labels),
+            "scored": list(self.scored),
+            "rows": self.rows,
+            "columns": [column.to_json() for column in self.columns],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Binned:
+        """The inverse of `to_json`."""
+        if content.get("kind") != "binned-scores" or content.get("version") != VERSION:
+            raise RecordError(
+                "record-unreadable",
+                f"this is not a tally of binned scores of version {VERSION}",
+                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
+                fix="write it again with this version of assay",
+            )
+        return cls(
+            labels=tuple(cast("list[Label]", content["labels"])),
+            scored=tuple(cast("list[Label]", content["scored"])),
+            columns=tuple(ScoreBins.from_json(one) for one in cast("list[dict[str, object]]", content["columns"])),
+            rows=cast("int", content["rows"]),
+        )
+
+
+Tallied: TypeAlias = Scores | Binned
+
+
+def bin_map(*, probability: bool) -> BinMap:
+    """The bins that are the same everywhere: finer towards 0 and 1 for probabilities, towards 0 for other scores."""
+    return PROBABILITY if probability else REAL
+
+
+def binned(scores: Scores, wanted: BinMap) -> Binned:
+    """Scores that are held one by one, put into bins."""
+    columns = []
+    for label in scores.scored:
+        table = scores.one_vs_rest(label)
+        place = wanted.place(table.score) if len(table.score) else np.zeros(0, dtype=np.int64)
+        kept, first = np.unique(place, return_index=True)
+        several = np.diff(first, append=len(place)) > 1  # the scores of a bin stand together
+        pos, neg = (np.add.reduceat(one, first) if len(first) else one for one in (table.pos, table.neg))
+        only = np.where(several, np.nan, table.score[first])
+        columns.append(ScoreBins(map=wanted, place=kept, pos=pos, neg=neg, only=only, rows=scores.rows))
+    return Binned(labels=scores.labels, scored=scores.scored, columns=tuple(columns), rows=scores.rows)
+
+
+def joined(a: Tallied, b: Tallied) -> Tallied:
+    """Two tallies together, in bins as soon as one of them is."""
+    if isinstance(a, Scores):
+        return a + b if isinstance(b, Scores) else b + a
+    return a + b
+
+
+def tally_from_json(content: Mapping[str, object]) -> Tallied:
+    """Either kind of score tally, as a Record holds it."""
+    return Binned.from_json(content) if content.get("kind") == "binned-scores" else Scores.from_json(content)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order-preserving bins counted inside an engine: the bin of a score is one expression of exact arithmetic.
+
+Only comparisons, products with powers of two, differences that a double holds, and floors are used, so that every
+engine puts every score into the very bin that `BinMap.place` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from assay.core.labels import Label
+from assay.rows.labels import label_of
+from assay.rows.opening import FrameSource
+from assay.rows.scoreframes import Frame, arrays, complete, fetched
+from assay.tally.base import Count
+from assay.tally.binned import Binned, Tallied, bin_map
+from assay.tally.grouping import weight_of
+from assay.tally.ranked import whole
+from assay.tally.ranks import Ranks
+from assay.tally.scorebins import (
+    EVEN,
+    FINE,
+    HALF,
+    OCTAVES,
+    REAL_FINE,
+    REAL_HALF,
+    REAL_OCTAVES,
+    BinMap,
+    ScoreBins,
+)
+from assay.tally.scoring import Scored, Wanted, coded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BIN, _ROWS = "b", "assay_rows"
+
+
+def with_places(rows: Frame, wanted: BinMap) -> Frame:
+    """The bin of each score `s` as a column `b`; step by step, so that no engine computes a step twice."""
+    score, distance, found = nw.col("s"), nw.col("d"), nw.col("f")
+    if wanted.kind == "probability":
+        upper = score >= 0.5  # noqa: PLR2004  the middle of the range
+        near = rows.with_columns(d=nw.when(upper).then(1.0 - score).otherwise(score))
+        leading = _with_leading(near, FINE, -1 - OCTAVES).with_columns(f=found + (distance * float(EVEN)).floor())
+        return leading.with_columns(b=nw.when(upper).then(2.0 * HALF - 1.0 - found).otherwise(found))
+    near = rows.with_columns(d=nw.when(score < 0).then(0.0 - score).otherwise(score))
+    leading = _with_leading(near, REAL_FINE, -REAL_OCTAVES // 2)
+    most = nw.lit(float(REAL_HALF - 1))
+    capped = leading.with_columns(f=nw.when(distance >= 2.0 ** (REAL_OCTAVES // 2)).then(most).otherwise(found))
+    return capped.with_columns(b=nw.when(score < 0).then(REAL_HALF - 1.0 - found).otherwise(found + float(REAL_HALF)))
+
+
+def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
+    """Exponent and leading bits of the significand of `d` as one number `f`.
+
+    The logarithm only proposes a power of two, which may be off by one; comparing decides. Powers of two are exact.
+    """
+    inside = nw.col("d") >= 2.0**lowest
+    some, power, base = nw.col("x"), nw.col("p"), nw.col("q")
+    steps = (
+        {"x": nw.when(inside).then(nw.col("d")).otherwise(nw.lit(2.0**lowest))},
+        {"e": some.log(2).floor()},
+        {"p": 2.0 ** nw.col("e")},
+        {
+            "o": nw.when(some >= power * 2.0)
+            .then(nw.lit(1.0))
+            .otherwise(nw.when(some < power).then(nw.lit(-1.0)).otherwise(nw.lit(0.0)))
+        },
+        {
+            "q": nw.when(nw.col("o") > 0)
+            .then(power * 2.0)
+            .otherwise(nw.when(nw.col("o") < 0).then(power * 0.5).otherwise(power))
+        },
+        {"m": (some / base * float(1 << fine)).floor()},
+        {"f": (nw.col("e") + nw.col("o") - float(lowest)) * float(1 << fine) + nw.col("m") - float((1 << fine) - 1)},
+        {"f": nw.when(inside).then(nw.col("f")).otherwise(nw.lit(0.0))},
+    )
+    for step in steps:
+        rows = rows.with_columns(**step)
+    return rows
+
+
+def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
+    """Count the scores of a source into bins, in all rows and in each level of each factor."""
+    by_factor: dict[str, dict[Label | None, Tallied]] = {}
+    for name, level in source.group.items():
+        columns = [_group(source, level, i, wanted) for i in range(len(wanted.columns))]
+        by_factor[name] = {one: _built([column[one] for column in columns], wanted) for one in columns[0]}
+    plain = [_group(source, None, i, wanted)[None] for i in range(len(wanted.columns))]
+    return Scored(whole=_built(plain, wanted), by_factor=by_factor)
+
+
+def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, ScoreBins]:
+    bins = bin_map(probability=wanted.probability)
+    keys = {"t": source.truth} | ({"g": level} if level is not None else {})
+    score = source.score[wanted.columns[column]]
+    named = complete(source).select(*(nw.col(one).alias(name) for name, one in keys.items()), nw.col(score).alias("s"))
+    named, keys = with_places(named, bins), {**keys, _BIN: _BIN}
+    ends = {_ROWS: nw.len(), "low": nw.col("s").min(), "high": nw.col("s").max()}
+    grouped = named.group_by(*keys).agg(*(one.alias(name) for name, one in ends.items()))
+    found = dict(zip((*keys, *ends), arrays(source, grouped.select(*keys, *ends)), strict=True))
+    own = wanted.scored[column]
+    truth = coded(found["t"], _sided(own, wanted))
+    levels: dict[Label | None, int] = {} if level is not None else {None: 0}
+    group = np.zeros(len(truth), dtype=np.int64)
+    if level is not None:
+        group = coded(found["g"], lambda label: levels.setdefault(label, len(levels)))
+    at, count = found[_BIN].astype(np.int64), found[_ROWS].astype(np.int64)
+    low, high = (found[end].astype(np.float64) + 0.0 for end in ("low", "high"))
+    return {
+        label: _summed(bins, at[rows], truth[rows], count[rows], (low[rows], high[rows]))
+        for label, number in levels.items()
+        for rows in (np.flatnonzero((group == number) & (truth >= 0)),)
+    }
+
+
+def _sided(own: Label, wanted: Wanted) -> Callable[[Label | None], int]:
+    return lambda label: -1 if label is None or label not in wanted.labels else int(label == own)
+
+
+def _summed(
+    bins: BinMap,
+    at: NDArray[np.int64],
+    positive: NDArray[np.int64],
+    count: NDArray[np.int64],
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> ScoreBins:
+    kept, index = np.unique(at, return_inverse=True)
+    pos, neg = (np.zeros(len(kept), dtype=np.int64) for _ in range(2))
+    np.add.at(pos, index, count * positive)
+    np.add.at(neg, index, count * (1 - positive))
+    low, high = np.full(len(kept), np.inf), np.full(len(kept), -np.inf)
+    np.minimum.at(low, index, ends[0])
+    np.maximum.at(high, index, ends[1])
+    only = np.where(low == high, low, np.nan)
+    return ScoreBins(map=bins, place=kept, pos=whole(pos), neg=whole(neg), only=only, rows=int(count.sum()))
+
+
+def _built(columns: list[ScoreBins], wanted: Wanted) -> Binned:
+    return Binned(labels=wanted.labels, scored=wanted.scored, columns=tuple(columns), rows=columns[0].rows)
+
+
+def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
+    """How many classes score higher than the true one, and how many the same: counted for each true class at once."""
+    names = [source.score[place] for place in wanted.columns]
+    keys = {"t": source.truth} | ({"w": source.weight} if source.weight is not None else {})
+    scores = {f"s{i}": name for i, name in enumerate(names)}
+    rows = complete(source).select(*(nw.col(one).alias(name) for name, one in {**keys, **scores}.items()))
+    cells: dict[tuple[int, int], Count] = {}
+    total = 0
+    seen = fetched(source, rows.select("t").unique())
+    place = {label: i for i, label in enumerate(wanted.labels)}
+    for (raw,) in seen:
+        label = label_of(raw, where=source.where)
+        if label is None or label not in place:
+            continue
+        own, others = nw.col(f"s{place[label]}"), [nw.col(f"s{i}") for i in range(len(names)) if i != place[label]]
+        above, tied = (
+            reduce(add, (_one(hit) for hit in hits))
+            for hits in ([other > own for other in others], [other == own for other in others])
+        )
+        own_rows = rows.filter(nw.col("t") == raw)
+        columns = [above.alias("a"), tied.alias("e"), *([nw.col("w")] if source.weight is not None else [])]
+        by = ["a", "e", *(["w"] if source.weight is not None else [])]
+        for row in fetched(
+            source, own_rows.select(*columns).group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)
+        ):
+            times = cast("int", row[-1])
+            total += times
+            held: Count = times if source.weight is None else weight_of(row[2], source) * times
+            cell = (int(cast("int", row[0])), int(cast("int", row[1])))
+            cells[cell] = cells.get(cell, 0) + held
+    kept = {cell: held for cell, held in sorted(cells.items()) if held}
+    return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
+
+
+def _one(hit: nw.Expr) -> nw.Expr:
+    return nw.when(hit).then(nw.lit(1)).otherwise(nw.lit(0))

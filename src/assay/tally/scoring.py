@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores counted where they live: one group-by for each column of scores, or one sort for each true class.
+
+Up to EXACT distinct scores are counted one by one; beyond, rows of a frame or file are counted into bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from assay.core.labels import Label
+from assay.rows.columns import Coded
+from assay.rows.labels import label_of
+from assay.rows.opening import FrameSource, Source
+from assay.tally.binned import Tallied
+from assay.tally.counting import _numbers
+from assay.tally.grouping import weight_of
+from assay.tally.ranked import ones, whole
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Column, Scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ROWS = "assay_rows"
+EXACT: Final = 4_000_000
+"""Distinct scores up to which an engine hands them over one by one: about 100 MB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What one look at the scores found: all rows, and the rows of each level of each factor."""
+
+    whole: Tallied
+    by_factor: dict[str, dict[Label | None, Tallied]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The classes of a score tally, and which column of the source holds the scores of which class."""
+
+    labels: tuple[Label, ...]
+    scored: tuple[Label, ...]
+    columns: tuple[int, ...]
+    probability: bool = False
+    exact: int = EXACT
+
+
+def count_scores(source: Source, wanted: Wanted) -> Scored:
+    """Count the scores of a source by true class, in all rows that have a true and a predicted label."""
+    if isinstance(source, FrameSource):
+        return _of_frame(source, wanted)
+    truth, there = _classes(source.truth, wanted.labels)
+    if source.predicted.missing is not None:
+        there &= ~source.predicted.missing
+    columns = [source.score[place] for place in wanted.columns]
+    levels = {name: _levels(column) for name, column in source.group.items()}
+    whole = _of_rows(columns, truth, source.weight, wanted, there)
+    return Scored(
+        whole=whole,
+        by_factor={
+            name: {
+                label: _of_rows(columns, truth, source.weight, wanted, there & (codes == number))
+                for number, label in labels
+            }
+            for name, (codes, labels) in levels.items()
+        },
+    )
+
+
+def count_ranks(source: Source, wanted: Wanted) -> Ranks:
+    """Where the true class ranks among the scores of its row; every class must have a column."""
+    if isinstance(source, FrameSource):
+        from assay.tally.scoreframes import ranks_of_frame
+
+        return ranks_of_frame(source, wanted)
+    truth, there = _classes(source.truth, wanted.labels)
+    if source.predicted.missing is not None:
+        there &= ~source.predicted.missing
+    matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
+    return Ranks.of(matrix, truth[there], None if source.weight is None else source.weight[there])
+
+
+def _classes(column: Coded, labels: Sequence[Label]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The class number of each row, and which rows have one."""
+    place = {label: i for i, label in enumerate(labels)}
+    span = np.array([place.get(column.label(i), -1) for i in range(column.span)] or [-1], dtype=np.int64)
+    numbers = _numbers(column, slice(0, len(column)))
+    there = np.ones(len(column), dtype=np.bool_) if column.missing is None else ~column.missing
+    return span[np.where(there, numbers, 0)], there
+
+
+def _levels(column: Coded) -> tuple[NDArray[np.int64], list[tuple[int, Label | None]]]:
+    numbers = _numbers(column, slice(0, len(column)))
+    found = np.unique(numbers).tolist()
+    return numbers, [(number, None if number == column.span else column.label(number)) for number in found]
+
+
+def _of_rows(
+    columns: Sequence[NDArray[np.float64]],
+    truth: NDArray[np.int64],
+    weight: NDArray[np.float64] | None,
+    wanted: Wanted,
+    rows: NDArray[np.bool_],
+) -> Scores:
+    some = slice(None) if rows.all() else rows
+    held = None if weight is None else weight[some]
+    if len(wanted.scored) == len(wanted.labels):
+        return Scores.per_class([column[some] for column in columns], truth[some], wanted.labels, held)
+    # One column, of the positive class, which stands last among the two labels.
+    return Scores.binary(columns[0][some], truth[some] == 1, held, labels=cast("tuple[Label, Label]", wanted.labels))
+
+
+def _distinct(source: FrameSource, wanted: Wanted) -> int:
+    """How many distinct scores the fullest column holds; not counted where there are no more rows than allowed."""
+    from assay.rows.scoreframes import fetched
+
+    rows = cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
+    if rows <= wanted.exact:
+        return rows
+    names = [source.score[place] for place in wanted.columns]
+    counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
+    return max(cast("tuple[int, ...]", fetched(source, source.frame.select(*counts))[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The rows of one true class: their distinct scores ascending, how many, and the weight they carry."""
+
+    value: NDArray[np.float64]
+    count: NDArray[np.int64]
+    weight: NDArray[np.object_] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One column of scores on the rows of one level: cells by true class, and how many rows there are."""
+
+    cells: tuple[_Cells, ...]
+    rows: int
+
+
+def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
+    if source.weight is None and _distinct(source, wanted) > wanted.exact:
+        from assay.tally.scoreframes import bins_of_frame
+
+        return bins_of_frame(source, wanted)
+    by_factor: dict[str, dict[Label | None, Tallied]] = {}
+    for name, level in source.group.items():
+        columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
+        by_factor[name] = {one: _built([column[one] for column in columns], wanted) for one in columns[0]}
+    plain = [_group(source, None, source.score[place], wanted)[None] for place in wanted.columns]
+    return Scored(whole=_built(plain, wanted), by_factor=by_factor)
+
+
+def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -> dict[Label | None, _Level]:
+    """Cells by level of a factor and true class; one group-by."""
+    found = _grouped(source, level, score)
+    place = {label: i for i, label in enumerate(wanted.labels)}
+    truth = coded(found["t"], lambda label: -1 if label is None else place.get(label, -1))
+    levels: dict[Label | None, int] = {} if level is not None else {None: 0}
+    group = np.zeros(len(truth), dtype=np.int64)
+    if level is not None:
+        group = coded(found["g"], lambda label: levels.setdefault(label, len(levels)))
+    # Adding zero takes the sign from a zero, which equals the other zero.
+    value, count = found["s"].astype(np.float64) + 0.0, found[_ROWS].astype(np.int64)
+    weight = None if source.weight is None else _weights(found["w"], count, source)
+    out: dict[Label | None, _Level] = {}
+    order = np.lexsort((value, truth, group))
+    for label, number in levels.items():
+        first, last = np.searchsorted(group[order], [number, number + 1]).tolist()
+        ends = np.searchsorted(truth[order][first:last], np.arange(len(wanted.labels) + 1)) + first
+        parts = [order[a:b] for a, b in pairwise(ends.tolist())]
+        out[label] = _Level(
+            tuple(_cells(value[part], count[part], None if weight is None else weight[part]) for part in parts),
+            sum(int(count[part].sum()) for part in parts),
+        )
+    return out
+
+
+def _grouped(source: FrameSource, level: str | None, score: str) -> dict[str, NDArray[np.object_]]:
+    from assay.rows.scoreframes import arrays, complete
+
+    keys = {"t": source.truth, "s": score}
+    keys |= {"g": level} if level is not None else {}
+    keys |= {"w": source.weight} if source.weight is not None else {}
+    named = complete(source).select(*(nw.col(key).alias(name) for name, key in keys.items()))
+    counted = named.group_by(*keys).agg(nw.len().alias(_ROWS)).select(*keys, _ROWS)
+    return dict(zip((*keys, _ROWS), arrays(source, counted), strict=True))
+
+
+def _weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:
+    held = np.empty(len(values), dtype=object)
+    held[:] = [weight_of(one, source) * times for one, times in zip(values.tolist(), count.tolist(), strict=True)]
+    return held
+
+
+def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) -> NDArray[np.int64]:
+    """Values as numbers, each distinct one looked at once."""
+    known: dict[object, int] = {}
+
+    def one(value: object) -> int:
+        if value not in known:
+            known[value] = number(label_of(value, where="the data"))
+        return known[value]
+
+    return np.fromiter((one(value) for value in values.tolist()), np.int64, len(values))
+
+
+def _cells(value: NDArray[np.float64], count: NDArray[np.int64], weight: NDArray[np.object_] | None) -> _Cells:
+    """Equal scores together (they differ in weight, or in the sign of a zero); rows without weight are absent."""
+    if weight is not None:
+        kept = np.array([bool(one) for one in weight.tolist()], dtype=np.bool_)
+        value, count, weight = value[kept], count[kept], weight[kept]
+    if not len(value):
+        return _Cells(value, count, weight)
+    first = np.flatnonzero(np.concatenate([[True], value[1:] != value[:-1]]))
+    if len(first) == len(value):
+        return _Cells(value, count, weight)
+    summed = None if weight is None else np.add.reduceat(weight, first)
+    return _Cells(value[first], np.add.reduceat(count, first), summed)
+
+
+def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
+    made, weighted = [], False
+    for column in columns:
+        count = np.concatenate([one.count for one in column.cells])
+        weights = [one.weight for one in column.cells if one.weight is not None]
+        weighted = bool(weights)
+        made.append(
+            Column(
+                value=np.concatenate([one.value for one in column.cells]),
+                count=whole(count) if len(count) and count.max() > 1 else ones(len(count)),
+                start=np.cumsum([0, *(len(one.value) for one in column.cells)]),
+                weight=np.concatenate(weights) if weights else None,
+            )
+        )
+    return Scores(
+        labels=wanted.labels, scored=wanted.scored, columns=tuple(made), rows=columns[0].rows, weighted=weighted
+    )

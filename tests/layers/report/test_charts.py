@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves, reliability, decision curve and histogram in a report: every point where the Record puts it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from assay.assess.run import assess
+from assay.assess.thinning import thinned
+from assay.report import charts
+from assay.report.document import read
+from assay.report.html import policy, render, slider, stylesheet
+from assay.report.markdown import render as markdown
+from assay.report.terminal import summary
+from tests.layers.report import examples
+from tests.layers.report.test_browser import FLAGS
+
+
+def scored(rows=1000, *, threshold=0.4, scores="probability", grouped=True, **more):
+    rng = np.random.default_rng(4213)
+    ill = rng.random(rows) < 0.25
+    score = 1 / (1 + np.exp(-(rng.normal(size=rows) * 1.2 + 1.9 * ill - 1.3)))
+    by = {"sex": rng.choice(["female", "male"], rows)} if grouped else None
+    names = np.array(["healthy", "ill"])
+    given = {"predicted": names[(score >= 0.4) * 1]} if threshold is None else {"threshold": threshold}
+    return assess(truth=names[ill * 1], score=score, scores=scores, positive="ill", group=by, **given, **more)
+
+
+def many(k=4, rows=400):
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, k, rows)
+    matrix = rng.dirichlet(np.ones(k) * 0.7, rows)
+    matrix[np.arange(rows), truth] += 0.5
+    names = ["<script>alert(1)</script>", '"><img src=x>', "שלום", "🦊"][:k]
+    score = dict(zip(names, (matrix / matrix.sum(axis=1, keepdims=True)).T, strict=True))
+    return assess(truth=[names[i] for i in truth], score=score, scores="probability")
+
+
+def test_every_chart_is_xml_with_a_title_and_a_description():
+    found = read(scored().record).scoring
+    for svg in (
+        charts.roc(found.curves[0], found.now.place),
+        charts.precision_recall(found.curves[0], found.now.place),
+        charts.reliability(found.bins),
+        charts.decision(found.decision),
+        charts.histogram(found.histogram, 0.4),
+    ):
+        tree = examples.drawn(svg)
+        words = [one.text for one in tree if one.tag.endswith(("title", "desc"))]
+        assert all(words)
+        assert len(words) == 2
+        assert "nan" not in svg.lower()
+
+
+def test_the_mark_stands_where_the_threshold_puts_the_system():
+    record = scored().record
+    point = record["operating_points"][0]
+    fpr, tpr = point["fp"] / (point["fp"] + point["tn"]), point["tp"] / (point["tp"] + point["fn"])
+    svg = charts.roc(read(record).scoring.curves[0], read(record).scoring.now.place)
+    x, y = (float(re.search(rf'id="mark-roc"[^>]*{axis}="([\d.]+)"', svg)[1]) for axis in ("cx", "cy"))
+    assert x == pytest.approx(40 + 240 * fpr, abs=0.06)
+    assert y == pytest.approx(30 + 240 * (1 - tpr), abs=0.06)
+
+
+def test_a_curve_is_thinned_without_being_seen():
+    a = scored(20_000, grouped=False)
+    found = read(a.record).scoring.curves[0]
+    assert len(found.fpr) <= 140
+    table = a.scores.whole.one_vs_rest("ill")
+    fpr, tpr = (np.concatenate([[0], np.asarray(x)[::-1]]) for x in (table.fp / 15000, table.tp / 5000))
+    fpr, tpr = fpr / fpr[-1], tpr / tpr[-1]
+    drawn = np.interp(fpr + tpr, np.add(found.fpr, found.tpr), found.tpr)
+    assert np.abs(drawn - tpr).max() < 0.004
+
+
+def test_thinning_keeps_what_it_is_told_to_keep():
+    curve = np.column_stack([np.linspace(0, 1, 10_000)] * 2)
+    assert thinned(curve, 50, [7777]).tolist() == [0, 7777, 9999]
+
+
+def test_the_page_is_complete_without_its_script_and_names_it_in_its_policy():
+    page = render(scored().record)
+    assert page.count("<script>") == 1
+    assert f"<script>{slider()}</script>" in page
+    assert "script-src &#39;sha256-" in page
+    assert policy(stylesheet(), slider()) != policy(stylesheet())
+    assert re.search(r'<input type="range" id="t"[^>]* hidden>', page)
+    assert '<td class="b4" id="c-tp">' in page
+    assert "<script" not in render(scored(threshold=None).record)
+    assert "<script" not in render(examples.screening().record)
+
+
+def test_names_of_classes_stay_text_in_every_chart():
+    page = render(many().record)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("<svg") > 8
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1_000, 150_000), (100_000, 165_000)])
+def test_a_page_with_curves_stays_small(rows, most):
+    assert len(render(scored(rows).record).encode()) <= most
+
+
+def test_operating_points_stand_in_the_terminal_and_in_markdown():
+    record = scored(operating_points=[0.2, 0.6]).record
+    for text in (summary(record, width=100), markdown(record)):
+        for point in record["operating_points"]:
+            assert str(point["threshold"]) in text
+            assert f"{point['tp']:,}" in text
+    assert "predicted probability" in markdown(record)
+
+
+def test_a_constant_score_and_a_missing_class_draw_without_a_fault():
+    for a in (
+        assess(truth=[0, 1, 0, 1], score=[0.5] * 4, scores="probability", threshold=0.5),
+        assess(truth=[1, 1], score=[0.5, 0.7], scores="probability", threshold=0.6),
+        assess(truth=[0, 1], score=[-1e300, 1e300], threshold=0.0),
+        assess(truth=[0, 1, 1], score=[0.1, 0.2, 0.9], threshold=0.5, weight=[0.5, 1, 2.25]),
+    ):
+        assert "Scores and thresholds" in render(a.record)
+        assert summary(a.record)
+        assert markdown(a.record)
+
+
+MOVE = """<!doctype html><meta charset="utf-8">
+<iframe id="frame" src="report.html" style="border:0;width:360px;height:800px"></iframe>
+<pre id="out"></pre><script>
+frame.onload = () => {
+  const doc = frame.contentDocument, range = doc.getElementById('t'), told = {};
+  const look = () => Object.fromEntries(['t-now', 'c-tp', 'c-fp', 'c-fn', 'c-tn', 'r-recall', 'r-prec']
+    .map(id => [id, doc.getElementById(id).textContent])
+    .concat([['cx', doc.getElementById('mark-roc').getAttribute('cx')]]));
+  told.shown = !range.hidden; told.start = look(); told.place = Number(range.value);
+  range.value = Number(range.max); range.dispatchEvent(new Event('input')); told.all = look();
+  range.value = 0; range.dispatchEvent(new Event('input')); told.none = look();
+  range.value = told.place; range.dispatchEvent(new Event('input')); told.back = look();
+  told.words = range.getAttribute('aria-valuetext'); told.wide = doc.documentElement.scrollWidth;
+  range.focus(); told.focus = doc.activeElement === range;
+  out.textContent = JSON.stringify(told);
+};</script>"""
+
+
+def test_the_slider_moves_point_cells_and_rates_together(browser, tmp_path):
+    record = scored().record
+    (tmp_path / "report.html").write_text(render(record), encoding="utf-8")
+    (tmp_path / "move.html").write_text(MOVE, encoding="utf-8")
+    command = [browser, *FLAGS.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+    done = subprocess.run(
+        [*command, (tmp_path / "move.html").as_uri()], capture_output=True, text=True, timeout=90, check=False
+    )
+    found = re.search(r'<pre id="out">(\{.*?\})</pre>', done.stdout, re.DOTALL)
+    if found is None:
+        pytest.skip(f"this Chromium does not run here: {done.stderr[-300:]}")
+    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    told = json.loads(found[1])
+    point = record["operating_points"][0]
+    assert told["shown"]
+    assert told["focus"]
+    assert told["wide"] == 360
+    assert told["start"]["t-now"] == "0.4"
+    assert told["start"]["c-tp"] == f"{point['tp']:,}"
+    assert told["all"]["r-recall"] == "1.000"
+    assert told["all"]["c-fn"] == "0"
+    assert told["none"]["t-now"] == "none called"
+    assert told["none"]["c-tp"] == "0"
+    assert float(told["none"]["cx"]) == 40
+    for name in ("t-now", "c-tp", "c-fp", "c-fn", "c-tn", "r-recall", "r-prec"):
+        assert told["back"][name] == told["start"][name]
+    assert told["words"].startswith("threshold 0.4, recall ")
