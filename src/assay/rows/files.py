@@ -254,7 +254,8 @@ class Prepared:
         check = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[self.form.name]
         found = check(connection, progress, view)
         with told_as_ours(visible(self.known_as), self.form.name):
-            self._refuse_clash(connection.sql(str(found.scan)).columns)
+            if self.levels:
+                self._refuse_clash(connection.sql(str(found.scan)).columns)
             connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(found.scan, self.levels)}")
             relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
             types = dict(zip(relation.columns, relation.types, strict=True))

@@ -136,6 +136,14 @@ def _levels(name: str, path: str) -> dict[str, str | None]:
                 found=quoted(folder),
                 fix="rename the folder",
             ) from None
+        if "\0" in key + value:
+            raise RowsError(
+                "control-character",
+                "the name of a folder holds a NUL",
+                where=visible(path),
+                found=quoted(folder),
+                fix="rename the folder",
+            )
         if key in levels:
             raise RowsError(
                 "duplicate-column",

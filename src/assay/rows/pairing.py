@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError, PlanError
-from assay.core.text import listed
+from assay.core.errors import AssayError, PlanError, RowsError
+from assay.core.text import listed, quoted
 from assay.rows.frames import engine_failure, narwhals_of
 from assay.rows.ids import (
     SHOWN,
@@ -58,20 +58,29 @@ def joined_frames(
                 raise ids_differ(column, (one, two), _SIDES)
         columns = SideBySide(names=[side.names for side in sides], where=_SIDES, by=tuple(by))
         named = roles.over(columns.take)
+        for home, column in columns.chosen.values():
+            sides[home].demand_one(column)
         for side in sides:
             side.demand_ids()
         join = _met(sides, by, unmatched)
+        plain = {f"v{place}": name for place, name in enumerate(columns.chosen)}
         ours, theirs = (
             side.keyed.select(
                 *side.keys,
                 *([ROW] if side.eager and number == 0 else []),
-                *(nw.col(column).alias(name) for name, (home, column) in columns.chosen.items() if home == number),
+                *(
+                    nw.col(side.own[column]).alias(alias)
+                    for alias, (home, column) in zip(plain, columns.chosen.values(), strict=True)
+                    if home == number
+                ),
             )
             for number, side in enumerate(sides)
         )
         both = ours.join(theirs, on=sides[0].keys, how="inner")
-        both = both.sort(ROW) if sides[0].eager else both
-        return both.drop(sides[0].keys).to_native(), named, join
+        both = (both.sort(ROW) if sides[0].eager else both).drop(sides[0].keys)
+        if sides[0].spark:
+            return both.to_native().toDF(*(plain[name] for name in both.collect_schema().names())), named, join
+        return both.rename(plain).to_native(), named, join
 
 
 def demand_frame_ids(data: object, by: Sequence[str], where: str) -> None:
@@ -86,17 +95,36 @@ class _Side:
     def __init__(self, frame: Any, by: Sequence[str], where: str) -> None:  # noqa: ANN401  one of Narwhals' frames
         schema = frame.collect_schema()
         self.names, self.by, self.where = list(schema.names()), by, where
+        self.own = {name: name for name in self.names}
+        """The name of each column in the frame as it is worked on."""
         self.eager = isinstance(frame, nw.DataFrame)
+        for name in by:
+            self.demand_one(name)
         self.kinds = [_kind(schema[require(name, self.names, where)], name, where) for name in by]
         self.keys = [f"assay_id_{place}" for place in range(len(by))]
+        self.spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
+        if self.spark:
+            # Spark reads dots and case into names, so its columns get plain ones.
+            self.own = {name: f"c{place}" for place, name in enumerate(self.names)}
+            frame = nw.from_native(frame.to_native().toDF(*(f"c{place}" for place in range(len(self.names)))))
         placed = frame.with_row_index(ROW) if self.eager else frame
         self.keyed = placed.with_columns(
             *(
-                (nw.col(name).cast(nw.String) if kind == "text" else nw.col(name)).alias(key)
+                (nw.col(self.own[name]).cast(nw.String) if kind == "text" else nw.col(self.own[name])).alias(key)
                 for name, kind, key in zip(by, self.kinds, self.keys, strict=True)
             )
         )
         self.ids = self.keyed.select(*([ROW] if self.eager else []), *self.keys)
+
+    def demand_one(self, column: str) -> None:
+        """Demand that a name is the name of one column; Spark allows several."""
+        if self.names.count(column) > 1:
+            raise RowsError(
+                "duplicate-column",
+                f"{self.names.count(column)} columns are called {quoted(column)}",
+                where=self.where,
+                fix="rename one of them",
+            )
 
     @property
     def rows(self) -> int:

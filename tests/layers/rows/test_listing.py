@@ -83,7 +83,10 @@ def test_folders_called_key_and_value_give_texts_below_what_is_named(tmp_path):
     assert list_files(tmp_path / "run=3/site=01/year=2024/a.csv")[0].levels == {}
 
 
-@pytest.mark.parametrize(("name", "code"), [("a=%ff/x.csv", "encoding"), ("a=1/a=2/x.csv", "duplicate-column")])
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("a=%ff/x.csv", "encoding"), ("a=1/a=2/x.csv", "duplicate-column"), ("a=%00/x.csv", "control-character")],
+)
 def test_folder_names_that_say_nothing_clear_are_refused(tmp_path, name, code):
     assert name.partition("/")[0][0] in str(refusal(tree(tmp_path, name), code, RowsError))
 
