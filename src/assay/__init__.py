@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.comparing import compare
+    from assay.assess.comparison import Comparison
     from assay.assess.merging import merge
     from assay.assess.record import Record
     from assay.assess.run import assess, load
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         UnpairedRows,
     )
     from assay.inference.estimates import Estimate, Interval
+    from assay.inference.findings import Finding
     from assay.measures.catalogue import measure, measures
     from assay.rows.files import Reading
     from assay.rows.limits import Limits
@@ -32,8 +35,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AssayError",
     "Assessment",
+    "Comparison",
     "EngineError",
     "Estimate",
+    "Finding",
     "Interval",
     "Limits",
     "MissingColumn",
@@ -46,6 +51,7 @@ __all__ = [
     "UnknownLabel",
     "UnpairedRows",
     "assess",
+    "compare",
     "load",
     "measure",
     "measures",
@@ -54,12 +60,15 @@ __all__ = [
 
 _HOMES = {
     "Assessment": "assay.assess.assessment",
+    "Comparison": "assay.assess.comparison",
     "Estimate": "assay.inference.estimates",
+    "Finding": "assay.inference.findings",
     "Interval": "assay.inference.estimates",
     "Limits": "assay.rows.limits",
     "Reading": "assay.rows.files",
     "Record": "assay.assess.record",
     "assess": "assay.assess.run",
+    "compare": "assay.assess.comparing",
     "load": "assay.assess.run",
     "merge": "assay.assess.merging",
     "measure": "assay.measures.catalogue",
@@ -86,7 +95,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         msg = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(msg)
-    if name in ("assess", "load", "merge", "Assessment"):
+    if name in ("assess", "compare", "load", "merge", "Assessment", "Comparison"):
         import_module("assay.report")  # a result can draw itself once the report layer has introduced itself
     found = getattr(import_module(_HOMES.get(name, "assay.core.errors")), name)
     globals()[name] = found

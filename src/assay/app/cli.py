@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from assay.app.modelcommands import compare, tests
 from assay.app.options import of_rows
 from assay.app.plancommands import Group, init, plan
 from assay.core.errors import AssayError
@@ -218,6 +219,10 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
         _say(f"report   {out}")
 
 
+cli.add_command(compare)
+cli.add_command(tests)
+
+
 @cli.command()
 @click.argument("measure")
 @click.option("--json", "as_json", is_flag=True, help="Print the declaration as JSON.")
@@ -292,9 +297,11 @@ def doctor(*, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--kind", default="assessment", show_default=True, type=click.Choice(["assessment", "tally", "plan"]))
+@click.option(
+    "--kind", default="assessment", show_default=True, type=click.Choice(["assessment", "comparison", "tally", "plan"])
+)
 def schema(*, kind: str) -> None:
-    """Print the JSON Schema of a Record, of a site's tally, or of a plan."""
+    """Print the JSON Schema of a Record of an assessment or comparison, of a site's tally, or of a plan."""
     if kind == "plan":
         from assay.assess.plan.loading import plan_schema
 

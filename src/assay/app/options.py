@@ -140,3 +140,39 @@ def of_rows(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_ROWS):
         command = option(command)
     return command
+
+
+_MODELS = (
+    click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
+    click.option(
+        "--predicted", metavar="COLUMN", multiple=True, help="Predictions; with one file NAME=COLUMN, repeated."
+    ),
+    click.option("--score", metavar="COLUMN", multiple=True, help="Scores; with one file NAME=COLUMN, repeated."),
+    click.option("--id", metavar="COLUMN", help="Column that tells the rows apart; files are matched by it."),
+    click.option(
+        "--by-position", is_flag=True, help="Files without ids: rows stand in the same order, truths must agree."
+    ),
+    click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
+    click.option(
+        "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."
+    ),
+    click.option("--channel", metavar="COLUMN", help="Column with the channel of each row; one file only."),
+    click.option("--measure", "measures", metavar="NAME", multiple=True, help="Also compare this measure; repeatable."),
+    click.option("--level", default=0.95, show_default=True, help="Confidence level; alpha is what is left to 1."),
+    click.option("--correction", default="holm", show_default=True, help="holm, bonferroni, fdr_bh, fdr_by, sidak."),
+    click.option("--margin", type=float, help="Largest difference that does not matter: asks whether A is not worse."),
+    click.option("--equivalence", is_flag=True, help="With --margin: asks whether both are equal within it."),
+    click.option("--test", metavar="NAME", help="Insist on a test; needs --because."),
+    click.option("--because", metavar="TEXT", help="Why that test; stands in every output."),
+    click.option("--override", is_flag=True, help="Insist on a test that is not admissible; marked in every output."),
+    click.option("--seed", default=4213, show_default=True, help="Seed of swaps and draws."),
+    click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
+    click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
+)
+
+
+def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command every option about models that are compared, in the order of the list."""
+    for option in reversed(_MODELS):
+        command = option(command)
+    return command

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import assay.report  # noqa: F401  it introduces the kinds
 from assay.assess.assessment import Assessment
+from assay.assess.comparison import Comparison
 from assay.assess.record import Record, write_whole
 from assay.assess.rendering import kind_of, rendered, write_report
 from assay.core.errors import PlanError, RecordError
@@ -28,7 +29,7 @@ def beside(folder: Path, paths: Iterable[str]) -> list[str]:
     return [str(folder / Path(path).name) for path in paths]
 
 
-def write_run(assessment: Assessment, folder: Path, more: Iterable[str] = ()) -> Path:
+def write_run(assessment: Assessment | Comparison, folder: Path, more: Iterable[str] = ()) -> Path:
     """All files of a run; they are made before anything is written, so that a fault leaves nothing behind."""
     paths = [folder / "record.json", folder / "report.html", *map(Path, more)]
     made = {path: rendered(assessment.record, path) for path in paths}

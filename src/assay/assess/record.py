@@ -20,6 +20,7 @@ DEEPEST = 32
 LARGEST = 256 * 2**20
 KINDS = {
     "assessment": (),
+    "comparison": (),
     "tally": (
         "assay",
         "kind",
@@ -190,7 +191,8 @@ def schema(kind: str = "assessment") -> dict[str, Any]:
     >>> schema()["title"], schema("tally")["title"]
     ('assay Record', 'assay Record: tally')
     """
-    text = files("assay.assess").joinpath("record.schema.json").read_text(encoding="utf-8")
+    name = "comparison.schema.json" if kind == "comparison" else "record.schema.json"
+    text = files("assay.assess").joinpath(name).read_text(encoding="utf-8")
     whole = cast("dict[str, Any]", json.loads(text))
     parts = KINDS[kind]
     if not parts:

@@ -32,6 +32,7 @@ from assay.tally.grouped import MISSING, Grouped
 from assay.tally.scoring import EXACT
 
 if TYPE_CHECKING:
+    from assay.assess.comparison import Comparison
     from assay.measures import Measure
     from assay.measures.averages import Policy
     from assay.rows.files import Reading
@@ -182,9 +183,14 @@ def assess(
         source.close()
 
 
-def load(path: str | os.PathLike[str]) -> Assessment:
-    """The assessment a record.json was written from."""
-    return Assessment.from_record(Record.load(path))
+def load(path: str | os.PathLike[str]) -> Assessment | Comparison:
+    """The assessment or comparison a record.json was written from."""
+    record = Record.load(path)
+    if record["kind"] == "comparison":
+        from assay.assess.comparison import Comparison
+
+        return Comparison.from_record(record)
+    return Assessment.from_record(record)
 
 
 def _factors(group: object) -> dict[str, object]:

@@ -79,6 +79,8 @@ CODES: dict[str, str] = {
     "measure-needs": "A measure needs a parameter that was not given, or refuses the one that was.",
     "test-unknown": "No test has this name.",
     "test-ambiguous": "A short name means several tests.",
+    "test-refused": "The test is not admissible for values of this kind.",
+    "comparison-needs": "A comparison lacks what its question needs.",
     "test-needs": "A test was given something it cannot take.",
     "value-not-finite": "A value is missing, NaN or infinite.",
     "value-out-of-domain": "A value lies outside what it can be.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
 
 LEAST: Final = 2
 THREADS_FROM: Final = 50_000
@@ -35,7 +37,9 @@ THREADS_FROM: Final = 50_000
 BALANCED: Final = (0.2, 0.8)
 """Outside this prevalence an area under the ROC curve must not stand alone (E-XS-01)."""
 ROUNDING: Final = 1e-14
-"""A variance below this, as a share of the variances it is a difference of, is rounding."""
+"""Of a matrix of covariances: what is below this, as a share of its trace, has no rank."""
+LARGEST: Final = 2**62
+"""Sums of products stay below this, so that none wraps around."""
 IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identical", code="zero-variance")
 NO_SPREAD: Final = Undefined(
     reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
@@ -49,14 +53,14 @@ class Areas:
     models: tuple[str, ...]
     area: Floats
     covariance: Floats
+    gaps: Floats
+    """Variances of the differences, which are exact: 0 means 0."""
     m: int
     n: int
 
     def gap(self, a: int, b: int) -> tuple[float, float]:
         """The difference of two areas and its variance."""
-        parts = float(self.covariance[a, a] + self.covariance[b, b])
-        variance = parts - 2 * float(self.covariance[a, b])
-        return float(self.area[a] - self.area[b]), variance if variance > ROUNDING * parts else 0.0
+        return float(self.area[a] - self.area[b]), float(self.gaps[a, b])
 
     def to_json(self) -> dict[str, object]:
         """As in a Record that does not hold the scores themselves."""
@@ -190,16 +194,42 @@ def many(found: Areas, level: float) -> Finding:
 
 
 def areas(t: PairedScores) -> Areas:
-    """The areas of all models and DeLong's covariance of them."""
+    """The areas of all models and DeLong's covariance of them, from whole numbers: the order of rows cannot matter."""
     above, below = components(t.positives, t.negatives)
-    covariance = _covariance(above) / t.m + _covariance(below) / t.n
-    return Areas(models=t.models, area=above.mean(axis=1), covariance=covariance, m=t.m, n=t.n)
+    k, m, n = len(t.models), t.m, t.n
+    first, second = _Products(above, 2 * n), _Products(below, 2 * m)
+    every = {(a, b): first.of(a, b) / m + second.of(a, b) / n for a in range(k) for b in range(a, k)}
+    covariance, gaps = np.zeros((k, k)), np.zeros((k, k))
+    for (a, b), exact in every.items():
+        covariance[a, b] = covariance[b, a] = float(exact)
+        gaps[a, b] = gaps[b, a] = float(every[a, a] + every[b, b] - 2 * exact)
+    area = np.array([float(Fraction(total, 2 * m * n)) for total in first.sums])
+    return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, m=m, n=n)
 
 
-def components(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
-    """For each model: the share of negatives below each positive, and of positives above each negative; ties half."""
+class _Products:
+    """Exact covariances of rows of whole numbers up to `most`, which stand for numbers between 0 and 1."""
+
+    def __init__(self, rows: Whole, most: int) -> None:
+        self._rows, self._most, self._size = rows, most, rows.shape[1]
+        self._step = max(1, LARGEST // (most * most))
+        self.sums = [self._sum(row) for row in rows]
+
+    def of(self, a: int, b: int) -> Fraction:
+        """The sample covariance of two rows."""
+        parts = range(0, self._size, self._step)
+        total = sum(int(self._rows[a, i : i + self._step] @ self._rows[b, i : i + self._step]) for i in parts)
+        top = self._size * total - self.sums[a] * self.sums[b]
+        return Fraction(top, self._size * (self._size - 1) * self._most * self._most)
+
+    def _sum(self, row: Whole) -> int:
+        return int(row.sum(dtype=np.int64))
+
+
+def components(positives: Floats, negatives: Floats) -> tuple[Whole, Whole]:
+    """Twice the number of negatives below each positive, and of positives above each negative; a tie is half a one."""
     rows = positives.shape[1] + negatives.shape[1]
-    models: Iterable[tuple[Floats, Floats]]
+    models: Iterable[tuple[Whole, Whole]]
     if rows >= THREADS_FROM and len(positives) > 1:
         from concurrent.futures import ThreadPoolExecutor
 
@@ -213,42 +243,44 @@ def components(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     return np.stack(above), np.stack(below)
 
 
-def _placed(positive: Floats, negative: Floats) -> tuple[Floats, Floats]:
-    """One sort of all scores; how many negatives stand before each place says everything."""
-    m, n = len(positive), len(negative)
+def _placed(positive: Floats, negative: Floats) -> tuple[Whole, Whole]:
+    """One sort of all scores; where a row stands says how many of the other kind stand before it."""
     scores = np.concatenate([positive, negative])
     order = np.argsort(scores)
     ordered = scores[order]
-    passed = np.cumsum(order >= m, dtype=np.int64)  # negatives up to and with each place
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        return _tied(order, ordered, len(positive))
+    m = len(positive)
+    above, below = np.empty(m, dtype=np.int64), np.empty(len(negative), dtype=np.int64)
+    is_positive = order < m
+    at = np.flatnonzero(is_positive)
+    above[order[at]] = 2 * (at - np.arange(m))
+    at = np.flatnonzero(~is_positive)
+    below[order[at] - m] = 2 * (m - at + np.arange(len(negative)))
+    return above, below
+
+
+def _tied(order: NDArray[np.intp], ordered: Floats, m: int) -> tuple[Whole, Whole]:
+    """The same where scores are equal: each row stands in the middle of its tie."""
+    size, is_negative = len(order), order >= m
+    passed = np.cumsum(is_negative, dtype=np.int64)  # negatives up to and with each place
     new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    if len(new) + 1 < len(ordered):
-        starts, ends = np.concatenate([[0], new]), np.concatenate([new, [len(ordered)]])
-        before = np.concatenate([[0], passed[new - 1]])
-        # Twice the midrank among the negatives: those before the tie and those up to its end.
-        twice = np.repeat(before + passed[ends - 1], ends - starts)
-        place = np.repeat(starts + ends, ends - starts) - twice
-    else:
-        negative_here = order >= m
-        twice = 2 * passed - negative_here
-        place = 2 * np.arange(1, len(order) + 1) - 1 - twice
-    found = np.empty(len(order))
-    found[order] = np.where(order < m, twice / (2 * n), 1 - place / (2 * m))
+    starts, ends = np.concatenate([[0], new]), np.concatenate([new, [size]])
+    long = ends - starts
+    # Twice the place among the negatives: those before the tie and those up to its end.
+    twice = np.repeat(np.concatenate([[0], passed[new - 1]]) + passed[ends - 1], long)
+    found = np.empty(size, dtype=np.int64)
+    # Of a negative: twice the positives above it, all of them less those up to its place.
+    found[order] = np.where(is_negative, 2 * m - np.repeat(starts + ends, long) + twice, twice)
     return found[:m], found[m:]
-
-
-def _covariance(parts: Floats) -> Floats:
-    centred = parts - parts.mean(axis=1, keepdims=True)
-    found: Floats = centred @ centred.T / (parts.shape[1] - 1)
-    return found
 
 
 def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:
     """The interval of one area on the logit scale, or why there is none."""
     if min(positives.shape[1], negatives.shape[1]) < LEAST:
         return {"no_interval": "it needs two values on each side, at least"}
-    above, below = components(positives, negatives)
-    variance = float(above.var(ddof=1) / positives.shape[1] + below.var(ddof=1) / negatives.shape[1])
-    return _logit(float(above.mean()), variance, level)
+    found = areas(PairedScores(models=("",), positives=positives, negatives=negatives))
+    return _logit(float(found.area[0]), float(found.covariance[0, 0]), level)
 
 
 def _area(found: Areas, i: int, level: float) -> Effect:

@@ -16,11 +16,13 @@ from assay.assess.rendering import BINARY, RENDERERS
 Made = TypeVar("Made", str, bytes)
 
 
-def _later(module: str, function: str, kind: type[Made]) -> Callable[[Record], Made]:
+def _later(module: str, function: str, kind: type[Made], *, compared: str) -> Callable[[Record], Made]:
+    """A renderer of assessments; a comparison has one of its own."""
     del kind  # it tells the type checker what is made
 
     def render(record: Record) -> Made:
-        found = cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{module}"), function))
+        room, name = ("comparisonpage", compared) if record["kind"] == "comparison" else (module, function)
+        found = cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{room}"), name))
         return found(record)
 
     return render
@@ -28,12 +30,12 @@ def _later(module: str, function: str, kind: type[Made]) -> Callable[[Record], M
 
 RENDERERS.update(
     {
-        ".html": _later("html", "render", str),
-        ".md": _later("markdown", "render", str),
+        ".html": _later("html", "render", str, compared="render"),
+        ".md": _later("markdown", "render", str, compared="as_markdown"),
         ".json": Record.to_text,
-        "text/html": _later("notebook", "render", str),
-        "text/markdown": _later("markdown", "render", str),
-        "text/plain": _later("terminal", "summary", str),
+        "text/html": _later("notebook", "render", str, compared="notebook"),
+        "text/markdown": _later("markdown", "render", str, compared="as_markdown"),
+        "text/plain": _later("terminal", "summary", str, compared="summary"),
     }
 )
-BINARY.update({".pdf": _later("pdf", "render", bytes)})
+BINARY.update({".pdf": _later("pdf", "render", bytes, compared="as_pdf")})

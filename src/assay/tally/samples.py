@@ -16,6 +16,7 @@ import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.text import counted, visible
+from assay.tally.base import VERSION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,6 +88,14 @@ class Exact:
         over = math.lcm(self.over, other.over)
         mine, theirs = over // self.over, over // other.over
         return Exact([a * mine - b * theirs for a, b in zip(self.whole, other.whole, strict=True)], over)
+
+    def fractions(self) -> list[Fraction]:
+        """Each value as it is."""
+        return [Fraction(x, self.over) for x in self.whole]
+
+    def to_json(self) -> list[float | str]:
+        """Numbers where a double holds them, otherwise fractions as text."""
+        return [float(x) if Fraction(float(x)) == x else str(x) for x in self.fractions()]
 
     def floats(self) -> Floats:
         """Each value rounded once."""
@@ -201,6 +210,38 @@ class Blocks:
             )
         return cls(values=tuple(held.values()), models=tuple(held), unit=unit, lower_is_better=lower_is_better)
 
+    def __add__(self, other: Blocks) -> Blocks:
+        """Both tallies together, block after block."""
+        if self.models != other.models or self.unit != other.unit:
+            raise PlanError(
+                "tally-mismatch", "the values are of different models or units", fix="give both in the same form"
+            )
+        both = zip(self.values, other.values, strict=True)
+        joined = [Exact.of([*a.fractions(), *b.fractions()]) for a, b in both]
+        return Blocks(values=tuple(joined), models=self.models, unit=self.unit, lower_is_better=self.lower_is_better)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": "paired-values",
+            "version": VERSION,
+            "models": list(self.models),
+            "unit": self.unit,
+            "lower_is_better": self.lower_is_better,
+            "values": [one.to_json() for one in self.values],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Blocks:
+        """The inverse of `to_json`."""
+        columns = cast("list[list[float | str]]", content["values"])
+        return cls(
+            values=tuple(Exact.of([Fraction(x) for x in column]) for column in columns),
+            models=tuple(cast("list[str]", content["models"])),
+            unit=cast("str", content["unit"]),
+            lower_is_better=bool(content["lower_is_better"]),
+        )
+
     @property
     def j(self) -> int:
         """How many blocks there are."""
@@ -243,6 +284,24 @@ class Groups:
                 fix="give at least two groups with values",
             )
         return cls(values=tuple(held.values()), models=tuple(held))
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": "independent-values",
+            "version": VERSION,
+            "models": list(self.models),
+            "values": [one.to_json() for one in self.values],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Groups:
+        """The inverse of `to_json`."""
+        columns = cast("list[list[float | str]]", content["values"])
+        return cls(
+            values=tuple(Exact.of([Fraction(x) for x in column]) for column in columns),
+            models=tuple(cast("list[str]", content["models"])),
+        )
 
     @property
     def n(self) -> int:

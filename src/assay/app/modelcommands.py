@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that compare models and explain the tests they are compared by."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.app.options import of_models
+
+
+@click.command()
+@click.argument("tables", type=click.Path(), nargs=-1, required=True, metavar="A B ...")
+@of_models
+@click.option(
+    "--out", "-o", default="assay-out", show_default=True, type=click.Path(), help="Folder for both output files."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def compare(tables: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401
+    """Compare models on the same test data: one file a model, matched by --id, or one file with a column a model."""
+    from assay.app.comparing import compare_files
+    from assay.app.reporting import write_run
+
+    found = compare_files(tables, **given)
+    where = write_run(found, Path(out))
+    if as_json:
+        click.echo(found.record.to_text(), nl=False)
+    if quiet:
+        return
+    from assay.report.comparisonpage import summary
+
+    width = min(100, shutil.get_terminal_size((100, 24)).columns)
+    colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    overall = found.record["conformity"]["overall"]
+    click.echo(summary(found.record, width=width, colour=colour), err=True)
+    click.echo(f"verdict  {overall}: an ad hoc comparison states no plan, so no clause is shown", err=True)
+    click.echo(f"report   {where / 'report.html'}   (record.json beside it)", err=True)
+    click.echo("next     assay tests   (what every test asks, and when it must not be used)", err=True)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
+def tests(name: str | None, *, as_json: bool) -> None:
+    """List the tests of significance, or explain one: what it asks, assumes, and must never be used on."""
+    from assay.app.explaining import declaration, explained, listing
+    from assay.inference.catalogue import every_test, find_test
+
+    if name is not None:
+        one = find_test(name)
+        click.echo(json.dumps(declaration(one), indent=1, ensure_ascii=False) if as_json else explained(one))
+        return
+    every = every_test()
+    click.echo(json.dumps([declaration(t) for t in every], indent=1, ensure_ascii=False) if as_json else listing(every))

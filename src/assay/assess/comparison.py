@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a comparison: findings with why each test was chosen, a ranking, tallies, and the Record of it all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.assess.asking import Answer, Asked
+from assay.assess.environment import environment
+from assay.assess.questions import flat, mean_ranks, of_groups, of_labels, of_scores, of_values
+from assay.assess.record import VERSION, Record
+from assay.assess.rendering import RENDERERS, write_report
+from assay.assess.settings import Settings, chosen
+from assay.assess.view import View
+from assay.core.errors import PlanError, RecordError
+from assay.core.labels import Label
+from assay.core.text import listed, nearest
+from assay.core.traits import Task
+from assay.inference.catalogue import every_test
+from assay.inference.decisions import BALANCED
+from assay.inference.delong import areas
+from assay.inference.estimates import real_to_json
+from assay.inference.findings import Finding
+from assay.inference.intervals import Wanted
+from assay.tally.base import count_to_json, digest
+from assay.tally.census import Census
+from assay.tally.paired import PairedLabels
+from assay.tally.pairedscores import PairedScores
+from assay.tally.samples import Blocks, Groups
+
+if TYPE_CHECKING:
+    from assay.inference.estimates import Estimate
+
+HELD: Final = 100_000
+"""Rows up to which a Record holds the scores themselves; beyond, the areas, their covariance and a digest."""
+SHOWN: Final = {
+    Task.BINARY: ("accuracy", "recall", "specificity", "precision", "f1", "matthews_corrcoef"),
+    Task.MULTICLASS: ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A model in the ranking: its value, and the models it is ahead of by more than chance."""
+
+    model: str
+    value: float
+    measure: str
+    ahead_of: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "model": self.model,
+            "value": real_to_json(self.value),
+            "measure": self.measure,
+            "ahead_of": list(self.ahead_of),
+        }
+
+
+class Comparison:
+    """Findings about several models on the same test data."""
+
+    def __init__(
+        self,
+        *,
+        answers: tuple[Answer, ...],
+        asked: Asked,
+        models: tuple[str, ...],
+        labels: tuple[Label, ...],
+        positive: Label | None,
+        census: Census,
+        paired: PairedLabels | None = None,
+        channels: Mapping[str, PairedLabels] | None = None,
+        scores: PairedScores | None = None,
+        values: Blocks | Groups | None = None,
+        lower_is_better: bool = False,
+        notes: tuple[str, ...] = (),
+        data: Mapping[str, Any] | None = None,
+        proof: str | None = None,
+        found_in: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.answers, self.asked, self.models, self.labels = answers, asked, models, labels
+        self.positive, self.census, self.notes, self.proof = positive, census, notes, proof
+        self.paired, self.channels, self.scores, self.values = paired, channels, scores, values
+        self.lower_is_better = lower_is_better
+        self._data, self._environment = dict(data or {}), dict(found_in or environment())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every finding, in the order the questions were asked."""
+        return flat(self.answers)
+
+    def __getitem__(self, name: str | tuple[str, ...]) -> Finding:
+        """A finding by test ("mcnemar"), or by what it is about ("recall"); with three models also by pair.
+
+        c["mcnemar"], c["recall"], c["mcnemar", "A", "B"]
+        """
+        wanted, *models = (name,) if isinstance(name, str) else name
+        found = [one for one in self.findings if wanted in _names(one)]
+        found = [one for one in found if not models or set(models) == set(one.models)]
+        if not found:
+            known = list(dict.fromkeys(word for one in self.findings for word in _names(one)))
+            close = nearest(wanted, known)
+            raise PlanError(
+                "test-unknown",
+                f"there is no finding {name!r}",
+                known=listed(known, most=20),
+                fix=f'did you mean "{close}"?' if close else "ask for one of the known ones",
+            )
+        about = {(one.models, one.about) for one in found}
+        if len(about) > 1 and len({one.models for one in found}) > 1 and not models:
+            first = " and ".join(found[0].models)
+            raise PlanError(
+                "test-ambiguous",
+                f"{wanted!r} was asked of several pairs",
+                known="; ".join(" and ".join(one.models) for one in found),
+                fix=f"name the pair, such as {first}: c[{wanted!r}, {found[0].models[0]!r}, {found[0].models[-1]!r}]",
+            )
+        return found[0]
+
+    def __iter__(self) -> Any:  # noqa: ANN401
+        """The findings."""
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        """How many findings there are."""
+        return len(self.findings)
+
+    @property
+    def task(self) -> str:
+        """Binary, multi-class, or values."""
+        if not self.labels:
+            return "values"
+        return str(Task.MULTICLASS if self.positive is None else Task.BINARY)
+
+    @cached_property
+    def estimates(self) -> dict[str, list[Estimate]]:
+        """The values of each model with their intervals."""
+        if self.paired is None:
+            return {}
+        settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
+        out = {}
+        for model in self.models:
+            view = View(self.paired.confusion(model), settings, positive=self.positive)
+            out[model] = [view[name] for name in SHOWN[view.task]]
+        return out
+
+    @cached_property
+    def ranking(self) -> list[Place]:
+        """The models from best to worst by the value the comparison turns on."""
+        measure, value, high = self._values()
+        order = sorted(self.models, key=lambda model: -value[model] if high else value[model])
+        ahead: dict[str, list[str]] = {model: [] for model in self.models}
+        for one in self.findings:
+            if len(one.models) == 2 and one.significant and one.about in ("", measure):  # noqa: PLR2004
+                a, b = one.models
+                better = (value[a] > value[b]) == high
+                ahead[a if better else b].append(b if better else a)
+        return [Place(model=m, value=value[m], measure=measure, ahead_of=tuple(dict.fromkeys(ahead[m]))) for m in order]
+
+    def _values(self) -> tuple[str, dict[str, float], bool]:
+        """The measure, the value of each model, and whether high is good."""
+        if self.values is not None:
+            means = {m: float(one.mean) for m, one in zip(self.values.models, self.values.values, strict=True)}
+            if isinstance(self.values, Blocks) and len(self.models) > 2:  # noqa: PLR2004
+                return "mean rank", mean_ranks(self.values), False
+            return "mean", means, not self.lower_is_better
+        if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
+            found = areas(self.scores)
+            return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
+        if self.paired is None:
+            return "auroc", dict.fromkeys(self.models, 0.5), True
+        sizes = [int(self.paired.count[self.paired.truth == c].sum()) for c in range(len(self.labels))]
+        unbalanced = min(sizes) == 0 or max(sizes) / min(sizes) > BALANCED
+        name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
+        settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
+        views = {m: View(self.paired.confusion(m), settings, positive=self.positive) for m in self.models}
+        return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
+
+    @cached_property
+    def record(self) -> Record:
+        """The Record of this comparison."""
+        tallies = self._tallies()
+        used = {e for one in self.findings for t in every_test() if t.name == one.test for e in t.errata}
+        plan = {"given": "ad hoc", **self.asked.to_json(), "lower_is_better": self.lower_is_better, "data": self._data}
+        files = self._data.get("files", {})
+        return Record(
+            {
+                "assay": VERSION,
+                "kind": "comparison",
+                "task": self.task,
+                "samples": count_to_json(self.census.scored),
+                "rows": self.census.to_json(),
+                "labels": list(self.labels),
+                "positive": self.positive,
+                "models": list(self.models),
+                "estimates": [{"model": m, **one.to_json()} for m, own in self.estimates.items() for one in own],
+                "answers": [answer.to_json() for answer in self.answers],
+                "findings": [one.to_json() for one in self.findings],
+                "ranking": [place.to_json() for place in self.ranking],
+                "test_data": {"pairing": self._data.get("pairing"), "digest": self.proof},
+                "controls": [],
+                "conformity": {"overall": "conformity not demonstrated", "rows": []},
+                "decisions": [],
+                "tallies": tallies,
+                "plan": {**plan, "digest": digest(plan)},
+                "environment": self._environment,
+                "errata": sorted(used),
+                "notes": list(self.notes),
+                "digests": {"tallies": digest(tallies), "files": files},
+            }
+        )
+
+    def _tallies(self) -> dict[str, object]:
+        out: dict[str, object] = {}
+        if self.paired is not None:
+            out["paired"] = self.paired.to_json()
+        if self.channels:
+            out["channels"] = [{"channel": name, "paired": one.to_json()} for name, one in self.channels.items()]
+        if self.scores is not None:
+            t = self.scores
+            held = t.m + t.n <= HELD
+            out["scores"] = (
+                t.to_json()
+                if held
+                else {
+                    "kind": "areas",
+                    "digest": t.digest(),
+                    "areas": areas(t).to_json(),
+                    "why": f"{t.m + t.n:,} rows: the Record holds what the findings rest on, not every score",
+                }
+            )
+        if self.values is not None:
+            out["values"] = self.values.to_json()
+        return out
+
+    @classmethod
+    def from_record(cls, record: Record) -> Comparison:
+        """The comparison a Record was written from, computed again from its tallies."""
+        try:
+            tallies, plan, rows = record["tallies"], record["plan"], record["rows"]
+            if digest(tallies) != record["digests"]["tallies"]:
+                raise RecordError(
+                    "digest-mismatch",
+                    "the tallies are not the ones this Record was written with",
+                    fix="restore the file from its source",
+                )
+            names = Asked.__dataclass_fields__.keys()
+            asked = Asked(**{k: v for k, v in plan.items() if k in names and k != "measures"},
+                          measures=chosen(plan["measures"] or None) or ())  # fmt: skip
+            held = _held(tallies)
+            return cls(
+                answers=tuple(_answered(held, asked, record["positive"], plan["data"])),
+                asked=asked,
+                models=tuple(record["models"]),
+                labels=tuple(record["labels"]),
+                positive=record["positive"],
+                census=Census(**{k: rows[k] for k in ("read", "scored", "excluded", "unmatched")}),
+                **held,
+                lower_is_better=bool(plan["lower_is_better"]),
+                notes=tuple(record["notes"]),
+                data=plan["data"],
+                proof=record["test_data"]["digest"],
+                found_in=record["environment"],
+            )
+        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+            raise RecordError(
+                "record-unreadable",
+                f"a part of the Record is missing or malformed: {error}",
+                fix="restore the file from its source",
+            ) from error
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the Record as JSON."""
+        return self.record.save(path)
+
+    def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
+        """Write a report; the ending says which kind, unless it is named."""
+        return write_report(self.record, path, kind)
+
+    def __str__(self) -> str:
+        """The summary a terminal shows."""
+        return RENDERERS["text/plain"](self.record) if "text/plain" in RENDERERS else repr(self)
+
+    def __repr__(self) -> str:
+        """What it is about, in one line."""
+        return f"<Comparison: {', '.join(self.models)}; {len(self)} findings>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What a notebook shows."""
+        del include, exclude
+        return {
+            kind: RENDERERS[kind](self.record)
+            for kind in ("text/html", "text/markdown", "text/plain")
+            if kind in RENDERERS
+        }
+
+
+def _names(one: Finding) -> tuple[str, ...]:
+    """The words a finding can be asked for by."""
+    family = next((t.family for t in every_test() if t.name == one.test), "")
+    also = {"recall": ("sensitivity",), "matthews_corrcoef": ("mcc",)}.get(one.about, ())
+    return tuple(word for word in (one.test, family, one.about, *also) if word)
+
+
+def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    if "paired" in tallies:
+        out["paired"] = PairedLabels.from_json(tallies["paired"])
+    if "channels" in tallies:
+        out["channels"] = {one["channel"]: PairedLabels.from_json(one["paired"]) for one in tallies["channels"]}
+    if "scores" in tallies:
+        if tallies["scores"].get("kind") == "areas":
+            raise RecordError(
+                "record-unreadable",
+                "the Record holds the areas of its models, but not their scores",
+                found=tallies["scores"].get("why"),
+                fix="compare again from the rows",
+            )
+        out["scores"] = PairedScores.from_json(tallies["scores"])
+    if "values" in tallies:
+        kind = Blocks if tallies["values"]["kind"] == "paired-values" else Groups
+        out["values"] = kind.from_json(tallies["values"])
+    return out
+
+
+def _answered(
+    held: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]
+) -> Sequence[Answer]:
+    from assay.assess.comparing import UNITS
+
+    if "values" in held:
+        tally = held["values"]
+        if isinstance(tally, Groups):
+            return of_groups(tally, asked)
+        ratio = data.get("test_over_train")
+        return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
+    found: list[Answer] = []
+    if "paired" in held:
+        found += of_labels(held["paired"], asked, positive=positive, channels=held.get("channels"))
+    if "scores" in held:
+        from dataclasses import replace
+
+        found += of_scores(held["scores"], replace(asked, test=None) if "paired" in held else asked)
+    return found

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bringing the answers of several models together: in one table, or in tables of their own matched by id."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label, in_order
+from assay.core.text import counted, listed, quoted
+from assay.rows.labels import kind_of
+from assay.rows.opening import Roles, Source, no_rows, open_source
+from assay.tally.paired import PairedLabels
+from assay.tally.pairing import KEY, Answers, Cell, answers, cells_of, joint, matched, proof, scored, scores_of
+
+if TYPE_CHECKING:
+    from assay.rows.files import Reading
+
+PAIR: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The columns by role, as the user gave them."""
+
+    truth: object
+    predicted: object = None
+    score: object = None
+    id: object = None
+    channel: object = None
+    pairing: str | None = None
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """What was read: joint cells, scores beside their truth, and the proof that all models saw the same rows."""
+
+    models: tuple[str, ...]
+    cells: dict[Cell, int] | None
+    truth: list[Label | None] | None
+    scores: dict[str, Any] | None
+    where: str
+    proof: str | None
+    how: str
+    channel: bool = False
+    files: Mapping[str, str] | None = None
+
+
+def together(data: object, given: Given) -> Paired:
+    """All models in one table: a row is a row of every model."""
+    truth, predicted, score, channel, reading = given.truth, given.predicted, given.score, given.channel, given.reading
+    called = by_model(predicted, "predicted") if predicted is not None else {}
+    scored_by = by_model(score, "score") if score is not None else {}
+    models = tuple(called or scored_by)
+    if called and scored_by and set(called) != set(scored_by):
+        raise PlanError(
+            "comparison-needs",
+            "predictions and scores are of different models",
+            found=f"{listed(called)} and {listed(scored_by)}",
+            fix="give both of every model, or one kind only",
+        )
+    demand_two(models)
+    from assay.rows.scored import sound
+    from assay.rows.scores import ScoreColumns
+
+    rest = {f"prediction of {name}": called[name] for name in models[1:]} if called else {}
+    extra = {} if channel is None else {"channel": channel}
+    roles = Roles(truth=truth, predicted=called[models[0]] if called else truth, group={**rest, **extra})
+    source = open_source(data, roles, reading)
+    try:
+        cells = joint(source) if called else None
+        files = _files(source)
+        where = source.where
+    finally:
+        source.close()
+    values: dict[str, Any] | None = None
+    truths: list[Label | None] | None = None
+    if scored_by:
+        columns = ScoreColumns(columns=tuple(scored_by[name] for name in models), labels=None)
+        source = open_source(data, Roles(truth=truth, predicted=truth, score=columns), reading)
+        try:
+            source, _ = sound(source, "any", single=False, drop=False)
+            truths, found = scored(source)
+        finally:
+            source.close()
+        values = dict(zip(models, found, strict=True))
+    return Paired(
+        models=models,
+        cells=cells,
+        truth=truths,
+        scores=values,
+        where=where,
+        proof=None,
+        how="one table: every row holds the answers of all models",
+        channel=channel is not None,
+        files=files,
+    )
+
+
+def apart(data: Mapping[str, object], given: Given) -> Paired:
+    """One table a model: rows are matched by id, or by position where that was said and the truths agree."""
+    truth, predicted, score, key, reading = given.truth, given.predicted, given.score, given.id, given.reading
+    models = tuple(map(str, data))
+    demand_two(models)
+    keyed = given.pairing != "position"
+    if keyed and key is None:
+        raise PlanError(
+            "comparison-needs",
+            "the models come in tables of their own, and nobody said which column tells their rows apart",
+            fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
+        )
+    from assay.rows.scored import sound
+    from assay.rows.scores import ScoreColumns
+
+    every: list[Answers] = []
+    files: dict[str, str] = {}
+    for model, table in zip(models, data.values(), strict=True):
+        columns = None if score is None else ScoreColumns(columns=(score,), labels=None)
+        roles = Roles(
+            truth=truth,
+            predicted=truth if predicted is None else predicted,
+            group={KEY: key} if keyed else {},
+            score=columns,
+        )
+        source = open_source(table, roles, reading)
+        try:
+            if columns is not None:
+                source, _ = sound(source, "any", single=True, drop=False)
+            every.append(answers(source, model, keyed=keyed, called=predicted is not None))
+            files |= _files(source)
+        finally:
+            source.close()
+    if not every[0].keys:
+        raise no_rows(every[0].where)
+    orders = matched(every)
+    proofs = {proof(one.keys, one.truth) for one in every}
+    if len(proofs) != 1:
+        msg = "matched rows have different digests"
+        raise ArithmeticError(msg)
+    return Paired(
+        models=models,
+        cells=cells_of(every, orders) if predicted is not None else None,
+        truth=every[0].truth,
+        scores=scores_of(every, orders) if score is not None else None,
+        where="; ".join(one.where for one in every),
+        proof=proofs.pop(),
+        how="by id" if keyed else "by position: same number of rows and the same truth in every row",
+        files=files,
+    )
+
+
+def by_model(given: object, role: str) -> dict[str, object]:
+    """Columns by the name of their model."""
+    if not isinstance(given, Mapping):
+        raise PlanError(
+            "comparison-needs",
+            f"{role} is a {type(given).__name__}, and a comparison needs one column a model",
+            where=role,
+            fix=f'give {role}={{"A": ..., "B": ...}}',
+        )
+    return {str(name): column for name, column in given.items()}
+
+
+def demand_two(models: Sequence[str]) -> None:
+    """One model alone is compared with nothing."""
+    if len(models) < PAIR:
+        raise PlanError(
+            "comparison-needs",
+            f"there {'is only ' + quoted(models[0]) if models else 'are no models'}, and a comparison needs two",
+            fix="give two models at least",
+        )
+
+
+def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
+    """Every model must have answered every row; who left rows out is told by name."""
+    names = ("truth", *paired.models)
+    lost = {name: sum(n for cell, n in cells.items() if cell[i] is None) for i, name in enumerate(names) if cells}
+    if paired.truth is not None and not cells:
+        lost = {"truth": paired.truth.count(None)}
+    lost = {name: n for name, n in lost.items() if n}
+    if lost:
+        raise RowsError(
+            "missing-label",
+            f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label",
+            where=paired.where,
+            found="; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items()),
+            fix="every model must answer every row; leave such rows out for all models before comparing",
+        )
+
+
+def demand_one_kind(true: set[Label | None], called: set[Label | None], paired: Paired) -> None:
+    """Truth and all predictions hold labels of one type."""
+    kinds = {
+        kind_of(cast("set[Label]", some), where=paired.where, locate=lambda *_: "", role=role)
+        for role, some in (("truth", true), ("predicted", called))
+        if some
+    }
+    if len(kinds) > 1:
+        sides = {"truth": in_order(cast("set[Label]", true)), "predicted": in_order(cast("set[Label]", called))}
+        shown = "; ".join(f"{role}: {listed(some, most=3)}" for role, some in sides.items())
+        raise RowsError(
+            "label-types-differ",
+            "truth and predictions hold labels of different types",
+            where=paired.where,
+            found=shown,
+            fix='make all of them one type, for instance text; 1 and "1" are different labels',
+        )
+
+
+def channels(paired: Paired, labels: Sequence[Label]) -> dict[str, PairedLabels]:
+    """The paired tally of each channel."""
+    by: dict[Label | None, dict[tuple[Label, ...], int]] = {}
+    for cell, n in (paired.cells or {}).items():
+        *answer, level = cell
+        inner = by.setdefault(level, {})
+        key = cast("tuple[Label, ...]", tuple(answer))
+        inner[key] = inner.get(key, 0) + n
+    order = [*in_order(level for level in by if level is not None), *([None] if None in by else [])]
+    return {
+        "(missing)" if level is None else str(level): PairedLabels.from_cells(
+            by[level], models=paired.models, labels=labels
+        )
+        for level in order
+    }
+
+
+def _files(source: Source) -> dict[str, str]:
+    opened = getattr(source, "opened", None)
+    if opened is None or not getattr(opened, "sha256", None):
+        return {}
+    return {os.path.basename(str(opened.path)): str(opened.sha256)}  # noqa: PTH119  a name, not a path

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision table as data: what kind of values, how many models, which question; hence which test, and why.
+
+Row numbers are those of the specification of tests; the first row that fits is the one that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+MANY: Final = 10**6
+EXACT_BELOW: Final = 25
+"""Rows in dispute below which McNemar's exact form is used; the chi-squared tail is off there (E-RAI-03)."""
+NORMAL_FROM: Final = 20
+"""With fewer values a passed check of normality says nothing, so the rank test stays."""
+LEAST_SETS: Final = 6
+"""Data sets below which no signed-rank result can be significant at 5 %: 2 / 2^5 = 0.0625."""
+SMALL_SETS, SMALL_MODELS = 10, 5
+BALANCED: Final = 1.5
+"""Largest class over smallest up to which accuracy may be compared alone (E-TS-24)."""
+
+
+class Kind(StrEnum):
+    """What values a test eats: V1 to V8 of the specification."""
+
+    LABELS = "labels of one test set"
+    SCORES = "scores of one test set"
+    ITEMS = "values per item of one test set"
+    DATA_SETS = "values per independent data set"
+    RESAMPLES = "values from resampling one data set"
+    FIVE_BY_TWO = "differences of a 5x2 cross-validation"
+    INDEPENDENT = "values of different items"
+    TOTALS = "totals only"
+
+
+class Question(StrEnum):
+    """What is asked."""
+
+    ACCURACY = "accuracy"
+    AUROC = "auroc"
+    MEASURE = "any measure"
+    LOCATION = "location"
+    VARIANCE = "variance"
+    ASSOCIATION = "association"
+    FIXED = "a fixed value"
+    CHANNELS = "channels"
+    NON_INFERIORITY = "non-inferiority"
+    EQUIVALENCE = "equivalence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the choice between forms of a test turns on."""
+
+    n: int = 0
+    disagree: int = 0
+    normal: bool | None = None
+    equal_spread: bool | None = None
+    large_counts: bool | None = None
+    blocks: int = 0
+    models: int = 2
+    two_by_two: bool = True
+    imbalance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a way is taken."""
+
+    name: str
+    holds: Callable[[Facts], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A test, when it is taken, and the sentence that says why."""
+
+    test: str | None
+    when: Condition
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of the table."""
+
+    number: int
+    kinds: tuple[Kind, ...]
+    models: tuple[int, int]
+    questions: tuple[Question, ...]
+    ways: tuple[Way, ...]
+    beside: tuple[str, ...] = ()
+    after: str | None = None
+    refuses: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
+    warns: tuple[tuple[Condition, str], ...] = ()
+
+
+ALWAYS: Final = Condition("always", lambda _: True)
+FEW_DISPUTES: Final = Condition("fewer than 25 rows disagree", lambda f: f.disagree < EXACT_BELOW)
+NORMAL: Final = Condition(
+    "the values look normal, and there are 20 at least", lambda f: f.normal is True and f.n >= NORMAL_FROM
+)
+NORMAL_ALIKE: Final = Condition(
+    "normal, and the groups scatter alike",
+    lambda f: f.normal is True and f.n >= NORMAL_FROM and f.equal_spread is not False,
+)
+FEW_SETS: Final = Condition("fewer than six data sets", lambda f: f.blocks < LEAST_SETS)
+SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
+LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
+FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)
+UNBALANCED: Final = Condition("the classes are unbalanced", lambda f: f.imbalance > BALANCED)
+
+PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
+FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"
+SPREAD: Final = "it takes the two samples for independent, but they are paired (E-RAI-15)"
+DEPENDENT: Final = ("wilcoxon", "wilcoxon_pratt", "sign_test", "friedman", "iman_davenport", "repeated_measures_anova",
+                    "greenhouse_geisser", "friedman_permutation")  # fmt: skip
+"""Tests that may be run on resamples once the dependence is accepted."""
+
+_INDEPENDENT: Final = (
+    "chi_squared_association",
+    "fisher_exact",
+    "fisher_monte_carlo",
+    "two_shares",
+    "kruskal_wallis",
+    "one_way_anova",
+    "welch_anova",
+    "welch_t",
+    "mann_whitney",
+)
+_SPREADS: Final = ("variance_f", "bartlett", "levene", "brown_forsythe")
+_SAME_ITEMS: Final = dict.fromkeys(_INDEPENDENT, (PAIRED, True)) | dict.fromkeys(_SPREADS, (SPREAD, True))
+
+ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
+    Kind.LABELS: _SAME_ITEMS,
+    Kind.SCORES: _SAME_ITEMS,
+    Kind.ITEMS: _SAME_ITEMS,
+    Kind.DATA_SETS: _SAME_ITEMS,
+    Kind.FIVE_BY_TWO: _SAME_ITEMS,
+    Kind.RESAMPLES: _SAME_ITEMS
+    | dict.fromkeys((*DEPENDENT, "paired_t", "mean_permutation", "pitman_morgan"), (FOLDS, True)),
+}
+
+TABLE: Final[tuple[Row, ...]] = (
+    Row(
+        number=1,
+        kinds=(Kind.TOTALS,),
+        models=(2, MANY),
+        questions=(Question.ACCURACY, Question.MEASURE),
+        ways=(Way(None, ALWAYS, "only totals are known, so it is lost which items each model got right; give the answers item by item"),),
+        refuses={
+            "chi_squared_association": (PAIRED, True),
+            "fisher_exact": (PAIRED, True),
+            "two_shares": ("admissible only if the test items differ", True),
+        },
+    ),
+    Row(
+        number=2,
+        kinds=(Kind.LABELS,),
+        models=(1, 1),
+        questions=(Question.FIXED,),
+        ways=(Way("exact_binomial", ALWAYS, "one share against a stated one: the exact binomial test"),),
+    ),
+    Row(
+        number=3,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.ACCURACY,),
+        ways=(
+            Way("mcnemar_exact", FEW_DISPUTES, "{facts.disagree} rows disagree; below 25 the exact form is used"),
+            Way("mcnemar_continuity", ALWAYS, "{facts.disagree:,} rows disagree; from 25 on the chi-squared form with continuity correction is used"),
+        ),
+        refuses={
+            "mcnemar_plain": ("without continuity correction it rejects a little too often", False),
+            "mcnemar_midp": ("available on request; the exact form guarantees its level", False),
+            "paired_t": ("right and wrong are no measured values", False),
+        },
+        warns=((UNBALANCED, "the largest class has {facts.imbalance:.1f} times the rows of the smallest: accuracy alone must not decide (6.2.3, E-TS-24)"),),
+    ),
+    Row(
+        number=5,
+        kinds=(Kind.LABELS,),
+        models=(3, MANY),
+        questions=(Question.ACCURACY,),
+        ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q, then McNemar by pairs"),),
+        warns=((UNBALANCED, "the largest class has {facts.imbalance:.1f} times the rows of the smallest: accuracy alone must not decide (6.2.3, E-TS-24)"),),
+    ),
+    Row(
+        number=6,
+        kinds=(Kind.SCORES,),
+        models=(2, 2),
+        questions=(Question.AUROC,),
+        ways=(Way("delong", ALWAYS, "two models scored the same rows: DeLong's test takes their correlation into account"),),
+    ),
+    Row(
+        number=6,
+        kinds=(Kind.SCORES,),
+        models=(3, MANY),
+        questions=(Question.AUROC,),
+        ways=(Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, then pairs"),),
+        after="delong_pairs",
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.MEASURE,),
+        ways=(Way("paired_permutation", ALWAYS, "no closed form is exact for this measure: the answers are swapped row by row, in the joint cells"),),
+        refuses={"paired_bootstrap": ("its p is less exact than that of the swaps; it gives the interval", False)},
+    ),
+    Row(
+        number=8,
+        kinds=(Kind.ITEMS,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("paired_t", NORMAL, "{facts.n:,} differences look normal: the paired t test"),
+            Way("wilcoxon", ALWAYS, "the differences do not look normal, or are too few to tell: the signed-rank test"),
+        ),
+        refuses={"sign_test": ("it throws the sizes of the differences away", False)},
+    ),
+    Row(
+        number=9,
+        kinds=(Kind.ITEMS,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("greenhouse_geisser", NORMAL, "residuals look normal: repeated-measures analysis of variance, corrected for unequal correlations"),
+            Way("iman_davenport", ALWAYS, "residuals do not look normal, or are too few to tell: ranks within items"),
+        ),
+        after="conover",
+    ),
+    Row(
+        number=10,
+        kinds=(Kind.DATA_SETS,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way(None, FEW_SETS, "{facts.blocks} data sets: with fewer than six no test can be significant, so the values are only described"),
+            Way("wilcoxon", ALWAYS, "{facts.blocks} independent data sets: the signed-rank test"),
+        ),
+        beside=("sign_test",),
+        refuses={"paired_t": ("values of different data sets are rarely of one scale", False)},
+    ),
+    Row(
+        number=11,
+        kinds=(Kind.DATA_SETS,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("friedman_permutation", SMALL, "{facts.blocks} data sets and {models} models are few: Friedman's test by random permutation"),
+            Way("iman_davenport", ALWAYS, "{facts.blocks} independent data sets, {models} models: ranks within data sets"),
+        ),
+        after="nemenyi",
+    ),
+    Row(
+        number=12,
+        kinds=(Kind.FIVE_BY_TWO,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(Way("five_by_two_f", ALWAYS, "ten differences of a 5x2 cross-validation: the combined F test, which does not depend on their order"),),
+        beside=("five_by_two_t",),
+        refuses={"paired_t": (FOLDS, True), "wilcoxon": (FOLDS, True)},
+    ),
+    Row(
+        number=13,
+        kinds=(Kind.RESAMPLES,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(Way("corrected_resampled_t", ALWAYS, "{facts.n} values from resampling one data set share rows: the corrected resampled t test"),),
+    ),
+    Row(
+        number=14,
+        kinds=(Kind.RESAMPLES,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(Way("corrected_resampled_t", ALWAYS, "values from resampling one data set share rows: the corrected resampled t test by pairs"),),
+    ),
+    Row(
+        number=15,
+        kinds=(Kind.INDEPENDENT,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("welch_t", NORMAL, "values look normal in both groups: Welch's t test, whatever their spread"),
+            Way("mann_whitney", ALWAYS, "values do not look normal, or are too few to tell: the rank-sum test"),
+        ),
+    ),
+    Row(
+        number=16,
+        kinds=(Kind.INDEPENDENT,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("one_way_anova", NORMAL_ALIKE, "values look normal and scatter alike: analysis of variance"),
+            Way("welch_anova", NORMAL, "values look normal but do not scatter alike: Welch's analysis of variance"),
+            Way("kruskal_wallis", ALWAYS, "values do not look normal, or are too few to tell: ranks over all groups"),
+        ),
+        after="dunn",
+    ),
+    Row(
+        number=17,
+        kinds=(Kind.INDEPENDENT,),
+        models=(1, MANY),
+        questions=(Question.ASSOCIATION,),
+        ways=(
+            Way("chi_squared_association", LARGE_COUNTS, "expected counts are large enough: the chi-squared test"),
+            Way("fisher_exact", FOUR_CELLS, "expected counts are small: Fisher's exact test"),
+            Way("fisher_monte_carlo", ALWAYS, "expected counts are small: Fisher's test by random tables"),
+        ),
+    ),
+    Row(
+        number=18,
+        kinds=(Kind.ITEMS, Kind.DATA_SETS),
+        models=(2, 2),
+        questions=(Question.VARIANCE,),
+        ways=(Way("pitman_morgan", ALWAYS, "spread of paired values: Pitman-Morgan takes the pairing into account"),),
+    ),
+    Row(
+        number=19,
+        kinds=(Kind.INDEPENDENT,),
+        models=(2, MANY),
+        questions=(Question.VARIANCE,),
+        ways=(Way("brown_forsythe", ALWAYS, "spread of independent groups: Brown-Forsythe holds its level whatever their shape"),),
+        refuses={
+            "variance_f": ("admissible only where every group passes a check of normality (E-RAI-14)", False),
+            "bartlett": ("admissible only where every group passes a check of normality (E-RAI-14)", False),
+        },
+    ),
+    Row(
+        number=20,
+        kinds=(Kind.RESAMPLES, Kind.FIVE_BY_TWO),
+        models=(1, MANY),
+        questions=(Question.VARIANCE,),
+        ways=(Way(None, ALWAYS, "resampling one data set does not show how performance varies over data sets: described, not tested"),),
+    ),
+    Row(
+        number=21,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.CHANNELS,),
+        ways=(Way("channel_heterogeneity", ALWAYS, "channels are declared: is one model ahead by as much in every channel (5.3.8)?"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.NON_INFERIORITY,),
+        ways=(Way("share_non_inferiority", ALWAYS, "a margin is stated: the score test of two shares on the same rows"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.EQUIVALENCE,),
+        ways=(Way("share_equivalence", ALWAYS, "a margin is stated: two one-sided score tests on the same rows"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.SCORES,),
+        models=(2, 2),
+        questions=(Question.NON_INFERIORITY,),
+        ways=(Way("auroc_non_inferiority", ALWAYS, "a margin is stated: DeLong's test against the margin"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.SCORES,),
+        models=(2, 2),
+        questions=(Question.EQUIVALENCE,),
+        ways=(Way("auroc_equivalence", ALWAYS, "a margin is stated: DeLong's test against both ends of it"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.ITEMS, Kind.DATA_SETS),
+        models=(2, 2),
+        questions=(Question.NON_INFERIORITY,),
+        ways=(Way("mean_non_inferiority", ALWAYS, "a margin is stated: the t test against the margin"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.ITEMS, Kind.DATA_SETS),
+        models=(2, 2),
+        questions=(Question.EQUIVALENCE,),
+        ways=(Way("mean_equivalence", ALWAYS, "a margin is stated: two one-sided t tests"),),
+    ),
+)  # fmt: skip
+"""Rows 22 to 24 of the specification are no choice of a test between models: batches, annotators, multiplicity."""

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From rows to paired tallies: joint cells counted where the rows live, or answers matched by id or by position."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError, RowsError, UnpairedRows
+from assay.core.labels import Label
+from assay.core.text import counted, listed, quoted
+from assay.rows.labels import label_of
+from assay.rows.opening import ArraySource, FrameSource, Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.rows.columns import Coded
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+Cell: TypeAlias = tuple[Label | None, ...]
+KEY: Final = "id"
+LISTED: Final = 5
+"""Ids an error names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """What one model said, row by row: truth, call and score under the key that pairs the rows."""
+
+    model: str
+    keys: list[Label]
+    truth: list[Label | None]
+    calls: list[Label | None]
+    scores: Floats | None
+    where: str
+
+
+def joint(source: Source) -> dict[Cell, int]:
+    """How often each combination of truth, first call and all further columns occurs, counted where the rows live."""
+    if isinstance(source, FrameSource):
+        from assay.tally.grouping import _group
+
+        cells = _group(source, [source.truth, source.predicted, *source.group.values()])
+        if source.opened is not None:
+            source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
+    else:
+        from assay.tally.counting import _count
+
+        cells = _count([source.truth, source.predicted, *source.group.values()], None)
+    return {cell: rows for cell, (rows, _) in cells.items()}
+
+
+def scored(source: Source) -> tuple[list[Label | None], tuple[Floats, ...]]:
+    """The true labels and the scores of every row, in memory."""
+    if isinstance(source, ArraySource):
+        return _decoded(source.truth), source.score
+    truth, *scores = _fetched(source, [source.truth, *source.score])
+    return _labels(truth, source, source.truth), tuple(np.asarray(one, dtype=np.float64) for one in scores)
+
+
+def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers:
+    """The rows of one model in memory, by id where one is given, otherwise by their place."""
+    scores: Floats | None = None
+    calls: list[Label | None]
+    keys: list[Label | None]
+    if isinstance(source, ArraySource):
+        truth = _decoded(source.truth)
+        calls = _decoded(source.predicted) if called else [None] * len(truth)
+        keys = _decoded(source.group[KEY]) if keyed else list(range(len(truth)))
+        scores = source.score[0] if source.score else None
+    else:
+        wanted = [source.truth, *([source.predicted] if called else []), *([source.group[KEY]] if keyed else [])]
+        found = _fetched(source, [*wanted, *source.score])
+        truth = _labels(found[0], source, wanted[0])
+        calls = _labels(found[1], source, wanted[1]) if called else [None] * len(truth)
+        keys = _labels(found[len(wanted) - 1], source, wanted[-1]) if keyed else list(range(len(truth)))
+        scores = np.asarray(found[-1], dtype=np.float64) if source.score else None
+    if None in keys:
+        raise RowsError(
+            "duplicate-id",
+            f"{counted(keys.count(None), 'row')} of {model} {'has' if keys.count(None) == 1 else 'have'} no id",
+            where=source.where,
+            fix="give every row an id, or pair by position",
+        )
+    return Answers(
+        model=model, keys=cast("list[Label]", keys), truth=truth, calls=calls, scores=scores, where=source.where
+    )
+
+
+def matched(every: Sequence[Answers]) -> list[NDArray[np.intp]]:
+    """For each model the order that brings its rows beside those of the first; what does not match is an error."""
+    for one in every:
+        _demand_unique(one)
+    first = every[0]
+    place = {key: i for i, key in enumerate(first.keys)}
+    orders = [np.arange(len(first.keys))]
+    for other in every[1:]:
+        there = {key: i for i, key in enumerate(other.keys)}
+        _demand_same_rows(first, other, place, there)
+        order = np.fromiter((there[key] for key in first.keys), np.intp, len(place))
+        _demand_same_truth(first, other, order)
+        orders.append(order)
+    return orders
+
+
+def proof(keys: Sequence[Label], truth: Sequence[Label | None]) -> str:
+    """SHA-256 over id and truth of every row in the order of the ids: equal exactly if the test data are."""
+    sha = hashlib.sha256()
+    pairs = zip(keys, truth, strict=True)
+    lines = sorted(f"{type(key).__name__} {key!r} {type(label).__name__} {label!r}\n" for key, label in pairs)
+    for line in lines:
+        sha.update(line.encode("utf-8", "surrogatepass"))
+    return sha.hexdigest()
+
+
+def cells_of(every: Sequence[Answers], orders: Sequence[NDArray[np.intp]]) -> dict[Cell, int]:
+    """Joint cells of matched answers."""
+    cells: dict[Cell, int] = {}
+    columns = [[one.calls[i] for i in order.tolist()] for one, order in zip(every, orders, strict=True)]
+    for cell in zip(every[0].truth, *columns, strict=True):
+        cells[cell] = cells.get(cell, 0) + 1
+    return cells
+
+
+def scores_of(every: Sequence[Answers], orders: Sequence[NDArray[np.intp]]) -> dict[str, Floats]:
+    """Scores of matched answers, by model."""
+    lost = [one.model for one in every if one.scores is None]
+    if lost:
+        raise PlanError(
+            "comparison-needs", f"{listed(lost)} came without scores", fix="give scores of every model, or of none"
+        )
+    return {one.model: cast("Floats", one.scores)[order] for one, order in zip(every, orders, strict=True)}
+
+
+def _demand_unique(one: Answers) -> None:
+    if len(set(one.keys)) == len(one.keys):
+        return
+    seen: set[Label] = set()
+    twice = dict.fromkeys(key for key in one.keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    raise RowsError(
+        "duplicate-id",
+        f"{counted(len(twice), 'id')} of {one.model} {'stands' if len(twice) == 1 else 'stand'} for several rows",
+        where=one.where,
+        found=listed(twice, most=LISTED),
+        fix="give every row an id of its own",
+    )
+
+
+def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int], there: Mapping[Label, int]) -> None:
+    lost, more = [k for k in here if k not in there], [k for k in there if k not in here]
+    if not lost and not more:
+        return
+    kinds = {type(k).__name__ for k in here} ^ {type(k).__name__ for k in there}
+    told = [f"{counted(len(lost), 'id')} only in {first.model}: {listed(lost, most=LISTED)}"] if lost else []
+    told += [f"{counted(len(more), 'id')} only in {other.model}: {listed(more, most=LISTED)}"] if more else []
+    raise UnpairedRows(
+        "rows-unmatched",
+        f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
+        where=f"{first.where}; {other.where}",
+        found="; ".join(told) + ("; the ids are of different types" if kinds else ""),
+        fix="run every model on the same test data, and give every row to both",
+    )
+
+
+def _demand_same_truth(first: Answers, other: Answers, order: NDArray[np.intp]) -> None:
+    theirs = [other.truth[i] for i in order.tolist()]
+    pairs = zip(first.truth, theirs, strict=True)
+    wrong = [i for i, (a, b) in enumerate(pairs) if a != b or type(a) is not type(b)]
+    if not wrong:
+        return
+    shown = "; ".join(
+        f"row {quoted(first.keys[i])}: {quoted(first.truth[i])} and {quoted(theirs[i])}" for i in wrong[:LISTED]
+    )
+    raise UnpairedRows(
+        "rows-unmatched",
+        f"{counted(len(wrong), 'row')} of {len(theirs):,} {'has' if len(wrong) == 1 else 'have'} another truth in "
+        f"{other.model} than in {first.model}",
+        where=f"{first.where}; {other.where}",
+        found=shown,
+        fix="give the same truth to every model; without ids, the rows may stand in another order: state the id",
+    )
+
+
+def _decoded(column: Coded) -> list[Label | None]:
+    codes, inverse = np.unique(column.codes, return_inverse=True)
+    names: list[Label | None] = [column.label(int(code) - column.offset) for code in codes.tolist()]
+    found = [names[i] for i in inverse.tolist()]
+    if column.missing is not None:
+        for i in np.flatnonzero(column.missing).tolist():
+            found[i] = None
+    return found
+
+
+def _fetched(source: FrameSource, columns: Sequence[str]) -> list[NDArray[np.object_]]:
+    import narwhals.stable.v2 as nw
+
+    from assay.rows.databases import CountedTable
+    from assay.rows.scoreframes import arrays
+
+    if isinstance(source.opened, CountedTable):
+        raise PlanError(
+            "comparison-needs",
+            "rows of a database are only counted there, never fetched",
+            where=source.where,
+            fix="give one table with a column of predictions for each model",
+        )
+    names = [f"k{place}" for place in range(len(columns))]
+    frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
+    found = arrays(source, frame)
+    if source.opened is not None:
+        source.opened.confirm(len(found[0]) + source.dropped)
+    return found
+
+
+def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> list[Label | None]:
+    where = f"{source.where}, {source.shown(column)}"
+    known: dict[tuple[type, object], Label | None] = {}
+    found: list[Label | None] = []
+    for value in values.tolist():
+        key = (type(value), value)
+        if key not in known:
+            known[key] = label_of(value, where=where)
+        found.append(known[key])
+    return found

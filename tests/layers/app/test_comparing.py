@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from assay.app.cli import cli
+from assay.core.errors import AssayError
+
+ROWS = [("a", "yes", "yes", "no", 0.9, 0.2), ("b", "no", "no", "no", 0.1, 0.3), ("c", "yes", "yes", "yes", 0.8, 0.7),
+        ("d", "no", "yes", "no", 0.6, 0.1), ("e", "no", "no", "yes", 0.4, 0.6)]  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "old.csv").write_text("id,y,p,s\n" + "".join(f"{r[0]},{r[1]},{r[2]},{r[4]}\n" for r in ROWS))
+    (tmp_path / "new.csv").write_text("id,y,p,s\n" + "".join(f"{r[0]},{r[1]},{r[3]},{r[5]}\n" for r in reversed(ROWS)))
+    (tmp_path / "both.csv").write_text("y,a,b\n" + "".join(f"{r[1]},{r[2]},{r[3]}\n" for r in ROWS))
+    return tmp_path
+
+
+def run(*args):
+    return CliRunner().invoke(cli, [str(a) for a in args], catch_exceptions=False)
+
+
+def test_two_files_are_compared_and_both_outputs_written(files):
+    out = files / "out"
+    options = ("--truth", "y", "--predicted", "p", "--score", "s", "--id", "id", "--positive", "yes")
+    done = run("compare", files / "old.csv", files / "new.csv", *options, "-o", out, "--json")
+    assert done.exit_code == 0
+    record = json.loads((out / "record.json").read_text())
+    assert record["kind"] == "comparison"
+    assert record["models"] == ["old", "new"]
+    assert json.loads(done.stdout) == record
+    assert "old" in (out / "report.html").read_text()
+    assert "p = 1" in done.stderr
+
+
+def test_one_file_with_a_column_a_model(files):
+    options = (
+        "--truth",
+        "y",
+        "--predicted",
+        "A=a",
+        "--predicted",
+        "B=b",
+        "--positive",
+        "yes",
+        "-o",
+        files / "out",
+        "-q",
+    )
+    assert run("compare", files / "both.csv", *options).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--truth", "y"),
+        ("--truth", "y", "--predicted", "a"),
+        ("--truth", "y", "--predicted", "A=a", "--predicted", "A=b"),
+        ("--truth", "y", "--predicted", "A=a"),
+    ],
+)
+def test_what_is_missing_is_told_and_nothing_written(files, options):
+    with pytest.raises(AssayError) as error:
+        run("compare", files / "both.csv", *options, "-o", files / "out")
+    assert error.value.fix
+    assert not (files / "out").exists()
+
+
+def test_two_files_need_ids_or_a_word(files):
+    two = (files / "old.csv", files / "new.csv")
+    with pytest.raises(AssayError) as error:
+        run("compare", *two, "--truth", "y", "--predicted", "p")
+    assert "--id" in error.value.fix
+    with pytest.raises(AssayError, match="another truth"):
+        run("compare", *two, "--truth", "y", "--predicted", "p", "--by-position", "-o", files / "out")
+    with pytest.raises(AssayError, match="given twice"):
+        run("compare", two[0], two[0], "--truth", "y", "--predicted", "p", "--id", "id")
+    with pytest.raises(AssayError):
+        run("compare", *two, "--truth", "y", "--predicted", "p", "--predicted", "q", "--id", "id")
+
+
+def test_tests_are_listed_and_explained():
+    assert "mcnemar_exact" in run("tests").stdout
+    assert "never" in run("tests", "paired_t").stdout
+    assert json.loads(run("tests", "--json").stdout)[0]["asks"]
+    assert json.loads(run("tests", "wilcoxon", "--json").stdout)["family"] == "wilcoxon"
+    assert "comparison" in run("schema", "--kind", "comparison").stdout

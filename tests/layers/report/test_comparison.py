@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import assay
+from assay.report import comparisonpage
+from assay.report.comparison import _cliques, read, sentence
+from assay.report.comparisonfigures import critical_difference, differences
+
+NASTY = '</script><script>alert(1)</script> "&|*'
+
+
+@pytest.fixture(scope="module")
+def pair():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    a, b = (np.where(rng.random(200) < share, y, 1 - y) for share in (0.9, 0.8))
+    return assay.compare(truth=y, predicted={"A": a, NASTY: b}, score={"A": a * 1.0, NASTY: b * 1.0})
+
+
+@pytest.fixture(scope="module")
+def sets():
+    rng = np.random.default_rng(2)
+    values = {m: rng.normal(size=15) + shift for m, shift in zip("ABCD", (0, 0, 3, 3), strict=True)}
+    return assay.compare(values=values, per="data set")
+
+
+def test_a_sentence_says_who_is_ahead_by_how_much_and_how_sure_that_is():
+    c = assay.compare(
+        truth=[1] * 258,
+        predicted={"A": [1] * 217 + [0] * 41, "B": [1] * 212 + [0] * 5 + [1] * 19 + [0] * 22},
+        labels=[0, 1],
+        measures=["f1"],
+    )
+    told = sentence(c.record["findings"][0])
+    assert told == (
+        "B is right on 5.4 points more of the rows than A, 95 % interval 1.7 to 9.4, "
+        "McNemar's test, exact form: p = 0.00661."
+    )
+    recall = sentence(c.record["findings"][1])
+    assert recall.startswith("B finds 5.4 points more of the positives than A")
+    assert "Holm-adjusted 0.0132" in recall
+
+
+def test_names_from_outside_stay_names(pair):
+    page = comparisonpage.render(pair.record)
+    assert "<script" not in page
+    assert "default-src &#39;none&#39;" in page
+    for part in (comparisonpage.notebook(pair.record), comparisonpage.as_markdown(pair.record)):
+        assert "<script" not in part
+
+
+def test_charts_are_valid_xml_with_words_for_who_cannot_see(pair, sets):
+    for svg in (differences(read(pair.record).findings, "95 %"), critical_difference(read(sets.record).ranks)):
+        root = ET.fromstring(svg)  # noqa: S314  our own text
+        assert root.find("{http://www.w3.org/2000/svg}title").text
+        assert root.find("{http://www.w3.org/2000/svg}desc").text
+
+
+def test_what_is_not_significant_says_what_could_have_been_found():
+    y = [1, 0] * 50
+    other = [1 - x if i < 4 else x for i, x in enumerate(y)]
+    c = assay.compare(truth=y, predicted={"A": y, "B": other}, measures=["f1"])
+    text = str(c)
+    assert "No difference is shown" in text
+    assert "would have been detected with a chance of 80 %" in text
+
+
+def test_a_terminal_gets_lines_that_fit(pair, sets):
+    for c in (pair, sets):
+        text = comparisonpage.summary(c.record, width=80)
+        assert all(len(line) <= 80 for line in text.splitlines())
+        assert "Ranking" in text
+    assert "\x1b[1m" in comparisonpage.summary(pair.record, colour=True)
+
+
+def test_runs_of_models_that_cannot_be_told_apart():
+    apart = {frozenset("AC"), frozenset("AD"), frozenset("BD")}
+    assert _cliques("ABCD", apart, tied=False) == (("A", "B"), ("B", "C"), ("C", "D"))
+    assert _cliques("ABC", set(), tied=True) == (("A", "B", "C"),)
+
+
+def test_a_notebook_shows_it(pair):
+    shown = pair._repr_mimebundle_()
+    assert set(shown) == {"text/html", "text/markdown", "text/plain"}
