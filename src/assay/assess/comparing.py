@@ -26,8 +26,8 @@ from assay.assess.pairing import (
     together,
 )
 from assay.assess.questions import of_groups, of_labels, of_scores, of_values
-from assay.assess.run import _as_spelled
 from assay.assess.settings import chosen
+from assay.assess.spelling import speller
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, nearest
@@ -164,7 +164,9 @@ def _compared(
     true = {c[0] for c in cells} if cells else set(paired.truth or [])
     called = {label for c in cells for label in c[1:]}
     if spelled:
-        labels, positive = _as_spelled(labels, positive, {*true, *called})
+        own = speller({label for label in (*true, *called) if label is not None})
+        labels = None if labels is None else [own(label) for label in labels]
+        positive = None if positive is None else own(positive)
     demand_one_kind(true, called, paired)
     settled = classes(
         truth=cast("set[Label]", true),

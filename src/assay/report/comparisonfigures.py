@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from assay.core.text import figure
 from assay.report.comparison import Ranks, Told
-from assay.report.figures import DOT, EM, Axis, _near, _step, _tick
+from assay.report.figures import DOT, EM, Axis, _near, _tick, step_of
 from assay.report.labels import ems, fitted
 
 LABEL, PLOT, TEXT, GAP, ROW, TOP = 190, 220, 150, 10, 24, 34
@@ -113,7 +113,7 @@ def critical_difference(ranks: Ranks) -> str:
 
 def _axis(ends: Sequence[float]) -> Axis:
     low, high = min(0.0, *ends), max(0.0, *ends)
-    step = _step(max(high - low, 1e-9))
+    step = step_of(max(high - low, 1e-9))
     start, stop = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     count = max(1, round((stop - start) / step))
     return Axis(low=start, high=max(stop, start + step), ticks=tuple(start + i * step for i in range(count + 1)))
