@@ -119,6 +119,9 @@ _ROWS = (
         help="Refuse a file with another digest; for several files repeat it, with the names in the Record.",
     ),
     click.option(
+        "--digest/--no-digest", default=True, help="Whether to take the digest of what is read [default: take it]"
+    ),
+    click.option(
         "--table", metavar="NAME", help="Table or view of a database; schema.table where it is not the usual one."
     ),
     click.option("--query", metavar="SQL", help="One SELECT for a database to answer, in place of a table."),
@@ -130,7 +133,7 @@ _ROWS = (
     click.option(
         "--engine",
         metavar="ENGINE",
-        help="Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
+        help="Who reads the file: duckdb, polars, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
     ),
 )
 

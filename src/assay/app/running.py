@@ -35,6 +35,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         decimal=given.pop("decimal", "."),
         max_rows=given.pop("max_rows", None),
         sha256=_pins(given.pop("sha256", ())),
+        digest=given.pop("digest", True),
         table=given.pop("table", None),
         query=given.pop("query", None),
     )

@@ -13,7 +13,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
 from assay.rows.databases import chosen, demand_select, refused_query, wrapped
 from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, refuse_duplicates, release, told_as_ours
-from assay.rows.hashing import Hashing
+from assay.rows.hashing import LEFT_OUT, Hashing
 from assay.rows.limits import Limits
 from assay.rows.opened import VIEW, OpenedFile, demand_unchanged, stamp_of
 from assay.rows.reading import Reading
@@ -70,7 +70,7 @@ def _opened(
     source = wrapped(reading.query) if reading.query else _table(chosen(tables, reading, where, "main"))
     columns = _columns(connection, reading.query or f"FROM {source}", where)
     _view(connection, source, where)
-    hashing = Hashing(path)
+    hashing = Hashing(path, wanted=reading.digest)
     if reading.sha256 is not None:
         demand_pinned(path, reading, hashing.result())
     opened = OpenedFile(
@@ -82,7 +82,10 @@ def _opened(
         digest=hashing.result,
         bytes=facts.st_size,
         rows=None,
-        notes=notes if log.exists() and log.stat().st_size else (),
+        notes=(
+            *(notes if log.exists() and log.stat().st_size else ()),
+            *(() if reading.digest else (LEFT_OUT,)),
+        ),
         first_line=1,
         stamp=stamp_of(facts),
         max_rows=reading.max_rows,

@@ -26,7 +26,7 @@ from assay.rows.engine import (
     release,
     told_as_ours,
 )
-from assay.rows.hashing import Hashing, digest_of
+from assay.rows.hashing import LEFT_OUT, Hashing, digest_of
 from assay.rows.limits import Limits
 from assay.rows.listing import Listed
 from assay.rows.opened import (
@@ -241,7 +241,7 @@ class Prepared:
         return opened
 
     def _opened(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> OpenedFile:
-        hashing = Hashing(self.known_as)
+        hashing = Hashing(self.known_as, wanted=self.reading.digest)
         try:
             return self._checked(connection, progress, view, hashing)
         except BaseException:
@@ -269,7 +269,7 @@ class Prepared:
             digest=hashing.result,
             bytes=self.stamp[2],
             rows=found.rows,
-            notes=found.notes,
+            notes=found.notes if self.reading.digest else (*found.notes, LEFT_OUT),
             first_line=found.first_line,
             decimal=self.reading.decimal,
             faults={**nested, **found.faults},
@@ -279,6 +279,7 @@ class Prepared:
             scan=found.scan,
             levels=self.levels,
             empty=found.empty,
+            delimiter=found.delimiter,
             progress=progress,
         )
         weakref.finalize(opened, hashing.stop)
@@ -308,7 +309,13 @@ class Prepared:
     def _csv(self, _: duckdb.DuckDBPyConnection, progress: Progress | None, __: str) -> _Found:
         shape = csvfiles.scan(self._text(progress))
         scan = csvfiles.select(self.path, self.form.compression, shape)
-        return _Found(scan=scan, rows=shape.rows, notes=shape.notes, first_line=shape.header.lines + 1)
+        return _Found(
+            scan=scan,
+            rows=shape.rows,
+            notes=shape.notes,
+            first_line=shape.header.lines + 1,
+            delimiter=shape.header.delimiter,
+        )
 
     def _jsonl(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
         lines = jsonlines.describe(self._text(progress), self.path, connection)
@@ -361,6 +368,7 @@ class _Found:
     first_line: int = 1
     faults: Mapping[str, jsonlines.Fault] = field(default_factory=dict)
     empty: frozenset[str] = frozenset()
+    delimiter: str = ","
 
 
 __all__ = [

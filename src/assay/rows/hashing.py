@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from assay.rows.reading import unreadable
 
 BLOCK = 1 << 20
+LEFT_OUT = "no digest was taken, as asked for: the Record does not say which bytes were read"
 
 
 def digest_of(path: str, stop: threading.Event | None = None) -> str:
@@ -31,12 +32,16 @@ def digest_of(path: str, stop: threading.Event | None = None) -> str:
 class Hashing:
     """A digest on its way; whoever needs it waits for it, or takes it himself if nobody has begun."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, wanted: bool = True) -> None:
         self._path = path
         self._stop, self._done, self._taken = threading.Event(), threading.Event(), threading.Lock()
         self._digest = ""
         self._error: Exception | None = None
-        _hash_meanwhile(self)
+        if wanted:
+            _hash_meanwhile(self)
+        else:
+            self._taken.acquire()
+            self._done.set()
 
     def run(self) -> None:
         """Take the digest, unless somebody does already."""

@@ -63,6 +63,7 @@ class OpenedFile:
     faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
     stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
     progress: Progress | None = field(default=None, repr=False)
+    delimiter: str = ","
     max_rows: int | None = None
     """A limit that could not be kept before the rows are counted."""
     name: str = ""

@@ -84,6 +84,8 @@ class Reading:
     max_ratio: int = 200
     sha256: str | Mapping[str, str] | None = None
     """The digest a file must have; for several files, by name, as a Record holds them under digests.files."""
+    digest: bool = True
+    """Whether to take the digest; of a wide file it can take longer than counting two of its columns."""
     table: str | None = None
     query: str | None = None
 
@@ -104,6 +106,13 @@ class Reading:
         for pin in pins:
             if not isinstance(pin, str) or not re.fullmatch("[0-9a-fA-F]{64}", pin):
                 raise _option("sha256", pin, "64 hexadecimal digits")
+        if pins and not self.digest:
+            raise PlanError(
+                "role-clash",
+                "a file is pinned by its digest, but none is to be taken",
+                where="digest",
+                fix="leave one of the two out",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.rows.csvshape import too_many
 from assay.rows.databases import chosen, refused_query, wrapped
 from assay.rows.engine import quote_identifier, refuse_duplicates
-from assay.rows.hashing import Hashing
+from assay.rows.hashing import LEFT_OUT, Hashing
 from assay.rows.opened import Stamp, stamp_of
 from assay.rows.reading import Reading, unreadable
 
@@ -59,7 +59,7 @@ class SqliteTable:
     @property
     def files(self) -> dict[str, str]:
         """The file's name and digest."""
-        return {Path(self.path).name: self.sha256}
+        return {Path(self.path).name: self.sha256} if self.sha256 else {}
 
     def check(self, column: str, *, number: bool) -> None:
         """Types stand with the values, so a column is judged when it is counted; what it must hold is kept."""
@@ -215,7 +215,7 @@ def open_sqlite(
     where = visible(path)
     _demand_whole(path, facts.st_size)
     connection, notes = _connect(path)
-    hashing = Hashing(path)
+    hashing = Hashing(path, wanted=reading.digest)
     try:
         with _Telling(path):
             connection.set_progress_handler(_listen, LISTEN)
@@ -246,7 +246,7 @@ def open_sqlite(
         path=path,
         hashing=hashing,
         stamp=stamp_of(facts),
-        notes=notes,
+        notes=notes if reading.digest else (*notes, LEFT_OUT),
         max_rows=reading.max_rows,
         rows=rows,
         progress=progress,

@@ -4,6 +4,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import threading
 
 import duckdb
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
+import assay
 from assay.core.errors import EngineError, MissingColumn, RowsError
 from assay.rows.engine import quote_literal
 from assay.rows.files import (
@@ -194,3 +196,40 @@ def test_a_name_no_column_can_have_is_refused(name):
         quote_identifier(name)
     with pytest.raises(EngineError):
         quote_literal(name + "\0")
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.parquet"])
+def test_a_digest_can_be_left_out_and_the_record_says_so(tmp_path, name):
+    path = tmp_path / name
+    if name.endswith("csv"):
+        path.write_text("y,p\n1,1\n0,1\n")
+    else:
+        pq.write_table(pa.table({"y": [1, 0], "p": [1, 1]}), path)
+    record = assay.assess(data=path, truth="y", predicted="p", reading=assay.Reading(digest=False)).record
+    assert record["digests"]["files"] == {}
+    assert any("no digest was taken" in note for note in record["notes"])
+    with pytest.raises(assay.PlanError, match="pinned"):
+        assay.Reading(digest=False, sha256="0" * 64)
+
+
+def test_a_digest_is_taken_while_the_engine_counts(tmp_path, monkeypatch):
+    path = tmp_path / "f.parquet"
+    pq.write_table(pa.table({"y": [1, 0], "p": [1, 1]}), path)
+    go = threading.Event()
+    monkeypatch.setattr("assay.rows.hashing.digest_of", lambda *_: go.wait(20) and "f" * 64)
+    opened = open_file(path)
+    assert opened.fetch("SELECT count(*) FROM rows") == [(2,)]
+    go.set()
+    assert opened.sha256 == "f" * 64
+
+
+def test_a_file_that_cannot_be_hashed_is_told_when_its_digest_is_asked_for(tmp_path, monkeypatch):
+    path = tmp_path / "f.parquet"
+    pq.write_table(pa.table({"y": [1, 0], "p": [1, 1]}), path)
+
+    def fail(where, *_):
+        raise assay.PlanError("no-file", "the file cannot be read", where=where, fix="try again")
+
+    monkeypatch.setattr("assay.rows.hashing.digest_of", fail)
+    with pytest.raises(assay.PlanError, match="cannot be read"):
+        open_file(path).confirm(2)
