@@ -99,6 +99,14 @@ def get_java() -> None:
         print("run.py: no Java here, so the Spark tests will be skipped", file=sys.stderr)
 
 
+def get_postgres() -> None:
+    """Get a PostgreSQL if there is none; where none can be had say what that means."""
+    if not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
+        from_debian("postgresql")
+    if not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
+        print("run.py: no PostgreSQL here, so its tests will be skipped", file=sys.stderr)
+
+
 def from_debian(*packages: str) -> None:
     """As root on Debian install packages; otherwise leave the machine as it is."""
     if shutil.which("apt-get") and os.geteuid() == 0:
@@ -127,6 +135,7 @@ def main(command: str, rest: List[str]) -> int:
         set_up("test")
         return next(iter(check().values()), 0)
     get_java()
+    get_postgres()
     set_up_tests()
     get_browser()
     failed = check()

@@ -143,9 +143,7 @@ def test_several_files_folders_and_weights_are_counted_alike(tmp_path):
     rng = np.random.default_rng(0)
     for site in ("a", "b"):
         (tmp_path / f"site={site}").mkdir()
-        frame = pl.DataFrame(
-            {"y": rng.integers(0, 2, 500), "p": rng.integers(0, 2, 500), "w": rng.random(500)}
-        )
+        frame = pl.DataFrame({"y": rng.integers(0, 2, 500), "p": rng.integers(0, 2, 500), "w": rng.random(500)})
         frame.write_csv(tmp_path / f"site={site}" / "f.csv")
         frame.write_parquet(tmp_path / f"site={site}" / "f.parquet")
     for ending in ("csv", "parquet"):

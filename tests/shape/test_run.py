@@ -99,6 +99,7 @@ def test_every_check_runs_and_the_first_failure_is_the_exit_code(monkeypatch, ca
     monkeypatch.setattr(run, "set_up", ran.append)
     monkeypatch.setattr(run, "get_browser", lambda: None)
     monkeypatch.setattr(run, "get_java", lambda: None)
+    monkeypatch.setattr(run, "get_postgres", lambda: None)
     monkeypatch.setattr(run, "java", lambda: "")
     assert run.main("test", ["-k", "recall"]) == 3
     assert len(ran) == 1 + len(run.CHECKS) + 1
