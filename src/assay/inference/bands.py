@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bands around curves: at each place alone, and for all places at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+
+from assay.inference.proportion import normal_quantile
+from assay.inference.scoredraws import ScoreDraws
+from assay.measures.discrimination import corners
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from assay.inference.intervals import Wanted
+    from assay.tally.ranked import Ranked
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+Curve: TypeAlias = Literal["roc", "pr"]
+PLACES: Final = 101
+DRAWS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Band:
+    """A curve at some places with two bands: `low` and `high` hold place by place, `all_low` and `all_high` at once.
+
+    Places of a ROC curve are false positive rates, those of a precision-recall curve are recalls.
+    """
+
+    curve: Curve
+    place: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    all_low: Floats
+    all_high: Floats
+    level: float
+    method: str
+    draws: int
+    seed: int
+
+
+def roc_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
+    """True positive rates at false positive rates."""
+    return _band("roc", t, wanted, places)
+
+
+def pr_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
+    """Precision at recalls; between two points of the curve false positives grow evenly."""
+    return _band("pr", t, wanted, places)
+
+
+def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> Band:
+    if not t.positives or not t.negatives:
+        msg = "a curve needs rows of both classes"
+        raise ValueError(msg)
+    default = np.linspace(0, 1, PLACES)[1 if curve == "pr" else 0 :]
+    at = default if places is None else np.asarray(places, dtype=np.float64)
+    value, rows = _heights(curve, t, at)
+    drawn = np.stack(
+        [
+            _heights(curve, block.drawn(p, q), at)[0]
+            for block in ScoreDraws(t, wanted.seed).blocks(DRAWS)
+            for p, q in zip(block.pos, block.neg, strict=True)
+            if p.sum() > 0 and q.sum() > 0
+        ]
+    )
+    middle, on = _logit(value, rows), _logit(drawn, rows)
+    spread = np.sqrt(((on - on.mean(axis=0)) ** 2).mean(axis=0))
+    # Where no draw varies, a share of so many rows still would.
+    inside = _inside(value, rows)
+    spread = np.maximum(spread, 1 / np.sqrt(rows * inside * (1 - inside)))
+    far = np.abs(on - on.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    z = normal_quantile((1 + wanted.level) / 2)
+    every = max(z, float(np.quantile(far.max(axis=1), wanted.level)))
+    low, high, all_low, all_high = (_chance(middle + k * spread) for k in (-z, z, -every, every))
+    return Band(
+        curve=curve,
+        place=at,
+        value=value,
+        low=np.minimum(low, value),
+        high=np.maximum(high, value),
+        all_low=np.minimum(all_low, value),
+        all_high=np.maximum(all_high, value),
+        level=wanted.level,
+        method="logit draws on scores",
+        draws=len(drawn),
+        seed=wanted.seed,
+    )
+
+
+def _heights(curve: Curve, t: Ranked, at: Floats) -> tuple[Floats, Floats]:
+    """The curve at some places, and how many rows each height is a share of."""
+    x, y = corners(t)
+    if curve == "roc":
+        # Of several heights at one place, as where the curve rises straight up, the highest is meant.
+        last = np.flatnonzero(np.diff(x, append=np.inf) > 0)
+        positives = float(t.positives)
+        return np.interp(at, x[last] / float(t.negatives), y[last] / positives), np.full(len(at), positives)
+    first = np.flatnonzero(np.diff(y, prepend=-1) > 0)
+    found = at * float(t.positives)
+    alarms = np.interp(found, y[first], x[first])
+    called = found + alarms
+    return np.divide(found, called, out=np.ones(len(at)), where=called > 0), np.maximum(called, 1.0)
+
+
+def _inside(value: Floats, rows: Floats) -> Floats:
+    return np.clip(value, 1 / (2 * rows), 1 - 1 / (2 * rows))
+
+
+def _logit(value: Floats, rows: Floats) -> Floats:
+    inside = _inside(value, rows)
+    return np.log(inside / (1 - inside))
+
+
+def _chance(logit: Floats) -> Floats:
+    return 1 / (1 + np.exp(-logit))

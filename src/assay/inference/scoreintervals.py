@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which interval a measure of scores gets: ranks in closed form, everything else from draws of scores.
+
+The choice rests on simulated coverage (`bench/scorecoverage.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.values import Number, Share, Undefined
+from assay.inference.auc import area_interval, delong_variance
+from assay.inference.cells import ALLOWED, built
+from assay.inference.estimates import Interval
+from assay.inference.proportion import fitting, normal_quantile, wilson
+from assay.inference.scoredraws import ScoreDraws
+from assay.measures import discrimination, gains
+from assay.measures.calibration import gaps
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Value
+    from assay.inference.intervals import Found, Wanted
+    from assay.measures.declare import Measure
+    from assay.tally.calibration import Binning
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+WEIGHTED: Final = "no interval for weighted rows: weights are not counts"
+REACHING: Final = ("kolmogorov_smirnov", "h_measure", "auroc_convex_hull", "brier_discrimination")
+"""Values that take the best of many thresholds, so that chance alone lifts them; the draws show by how much."""
+DISTANCES: Final = ("expected_calibration_error", "adaptive_calibration_error", "maximum_calibration_error")
+SHRUNK: Final = np.linspace(0.0, 3.0, 121)
+"""How large the true gaps may be as a multiple of the observed ones."""
+NO_SPREAD: Final = "the method sees no way for the value to vary, so an interval would have no width"
+CLUSTERED: Final = "no interval: the pooled scores of a row depend on each other, and the tally does not hold rows"
+MISCALIBRATION: Final = "no interval: chance alone makes this part about as large as it is; see the calibration error"
+AVERAGED: Final = {
+    "auroc_macro": "auroc",
+    "auroc_weighted": "auroc",
+    "auroc_one_vs_one": "auroc",
+    "mean_average_precision": "average_precision",
+    "average_precision_weighted": "average_precision",
+}
+
+
+class ScoreUncertainty:
+    """Intervals for the values of one tally of scores; the draws are made once and shared by all measures."""
+
+    def __init__(self, tally: Ranked | Scores | Ranks, wanted: Wanted) -> None:
+        self._tally, self._wanted = tally, wanted
+
+    def interval(self, measure: Measure, result: Value) -> Found:
+        """The interval of a value, or the reason why there is none."""
+        if isinstance(result, Undefined):
+            return "the value is undefined"
+        if isinstance(self._tally, Ranked):
+            return self._of_table(self._tally, measure, cast("Number", result))
+        if self._tally.weighted:
+            return WEIGHTED
+        if isinstance(self._tally, Ranks):
+            return self._of_share(cast("Share", result))
+        return self._of_classes(self._tally, measure, cast("Number", result))
+
+    def _of_table(self, t: Ranked, measure: Measure, result: Number) -> Found:
+        if not t.exact:
+            return WEIGHTED
+        if measure.name in ("auroc", "gini_coefficient"):
+            area = result.value if measure.name == "auroc" else (result.value + 1) / 2
+            low, high, method = area_interval(t, area, self._wanted.level)
+            ends = (low, high) if measure.name == "auroc" else (2 * low - 1, 2 * high - 1)
+            return built(self._wanted, measure, result.value, ends, method)
+        if measure.name == "brier_miscalibration":
+            return MISCALIBRATION
+        if math.isinf(result.value):
+            return "the value is infinite, and no draw of these rows could make it finite"
+        return self._of_gaps(t, measure, result) if measure.name in DISTANCES else self._drawn(t, measure, result)
+
+    def _drawn(self, t: Ranked, measure: Measure, result: Number) -> Found:
+        """Value plus and minus normal quantiles of the spread of the draws, on a scale without ends."""
+        size = self._size
+        drawn = self._draws.values(measure, size)
+        undefined = int(np.isnan(drawn).sum())
+        if undefined > ALLOWED * size:
+            return f"{undefined:,} of {size:,} draws are undefined"
+        scale = _Scale(measure.range, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
+        on = scale.there(drawn[~np.isnan(drawn)])
+        middle, spread = float(scale.there(np.array(result.value))), float(on.std())
+        if not spread > 0:
+            return NO_SPREAD
+        if measure.name in REACHING:
+            middle -= float(on.mean()) - middle
+        reach = normal_quantile((1 + self._wanted.level) / 2) * spread
+        ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
+        notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()
+        method = f"{scale.name} draws on scores"
+        return built(self._wanted, measure, result.value, ends, method, draws=size, notes=notes)
+
+    def _of_gaps(self, t: Ranked, measure: Measure, result: Number) -> Found:
+        """The calibration errors that would make the observed one unsurprising.
+
+        The observed gaps, made smaller or larger by one factor, are taken for the true ones; chance is added from the
+        draws. A plain bootstrap adds chance to gaps that chance has already widened, and covers as rarely as never.
+        """
+        bins = cast("int", measure.given.get("bins", measure.parameters["bins"]))
+        name = measure.given.get("binning", measure.parameters.get("binning", "mass"))
+        binning = cast("Binning", name)
+        own, rows = gaps(self._draws.centre, bins, binning)
+        chance = np.concatenate([gaps(one, bins, binning)[0] - own for one in self._draws.blocks(self._size)])
+        largest = measure.name == "maximum_calibration_error"
+        weight = 1 / rows if largest else np.full(len(rows), 1 / float(t.n))
+        found = np.stack([_summed(np.abs(share * own + chance) * weight, largest=largest) for share in SHRUNK])
+        tail = (1 - self._wanted.level) / 2
+        low, high = np.quantile(found, [tail, 1 - tail], axis=1)
+        value = result.value
+        least = SHRUNK[int(np.argmax(high >= value))]
+        most = SHRUNK[int(np.flatnonzero(low <= value)[-1])] if (low <= value).any() else 1.0
+        ends = (float(least) * value, float(most) * value if value else float(high[0]))
+        return built(self._wanted, measure, value, ends, "inverted draws on scores", draws=self._size)
+
+    def _of_share(self, result: Share) -> Found:
+        level, of = self._wanted.level, int(result.denominator)
+        # Tied places count in part, and Wilson's interval takes parts.
+        low, high = wilson(cast("int", float(result.numerator)), of, level)
+        return Interval(
+            low=low, high=high, level=level, method=fitting("wilson", of).replace("clopper-pearson", "wilson")
+        )
+
+    def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:
+        if measure.name in ("auroc_micro", "average_precision_micro"):
+            return CLUSTERED
+        error = self._error_of_rows(t, measure) if measure.name not in AVERAGED else self._error_of_mean(t, measure)
+        if error is None:
+            return "a class with one row has no spread to see"
+        scale = _Scale(measure.range, 1 / (20 * max(t.rows, 1)))
+        value = min(max(result.value, scale.lowest), scale.highest)
+        if math.isinf(result.value):
+            return "the value is infinite, and no draw of these rows could make it finite"
+        reach = normal_quantile((1 + self._wanted.level) / 2) * error * scale.slope(value)
+        middle = float(scale.there(np.array(value)))
+        ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
+        known = measure.name == "log_loss_multiclass"
+        method = f"{scale.name} normal" if known else f"{scale.name} normal, classes taken as fully dependent"
+        return built(self._wanted, measure, result.value, ends, method)
+
+    def _error_of_rows(self, t: Scores, measure: Measure) -> float | None:
+        """The standard error of a mean over rows; of squares summed over classes at most the sum of those by class."""
+        if t.rows < 2:  # noqa: PLR2004  one row has no spread
+            return None
+        if measure.name == "log_loss_multiclass":
+            own = t.of_truth()
+            with np.errstate(divide="ignore"):
+                return _error(-np.log(own.value), own.count)
+        parts = []
+        for label in t.scored:
+            table = t.one_vs_rest(label)
+            losses = np.concatenate([(1 - table.score) ** 2, table.score**2])
+            parts.append(_error(losses, np.concatenate([table.pos, table.neg])))
+        return math.fsum(parts)
+
+    def _error_of_mean(self, t: Scores, measure: Measure) -> float | None:
+        """At most the mean of the standard errors of the classes, because they share their rows."""
+        base = discrimination.auroc if AVERAGED[measure.name] == "auroc" else gains.average_precision
+        pairs = [(a, b) for a in t.scored for b in t.scored if a != b]
+        if measure.name == "auroc_one_vs_one":
+            tables = [t.one_vs_one(a, b) for a, b in pairs]
+        else:
+            tables = [t.one_vs_rest(label) for label in t.scored]
+        sizes = dict(zip(t.labels, t.sizes(), strict=True))
+        weights = (
+            [float(sizes[label]) for label in t.scored] if measure.name.endswith("weighted") else [1.0] * len(tables)
+        )
+        kept = [(table, weight) for table, weight in zip(tables, weights, strict=True) if table.positives and weight]
+        errors = []
+        for table, weight in kept:
+            if min(float(table.positives), float(table.negatives)) < 2:  # noqa: PLR2004
+                return None
+            if base is discrimination.auroc:
+                errors.append(weight * math.sqrt(delong_variance(table)))
+            else:
+                errors.append(weight * float(np.nanstd(ScoreDraws(table, self._wanted.seed).values(base, self._size))))
+        return math.fsum(errors) / math.fsum(weight for _, weight in kept) if kept else None
+
+    @property
+    def _size(self) -> int:
+        # A spread needs fewer draws than a tail: with half of them it is known to 2 %.
+        return max(500, self._wanted.draws // 2)
+
+    @cached_property
+    def _draws(self) -> ScoreDraws:
+        return ScoreDraws(cast("Ranked", self._tally), self._wanted.seed)
+
+
+class _Scale:
+    """A scale on which a value has no ends: logit between two ends, logarithm above zero, as it is elsewhere."""
+
+    def __init__(self, ends: tuple[float, float], margin: float) -> None:
+        self._low, self._high = ends
+        bounded, positive = math.isfinite(self._low) and math.isfinite(self._high), self._low == 0
+        self.name = "logit" if bounded else "log" if positive else "plain"
+        # Draws at an end of the range are moved off it by as much as part of a row weighs.
+        span = self._high - self._low if bounded else 1.0
+        self.lowest = self._low + margin * span if self.name != "plain" else -math.inf
+        self.highest = self._high - margin * span if self.name == "logit" else math.inf
+
+    def there(self, values: Floats) -> Floats:
+        """From the value to the scale."""
+        if self.name == "plain":
+            return values
+        inside = np.clip(values, self.lowest, self.highest)
+        above = inside - self._low
+        return np.log(above) if self.name == "log" else np.log(above / (self._high - inside))
+
+    def back(self, place: float) -> float:
+        """From the scale to the value."""
+        if self.name == "plain":
+            return place
+        if self.name == "log":
+            return math.exp(min(place, 700.0))
+        return self._low + (self._high - self._low) / (1 + math.exp(min(-place, 700.0)))
+
+    def slope(self, value: float) -> float:
+        """How fast the scale moves with the value."""
+        if self.name == "plain":
+            return 1.0
+        return 1 / (value - self._low) + (1 / (self._high - value) if self.name == "logit" else 0.0)
+
+
+def _summed(each: Floats, *, largest: bool) -> Floats:
+    return cast("Floats", each.max(axis=-1) if largest else each.sum(axis=-1))
+
+
+def _error(values: Floats, count: Floats) -> float:
+    held = count > 0
+    values, count = values[held], count[held]
+    n = float(count.sum())
+    mean = float((values * count).sum()) / n
+    return math.sqrt(float((count * (values - mean) ** 2).sum()) / (n - 1) / n)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a curve measure can be at least and at most when only the bins of the scores are known.
+
+Where a better order inside bins never harms a measure, the worst and the best order give its ends. Average precision
+also gains when positives are tied, so its ends are taken position by position; scores of probabilities from the ends
+of the bins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.values import Undefined
+from assay.measures.declare import Measure
+from assay.tally.ranked import Ranked
+from assay.tally.scorebins import ScoreBins
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+BY_ORDER: Final = (
+    "auroc",
+    "gini_coefficient",
+    "partial_auroc",
+    "partial_auroc_standardised",
+    "auroc_convex_hull",
+    "h_measure",
+    "equal_error_rate",
+    "kolmogorov_smirnov",
+    "area_cumulative_response",
+    "lift_at",
+    "brier_discrimination",
+)
+"""Measures that no rise of the ROC curve can worsen."""
+BY_EDGES: Final = ("brier_score", "log_loss", "spherical_score")
+STEP: Final = 1e-12
+"""Ends are moved outwards by as much as sums of doubles may be off."""
+
+
+def bracket(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefined:
+    """The lowest and the highest value that scores in these bins allow; the value itself lies between for certain."""
+    if measure.name == "average_precision":
+        return _average_precision(bins)
+    if measure.name in BY_ORDER:
+        found = [measure(table) for table in (bins.worst(), bins.best())]
+    elif measure.name in BY_EDGES:
+        found = [measure(table) for table in _edges(bins)]
+    elif measure.name == "brier_uncertainty":
+        found = [measure(bins.ranked())] * 2
+    else:
+        raise PlanError(
+            "measure-unfit",
+            f"{measure.name} has no bracket from binned scores",
+            known=", ".join(("average_precision", *BY_ORDER, *BY_EDGES)),
+            fix="ask for one of these, or count the scores exactly",
+        )
+    if isinstance(found[0], Undefined):
+        return found[0]
+    ends = sorted(one.value for one in found if not isinstance(one, Undefined))
+    return _outward(measure, ends[0], ends[-1])
+
+
+def _outward(measure: Measure, low: float, high: float) -> tuple[float, float]:
+    return max(measure.range[0], low - STEP), min(measure.range[1], high + STEP)
+
+
+def _average_precision(bins: ScoreBins) -> tuple[float, float] | Undefined:
+    """Each positive of a bin reaches at most the precision of all of them before any negative, tied.
+
+    At least, negatives come first and positives follow one by one.
+    """
+    from assay.measures.gains import average_precision
+
+    value = average_precision(bins.ranked())
+    if isinstance(value, Undefined):
+        return value
+    from scipy.special import digamma
+
+    pos, neg = (cells[::-1].astype(np.float64) for cells in (bins.pos, bins.neg))
+    tied = ~np.isnan(bins.only[::-1])
+    tp, fp = np.cumsum(pos) - pos, np.cumsum(neg) - neg
+    whole = tp + pos + fp + neg
+    known = np.divide(pos * (tp + pos), whole, out=np.zeros(len(pos)), where=whole > 0)
+    above = tp + pos + fp
+    best = np.divide(pos * (tp + pos), above, out=np.zeros(len(pos)), where=above > 0)
+    # The sum of (a + i) / (a + b + i) over i = 1 to p is p - b (H(a + b + p) - H(a + b)), H the harmonic numbers.
+    a, b = tp, fp + neg
+    worst = pos - b * (digamma(a + b + pos + 1) - digamma(a + b + 1))
+    ends = (np.where(tied, known, each).sum() / pos.sum() for each in (worst, best))
+    return _outward(average_precision, *(float(end) for end in ends))
+
+
+def _edges(bins: ScoreBins) -> tuple[Ranked, Ranked]:
+    """Every score at the end of its bin that suits its class least, and most."""
+    low = bins.map.floor(bins.place)
+    top = 1.0 if bins.map.kind == "probability" else np.inf
+    after = np.where(bins.place + 1 < bins.map.size, bins.map.floor(np.minimum(bins.place + 1, bins.map.size - 1)), top)
+    high = np.maximum(low, np.where(bins.place + 1 < bins.map.size, np.nextafter(after, -np.inf), top))
+    low, high = (np.where(np.isnan(bins.only), end, bins.only) for end in (low, high))
+    return _placed(bins, low, high), _placed(bins, high, low)
+
+
+def _placed(bins: ScoreBins, of_positive: Floats, of_negative: Floats) -> Ranked:
+    score, place = np.unique(np.concatenate([of_positive, of_negative]), return_inverse=True)
+    size = len(of_positive)
+    cells = ((place[:size], bins.pos), (place[size:], bins.neg))
+    pos, neg = (cast("Floats", np.bincount(at, weights=c, minlength=len(score))) for at, c in cells)
+    return Ranked(score=score, pos=pos, neg=neg)

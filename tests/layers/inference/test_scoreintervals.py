@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.core.values import Undefined
+from assay.inference.estimates import Interval
+from assay.inference.intervals import Wanted
+from assay.inference.scoredraws import CELLS, ScoreDraws, joined
+from assay.inference.scoreintervals import ScoreUncertainty
+from assay.measures import parse
+from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
+from tests.scorecases import RANKED_CASES, SCORES_CASES
+
+FEWER = Wanted(draws=1000)
+
+
+def sample(n=300, seed=1, shift=1.2):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    return 1 / (1 + np.exp(-(rng.normal(size=n) + shift * truth - 0.5))), truth
+
+
+def table(*given, **named):
+    return Scores.binary(*sample(*given, **named)).one_vs_rest(1)
+
+
+@pytest.mark.parametrize("case", RANKED_CASES, ids=str)
+def test_the_interval_of_a_table_holds_the_value_and_stays_inside_the_range(case):
+    t, measure = table(), case.ready(2)
+    value = measure(t)
+    found = ScoreUncertainty(t, FEWER).interval(measure, value)
+    if measure.name == "brier_miscalibration" or str(case) == "lift_at(share=1)":
+        assert "chance alone" in found or "no way for the value to vary" in found
+        return
+    assert isinstance(found, Interval), found
+    assert measure.range[0] <= found.low <= value.value <= found.high <= measure.range[1]
+    assert found.low < found.high
+
+
+@pytest.mark.parametrize(
+    "name", ["average_precision", "h_measure", "brier_score", "calibration_slope", "lift_at(share=0.2)"]
+)
+def test_four_times_the_rows_halve_the_interval_about(name):
+    widths = []
+    for n in (400, 1600):
+        t = table(n)
+        found = ScoreUncertainty(t, Wanted()).interval(parse(name), parse(name)(t))
+        widths.append(found.high - found.low)
+    assert 1.5 < widths[0] / widths[1] < 2.7
+
+
+def test_the_same_seed_gives_the_same_ends_whatever_was_asked_before():
+    t, ap = table(), parse("average_precision")
+    first = ScoreUncertainty(t, FEWER)
+    alone = first.interval(ap, ap(t))
+    second = ScoreUncertainty(t, FEWER)
+    second.interval(parse("brier_score"), parse("brier_score")(t))
+    assert second.interval(ap, ap(t)) == alone
+
+
+@pytest.mark.parametrize("case", SCORES_CASES, ids=str)
+def test_averages_over_classes_have_an_interval_or_a_reason(case):
+    rng = np.random.default_rng(2)
+    matrix = rng.dirichlet(np.ones(3), 200)
+    truth = [int(rng.choice(3, p=row)) for row in matrix]
+    t, measure = Scores.per_class(matrix, truth, "abc"), case.ready(3)
+    value = measure(t)
+    found = ScoreUncertainty(t, FEWER).interval(measure, value)
+    if "micro" in measure.name:
+        assert "depend on each other" in found
+    else:
+        assert found.low < value.value < found.high
+
+
+def test_a_share_of_ranks_gets_wilson():
+    t = Ranks.of([[0.5, 0.3, 0.2]] * 8, [0, 0, 0, 0, 0, 1, 1, 2])
+    found = ScoreUncertainty(t, FEWER).interval(parse("top_k_accuracy(k=1)"), parse("top_k_accuracy(k=1)")(t))
+    assert found.method == "wilson"
+    assert found.low < 5 / 8 < found.high
+
+
+def test_what_has_no_value_or_no_counts_has_no_interval():
+    scores, truth = sample()
+    auroc = parse("auroc")
+    weighted = Scores.binary(scores, truth, np.ones(300)).one_vs_rest(1)
+    assert "weights" in ScoreUncertainty(weighted, FEWER).interval(auroc, auroc(weighted))
+    alone = Scores.binary(scores, np.ones(300, dtype=bool)).one_vs_rest(1)
+    assert isinstance(auroc(alone), Undefined)
+    assert "undefined" in ScoreUncertainty(alone, FEWER).interval(auroc, auroc(alone))
+    loss = parse("log_loss")
+    sure = Scores.binary([0.0, 0.5, 0.7], [1, 0, 1]).one_vs_rest(1)
+    assert loss(sure).value == np.inf
+    assert "infinite" in ScoreUncertainty(sure, FEWER).interval(loss, loss(sure))
+    matrix = Scores.per_class(np.full((4, 2), 0.5), [0, 1, 0, 1], "ab", [1, 1, 1, 2])
+    assert "weights" in ScoreUncertainty(matrix, FEWER).interval(parse("auroc_macro"), parse("auroc_macro")(matrix))
+
+
+def test_calibrated_probabilities_may_have_no_calibration_error():
+    rng, ece = np.random.default_rng(3), parse("expected_calibration_error")
+    lows = []
+    for _ in range(20):
+        q = rng.random(500)
+        t = Scores.binary(q, rng.random(500) < q).one_vs_rest(1)
+        lows.append(ScoreUncertainty(t, FEWER).interval(ece, ece(t)).low)
+    assert lows.count(0) >= 17
+    off = Scores.binary(q, rng.random(500) < q**3).one_vs_rest(1)
+    assert ScoreUncertainty(off, FEWER).interval(ece, ece(off)).low > 0.05
+
+
+def test_neighbouring_scores_are_joined_without_losing_rows():
+    t = table(5000)
+    few = joined(t)
+    assert len(few.score) <= CELLS
+    assert (few.pos.sum(), few.neg.sum()) == (t.positives, t.negatives)
+    assert (np.diff(few.score) > 0).all()
+    for name in ("auroc", "average_precision", "brier_score", "h_measure"):
+        assert parse(name).values(few.drawn(few.pos[np.newaxis], few.neg[np.newaxis]))[0] == pytest.approx(
+            parse(name)(t).value, abs=2e-3
+        )
+
+
+def test_draws_spread_as_the_area_does():
+    from assay.inference.auc import delong_variance
+
+    t = table(2000)
+    drawn = ScoreDraws(t, 1).values(parse("auroc"), 2000)
+    assert drawn.std() == pytest.approx(delong_variance(t) ** 0.5, rel=0.06)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.core.errors import PlanError
+from assay.core.values import Undefined
+from assay.measures import parse
+from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket
+from assay.tally.scorebins import PROBABILITY, REAL, BinMap, ScoreBins
+from tests.scorecases import RANKED_CASES, ranked, rows
+
+CASES = [c for c in RANKED_CASES if c.measure.name in ("average_precision", "brier_uncertainty", *BY_ORDER, *BY_EDGES)]
+MAPS = [PROBABILITY, REAL, BinMap.quantile([0.2, 0.4, 0.6, 0.8], 4), BinMap("quantile", np.array([0.5]))]
+
+
+@settings(max_examples=40)
+@given(rows, st.sampled_from(MAPS))
+def test_the_bracket_always_holds_the_exact_value(some, by):
+    bins = ScoreBins.of([s for s, _ in some], [y for _, y in some], by)
+    for case in CASES:
+        measure = case.ready(2)
+        if measure.name in BY_EDGES and by.kind == "quantile":
+            continue
+        exact, found = measure(ranked(some)), bracket(measure, bins)
+        if isinstance(exact, Undefined):
+            assert isinstance(found, Undefined), case
+            continue
+        if isinstance(found, Undefined):
+            assert measure.name in BY_EDGES, case
+            continue
+        low, high = found
+        assert low <= exact.value <= high, (str(case), low, exact.value, high)
+
+
+def test_tied_scores_have_a_bracket_of_next_to_no_width():
+    rng = np.random.default_rng(1)
+    scores, truth = rng.integers(0, 20, 2000) / 20, rng.random(2000) < 0.4
+    bins = ScoreBins.of(scores, truth, PROBABILITY)
+    for name in ("auroc", "average_precision", "h_measure", "brier_score"):
+        low, high = bracket(parse(name), bins)
+        assert high - low < 1e-11
+
+
+def test_a_measure_without_a_bracket_is_refused():
+    with pytest.raises(PlanError) as refused:
+        bracket(parse("auprc_davis_goadrich"), ScoreBins.of([0.1], [True], REAL))
+    assert refused.value.code == "measure-unfit"
