@@ -35,7 +35,7 @@ class Hull:
         """The area under the hull."""
         below = np.cumsum(self.neg) - self.neg
         pairs = self.pos.sum() * self.neg.sum()
-        return float((self.pos * (below + self.neg / 2)).sum() / pairs) if pairs else np.nan
+        return max(0.5, float((self.pos * (below + self.neg / 2)).sum() / pairs)) if pairs else np.nan
 
     def loss(self, alpha: float | None, beta: float | None) -> float:
         """Expected loss under Beta(alpha, beta) costs, over that of the best constant call (Hand 2009, 2014).
@@ -54,7 +54,8 @@ class Hull:
         c = np.concatenate([self.shares, [prevalence]])
         b0, b1 = a / (a + b) * betainc(a + 1, b, c), b / (a + b) * (1 - betainc(a, b + 1, c))
         lost = (self.neg / n * b0[:-1] + self.pos / n * b1[:-1]).sum()
-        return float(lost / ((1 - prevalence) * b0[-1] + prevalence * b1[-1]))
+        # No hull loses more than the best constant call, but for rounding.
+        return min(1.0, float(lost / ((1 - prevalence) * b0[-1] + prevalence * b1[-1])))
 
 
 def hulls(t: Ranked) -> Iterator[Hull]:
