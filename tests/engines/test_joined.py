@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -107,3 +108,68 @@ def test_duplicates_and_strangers_are_never_dropped(ours, theirs):
             assert (found if isinstance(found, str) else None) == expected
     finally:
         shutil.rmtree(folder)
+
+
+LAZY = {
+    "dask.dataframe": lambda lib, frame: lib.from_pandas(frame, npartitions=2),
+    "ibis": lambda lib, frame: lib.memtable(pa.Table.from_pandas(frame)),
+}
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Scores and truth of the same rows, each in an order of its own, and the assessment of the rows side by side."""
+    rng = np.random.default_rng(4)
+    truth = rng.choice(["no", "yes"], 300)
+    score = np.round(np.where(truth == "yes", 0.6, 0.4) + rng.normal(0, 0.2, 300), 3).clip(0, 1)
+    called = np.where(score >= 0.5, "yes", "no")
+    ids = [f"c{place}" for place in range(300)]
+    whole = assay.assess(truth=truth, score=score, scores="probability", threshold=0.5, positive="yes")
+    ours = pd.DataFrame({"i": ids, "s": score, "p": called}).sample(frac=1, random_state=1).reset_index(drop=True)
+    theirs = pd.DataFrame({"i": ids, "y": truth}).sample(frac=1, random_state=2).reset_index(drop=True)
+    return ours, theirs, whole
+
+
+@pytest.mark.parametrize("make", ["files", "pandas", "polars", "lazy", "pyarrow"])
+def test_scores_meet_their_truth_by_id(scored, make, tmp_path):
+    def made(frame, name):
+        if make == "files":
+            frame.to_csv(tmp_path / name, index=False)
+            return tmp_path / name
+        return {
+            "pandas": lambda: frame,
+            "polars": lambda: pl.from_pandas(frame),
+            "lazy": lambda: pl.from_pandas(frame).lazy(),
+            "pyarrow": lambda: pa.Table.from_pandas(frame),
+        }[make]()
+
+    ours, theirs, whole = scored
+    found = assay.assess(
+        data=made(ours, "p.csv"),
+        truth_data=made(theirs, "t.csv"),
+        id="i",
+        truth="y",
+        score="s",
+        scores="probability",
+        threshold=0.5,
+        positive="yes",
+    )
+    assert found.confusion == whole.confusion
+    assert found["auroc"].value == whole["auroc"].value
+    assert found["brier_score"].value == whole["brier_score"].value
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis on a newer DuckDB
+@pytest.mark.parametrize("name", LAZY)
+def test_frames_of_other_lazy_libraries_meet_by_id(scored, name):
+    library = pytest.importorskip(name)
+    ours, theirs, whole = scored
+    roles = {"id": "i", "truth": "y", "predicted": "p", "positive": "yes"}
+    made = LAZY[name]
+    assert (
+        assay.assess(data=made(library, ours), truth_data=made(library, theirs), **roles).confusion == whole.confusion
+    )
+    for data, code in ((pd.concat([ours, ours[:2]], ignore_index=True), "duplicate-id"), (ours[2:], "rows-unmatched")):
+        with pytest.raises(assay.RowsError) as caught:
+            assay.assess(data=made(library, data), truth_data=made(library, theirs), **roles)
+        assert caught.value.code == code

@@ -91,7 +91,9 @@ def refuse_options(given: dict[str, Any]) -> None:
         raise PlanError(
             "role-clash",
             "a plan is run as it is: options about rows and measures are stated in it",
-            found=", ".join(f"--{name.removesuffix('s')}" if name != "missing" else "--missing" for name in typed),
+            found=", ".join(
+                f"--{name.removesuffix('s').replace('_', '-')}" if name != "missing" else "--missing" for name in typed
+            ),
             fix="write them into the plan, or give the file of predictions instead of the plan",
         )
 
