@@ -208,7 +208,8 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
     """Write a Record in another form.
 
     \b
-    By ending: .html .pdf .md .json
+    By ending: .html .pdf .md .json .csv .parquet .cdx.json (CycloneDX)
+    By --kind: modelcard (a section of a README.md), tripod-ai, stard-ai, claim (checklists)
     """  # noqa: D301  click reads the backspace as: keep these lines
     from assay.app.reporting import report_file
 

@@ -72,8 +72,10 @@ def write_report(record: Record, path: str | os.PathLike[str], kind: str | None 
 
 
 def _standing(path: str | os.PathLike[str]) -> str:
-    """The text that is there already; none where there is no file."""
+    """The text that is there already; none where there is no file, or no path at all."""
     goal = Path(path)
+    if not os.fspath(path):
+        return ""
     try:
         if goal.stat().st_size > LARGEST:
             raise PlanError(

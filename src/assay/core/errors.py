@@ -89,6 +89,7 @@ CODES: dict[str, str] = {
     "plan-invalid": "A plan has errors; all of them are listed with their lines.",
     "plan-too-deep": "A plan is nested more than 32 levels deep.",
     "plan-too-large": "A plan is larger than 256 KiB.",
+    "markers-broken": "A text that a report belongs into has markers, line ends or an index that cannot be followed.",
     "record-unreadable": "A file is not a Record this version can read.",
     "tally-mismatch": "Two tallies cannot be merged.",
     "cell-too-small": "A tally to be shared holds a cell with fewer rows than may leave the site.",

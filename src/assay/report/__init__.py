@@ -11,31 +11,57 @@ from importlib import import_module
 from typing import TypeVar, cast
 
 from assay.assess.record import Record
-from assay.assess.rendering import BINARY, RENDERERS
+from assay.assess.rendering import BINARY, INTO, RENDERERS
+from assay.core.errors import PlanError
 
 Made = TypeVar("Made", str, bytes)
 
 
-def _later(module: str, function: str, kind: type[Made], *, compared: str) -> Callable[[Record], Made]:
-    """A renderer of assessments; a comparison has one of its own."""
+def _later(room: str, kind: type[Made], *, compared: str | None = None) -> Callable[[Record], Made]:
+    """A renderer by `module.function`, and the one of a comparison where there is one."""
     del kind  # it tells the type checker what is made
 
     def render(record: Record) -> Made:
-        room, name = ("comparisonpage", compared) if record["kind"] == "comparison" else (module, function)
-        found = cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{room}"), name))
-        return found(record)
+        chosen = compared if record["kind"] == "comparison" else room
+        if chosen is None:
+            raise PlanError(
+                "option-unknown",
+                "a comparison has no report of this kind",
+                known=".html, .pdf, .md, .json, .csv, .parquet",
+                fix="choose one of them, or report each model by itself",
+            )
+        module, _, function = chosen.partition(".")
+        return cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{module}"), function))(record)
 
     return render
 
 
+def _into(record: Record, text: str) -> str:
+    _later("modelcard.section", str)(record)  # a comparison has none, and is refused here
+    return str(import_module("assay.report.modelcard").into(record, text))
+
+
+_markdown = _later("markdown.render", str, compared="comparisonpage.as_markdown")
 RENDERERS.update(
     {
-        ".html": _later("html", "render", str, compared="render"),
-        ".md": _later("markdown", "render", str, compared="as_markdown"),
+        ".html": _later("html.render", str, compared="comparisonpage.render"),
+        ".md": _markdown,
         ".json": Record.to_text,
-        "text/html": _later("notebook", "render", str, compared="notebook"),
-        "text/markdown": _later("markdown", "render", str, compared="as_markdown"),
-        "text/plain": _later("terminal", "summary", str, compared="summary"),
+        ".csv": _later("tables.as_csv", str, compared="tables.as_csv"),
+        ".cdx.json": _later("bom.render", str),
+        "cyclonedx": _later("bom.render", str),
+        "tripod-ai": _later("checklist.tripod_ai", str),
+        "stard-ai": _later("checklist.stard_ai", str),
+        "claim": _later("checklist.claim", str),
+        "text/html": _later("notebook.render", str, compared="comparisonpage.notebook"),
+        "text/markdown": _markdown,
+        "text/plain": _later("terminal.summary", str, compared="comparisonpage.summary"),
     }
 )
-BINARY.update({".pdf": _later("pdf", "render", bytes, compared="as_pdf")})
+BINARY.update(
+    {
+        ".pdf": _later("pdf.render", bytes, compared="pdf.render_comparison"),
+        ".parquet": _later("tables.as_parquet", bytes, compared="tables.as_parquet"),
+    }
+)
+INTO.update({"modelcard": _into})

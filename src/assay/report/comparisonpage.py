@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from assay.assess.record import Record
-from assay.core.errors import PlanError
 from assay.report import markdown
 from assay.report.comparison import Document, Told, read
 from assay.report.comparisonfigures import critical_difference, differences
@@ -106,17 +105,6 @@ def as_markdown(record: Record) -> str:
         ["## Rows", "", f"{prose(d.rows)}.", "", *(f"- {prose(note)}" for note in d.notes)],
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
-
-
-def as_pdf(record: Record) -> bytes:
-    """There is no PDF of a comparison; its page prints well from any browser."""
-    del record
-    raise PlanError(
-        "option-unknown",
-        "a comparison is not written as PDF",
-        known=".html, .md, .json",
-        fix="write .html and print it from a browser",
-    )
 
 
 def _more(one: Told) -> str:

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from assay.report import sentences, shades
+from assay.report.blocks import Block, Json, bullets, heading, panels, says, table, terms, text
 from assay.report.confusion import Cell, Matrix
 from assay.report.document import Document, Factor
 from assay.report.entries import Entry
 from assay.report.figures import Point, axis, bar, forest
 from assay.report.labels import fitted
 from assay.report.printable import breakable
-
-Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
-Block: TypeAlias = "dict[str, Json]"
+from assay.report.scorepaper import scores
 
 MANY_LEVELS: Final = 12
 """Beyond, a group gets charts of its first measures only; the table has them all."""
@@ -35,6 +34,7 @@ def sections(document: Document) -> list[Json]:
     every: list[tuple[str, Iterable[Block]]] = [
         (sentences.HEADLINE, _headline(document)),
         ("Confusion matrix", _matrix(document)),
+        ("Scores and thresholds", scores(document)),
         ("Class by class", _classes(document)),
         ("Averages over classes", _averages(document)),
         ("Group by group", _groups(document)),
@@ -47,48 +47,6 @@ def sections(document: Document) -> list[Json]:
     ]
     made = [(title, list(blocks)) for title, blocks in every]
     return [{"title": title, "blocks": list(blocks)} for title, blocks in made if blocks]
-
-
-def says(text: str, *, soft: bool = False) -> Block:
-    """A paragraph."""
-    return {"kind": "says", "text": breakable(text), "soft": soft}
-
-
-def heading(text: str) -> Block:
-    """The title of a part of a section."""
-    return {"kind": "heading", "text": breakable(text)}
-
-
-def bullets(texts: Iterable[str]) -> Block:
-    """Sentences one below the other."""
-    return {"kind": "bullets", "texts": [breakable(text) for text in texts]}
-
-
-def terms(pairs: Iterable[tuple[str, str]], *, look: str = "rows") -> Block:
-    """Names and what is said of them: in rows, in rows with digests (`code`), or in two columns of the page."""
-    found: list[Json] = [[breakable(name), breakable(text)] for name, text in pairs]
-    return {"kind": "terms", "pairs": found, "look": look}
-
-
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Json]], *, widths: Sequence[str]) -> Block:
-    """A table; a width is `auto` or a share of what is left such as `2fr`, after `l` or `r` for the side."""
-    return {
-        "kind": "table",
-        "caption": caption,
-        "head": [breakable(one) for one in head],
-        "rows": [list(row) for row in rows],
-        "widths": list(widths),
-    }
-
-
-def panels(charts: Iterable[str], *, alt: str) -> Block:
-    """Charts side by side, with what they are for who cannot see them."""
-    return {"kind": "panels", "charts": list(charts), "alt": alt}
-
-
-def text(shown: str, *, below: str = "", warn: bool = False, soft: bool = False, code: bool = False) -> Json:
-    """What stands in a cell."""
-    return {"text": breakable(shown), "below": breakable(below), "warn": warn, "soft": soft, "code": code}
 
 
 def number(one: Entry | None) -> Json:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from assay.assess.record import Record
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
-from assay.report import shades
-from assay.report.document import Document, read
+from assay.report import paper, shades
+from assay.report.document import read
 from assay.report.html import version
-from assay.report.paper import facts, sections
 from assay.report.printable import mapped, spelled
 
+Read = TypeVar("Read")
+"""A document that was read from a Record."""
 STANDARDS: Final = ("a-3a", "ua-1")
 """Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
 UNKNOWN: Final = 0
@@ -31,20 +33,34 @@ _RULE: Final = re.compile(r"^(\.[\w.,\s-]+)\{((?:stroke|fill|opacity)[^}]*)\}$",
 
 
 def render(record: Record) -> bytes:
-    """The whole report."""
-    document = read(record)
+    """The report of an assessment."""
+    return _typeset(record, read(record), lambda shown: {**paper.facts(shown), "sections": paper.sections(shown)})
+
+
+def render_comparison(record: Record) -> bytes:
+    """The report of a comparison."""
+    from assay.report import comparison, comparisonpaper
+
+    return _typeset(
+        record,
+        comparison.read(record),
+        lambda shown: {**comparisonpaper.facts(shown), "sections": comparisonpaper.sections(shown)},
+    )
+
+
+def _typeset(record: Record, document: Read, laid_out: Callable[[Read], dict[str, Any]]) -> bytes:
     try:
-        return _compiled(record, document, strict=False)
+        return _compiled(record, document, laid_out, strict=False)
     except _Uncovered:
         # Each character is in a font, but some mixture, such as a mark on a foreign letter, is in none.
-        return _compiled(record, document, strict=True)
+        return _compiled(record, document, laid_out, strict=True)
 
 
 class _Uncovered(Exception):  # noqa: N818  it never leaves this file
     """Some text cannot be shown by any font."""
 
 
-def _compiled(record: Record, document: Document, *, strict: bool) -> bytes:
+def _compiled(record: Record, document: Read, laid_out: Callable[[Read], dict[str, Any]], *, strict: bool) -> bytes:
     try:
         import typst
     except ImportError as error:
@@ -54,9 +70,8 @@ def _compiled(record: Record, document: Document, *, strict: bool) -> bytes:
     counted = _counted_at(record)
     shown = mapped(document, strict=strict)
     content: dict[str, Any] = {
-        **facts(shown),
+        **laid_out(shown),
         "verdict": spelled(_verdict(record), strict=strict),
-        "sections": sections(shown),
         "escaped": shown != document,
         "version": version(),
         "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],

@@ -15,8 +15,9 @@ from pypdf import PdfReader
 
 from assay.assess.assessment import Assessment
 from assay.assess.record import Record
-from assay.assess.rendering import BINARY
+from assay.assess.rendering import BINARY, write_report
 from assay.assess.run import assess
+from assay.core.errors import PlanError
 from assay.report import pdf, printable
 from tests.layers.report import examples
 
@@ -194,11 +195,11 @@ def test_a_mixture_that_no_font_covers_is_written_out_and_our_own_signs_stay(mon
     tried = []
     whole = pdf._compiled
 
-    def refusing(record, document, *, strict):
+    def refusing(record, document, laid_out, *, strict):
         tried.append(strict)
         if not strict:
             raise pdf._Uncovered
-        return whole(record, document, strict=strict)
+        return whole(record, document, laid_out, strict=strict)
 
     monkeypatch.setattr(pdf, "_compiled", refusing)
     shown = words(pdf.render(examples.nasty().record))
@@ -280,6 +281,44 @@ def test_merged_sites_show_whether_they_differ_by_more_than_chance():
     merged = merge(*[part.tally(site=f"site {i}", smallest_cell=1) for i, part in enumerate(parts)])
     shown = words(pdf.render(merged.record))
     assert "beyond chance" in shown
+
+
+def test_scores_are_drawn_and_their_operating_points_listed():
+    rng = np.random.default_rng(4)
+    truth = rng.random(200) < 0.4
+    score = np.clip(truth * 0.3 + rng.random(200) * 0.7, 0, 1)
+    record = assess(truth=truth, predicted=score >= 0.5, score=score).record
+    shown = words(pdf.render(record))
+    for part in ("Scores and thresholds", "ROC curve", "Precision-recall curve", "AUROC"):
+        assert part in shown
+
+
+def test_a_comparison_is_typeset_with_its_record_attached(tmp_path):
+    from assay.assess.comparing import compare
+
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 300)
+    systems = {
+        name: np.where(rng.random(300) < p, truth, 1 - truth) for name, p in (("A #1", 0.9), ("$B$", 0.7), ("🦊", 0.7))
+    }
+    found = compare(truth=truth, predicted=systems, positive=1)
+    content = found.report(tmp_path / "c.pdf").read_bytes()
+    assert content == BINARY[".pdf"](found.record)
+    (attached,) = opened(content).attachments["record.json"]
+    assert json.loads(attached) == dict(found.record)
+    shown = words(content)
+    for part in ("What was found", "A #1", "$B$", "\\U0001f98a", "Cochran", "McNemar", "Why these tests"):
+        assert part in shown
+
+
+def test_a_comparison_has_no_card_and_no_bill_of_materials(tmp_path):
+    from assay.assess.comparing import compare
+
+    found = compare(truth=[1, 0] * 9, predicted={"A": [1, 0] * 9, "B": [1, 1] * 9}, positive=1)
+    for name, kind in (("x.cdx.json", None), ("README.md", "modelcard"), ("x.md", "claim")):
+        with pytest.raises(PlanError, match="a comparison has no report of this kind"):
+            write_report(found.record, tmp_path / name, kind)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_pdf_is_written_by_its_ending(tmp_path):

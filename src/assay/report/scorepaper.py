@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores and thresholds on paper: curves, reliability, decisions, and the declared operating points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.report import charts, scoresentences
+from assay.report.blocks import Block, heading, panels, says, table, text
+from assay.report.document import Document
+from assay.report.scoring import Bin, Row, Scoring
+
+CELLS = ("TP", "FP", "FN", "TN", "recall", "specificity", "precision")
+
+
+def scores(document: Document) -> Iterator[Block]:
+    """The blocks of the section; none where there are no scores."""
+    found = document.scoring
+    if found is None:
+        return
+    told = [found.said]
+    told += [f"Shaded: {document.level} {found.band}."] if found.band else []
+    told += [scoresentences.curves_cut(len(found.curves), found.hidden)] if found.hidden else []
+    yield says(" ".join(told), soft=True)
+    yield from _operating(found, weighted=document.weighted)
+    place = found.now.place if found.now is not None else None
+    for i, one in enumerate(found.curves):
+        if one.label:
+            yield heading(f"{one.label} against the rest")
+        areas = [f"AUROC {one.area}"] if one.area else []
+        areas += [f"average precision {one.precision_area}"] if one.precision_area else []
+        if areas:
+            yield says("; ".join(areas) + ".")
+        drawn = [charts.roc(one, place), charts.precision_recall(one, place)]
+        if i == 0 and found.histogram is not None:
+            drawn.append(charts.histogram(found.histogram, found.now.value if found.now is not None else None))
+        if i == 0 and found.bins:
+            drawn.append(charts.reliability(found.bins))
+        if i == 0 and found.decision is not None:
+            drawn.append(charts.decision(found.decision))
+        yield panels(drawn, alt="Curves of scores")
+        yield {
+            **table(
+                "Some points of the curves; the Record has more",
+                ["threshold", *CELLS],
+                [[text(row.threshold), *map(text, _cells(row))] for row in one.rows],
+                widths=["l 1.4fr", *(["r 1fr"] * len(CELLS))],
+            ),
+            "small": True,
+        }
+    yield from _numbers(found, document)
+
+
+def _operating(found: Scoring, *, weighted: bool) -> Iterator[Block]:
+    if not found.operating:
+        return
+    yield table(
+        f"Operating points: {'weight' if weighted else 'rows'} by cell at each declared threshold",
+        ["threshold", "chosen", *CELLS],
+        [
+            [
+                text(row.threshold),
+                text(row.chosen, below=f"△ {scoresentences.OPTIMISTIC}" if row.optimistic else "", warn=row.optimistic),
+                *map(text, _cells(row)),
+            ]
+            for row in found.operating
+        ],
+        widths=["l auto", "l 3fr", *(["r auto"] * len(CELLS))],
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return row.tp, row.fp, row.fn, row.tn, row.recall, row.specificity, row.precision
+
+
+def _numbers(found: Scoring, document: Document) -> Iterator[Block]:
+    if found.bins:
+        yield table(
+            f"Share of positives by bin of predicted probability ({found.binning}), with {document.level} intervals",
+            ["bin", "weight" if document.weighted else "rows", "mean probability", "share of positives"],
+            [
+                [
+                    text(f"{one.low:.2g} to {one.high:.2g}"),
+                    text(one.shown),
+                    text(f"{one.score:.3f}"),
+                    text(f"{one.share:.3f}", below=_ends(one)),
+                ]
+                for one in found.bins
+            ],
+            widths=["l 1fr", "r 1fr", "r 1fr", "r 1fr"],
+        )
+    if found.decision is not None:
+        yield table(
+            "Net benefit by threshold probability; calling none gives 0",
+            ["threshold", "model", "all"],
+            [list(map(text, row)) for row in found.decision.rows],
+            widths=["l 1fr", "r 1fr", "r 1fr"],
+        )
+
+
+def _ends(one: Bin) -> str:
+    return "" if one.share_low is None or one.share_high is None else f"{one.share_low:.3f}–{one.share_high:.3f}"
