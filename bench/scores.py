@@ -121,7 +121,9 @@ def main(rows: int) -> None:
         for name, by in maps.items():
             bins = ScoreBins.of(held, y, by)
             low, high = bracket(parse("auroc"), bins)  # type: ignore[misc]
-            assert low <= exact <= high
+            if not low <= exact <= high:
+                msg = f"{kind}, {name}: {exact} lies outside {low} to {high}"
+                raise ArithmeticError(msg)
             print(
                 f"| {kind} | {name} | {len(bins.place):,} | {high - low:.1e} | {(high - low) / error:.3f} | 0.1 |",
                 flush=True,
