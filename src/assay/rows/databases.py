@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -62,6 +62,12 @@ class CountedTable(Protocol):
 
     def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """How often each combination of values occurs: the values, then the rows."""
+
+    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
+        """The types of columns, in words of the embedded engine."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
+        """The rows themselves, a batch at a time."""
 
     def first_rows(self, column: str, label: Label | None, most: int) -> list[int]:
         """The numbers of the first rows with a label, where rows have an order."""
@@ -120,13 +126,18 @@ def from_database(
     where = _place(opened.path, reading)
     if isinstance(opened, OpenedFile):
         return replace(of_opened(opened, roles), where=where)
+    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
     try:
-        _demand_no_scores(roles, where)
         for role, name in roles.named().items():
-            opened.check(require(str(name), opened.columns, where), number=role == "weight")
+            opened.check(require(str(name), opened.columns, where), number=role in numbers)
     except BaseException:
         opened.close()
         raise
+    if roles.score is not None:
+        from assay.rows.copying import copied
+
+        columns = [str(name) for name in roles.named().values()]
+        return replace(of_opened(copied(opened, columns, reading.max_rows), roles), where=where)
     return FrameSource(
         frame=None,
         truth=str(roles.truth),
@@ -136,17 +147,6 @@ def from_database(
         where=where,
         opened=opened,
     )
-
-
-def _demand_no_scores(roles: Roles, where: str) -> None:
-    if roles.score is not None:
-        raise PlanError(
-            "refused-format",
-            "scores are not counted inside this kind of database",
-            where=where,
-            known="files, frames, Spark, and .duckdb databases",
-            fix="write the rows to a file such as .parquet, or leave the scores out",
-        )
 
 
 def open_database(

@@ -17,6 +17,7 @@ from typing import Any
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import quoted, visible
+from assay.rows.copying import BATCH
 from assay.rows.csvshape import too_many
 from assay.rows.databases import chosen, refused_query, wrapped
 from assay.rows.engine import quote_identifier
@@ -101,6 +102,27 @@ class PostgresTable:
         """Text is compared byte by byte: a collation of the column may hold labels for equal that are not."""
         name = quote_identifier(column)
         return f'({name})::text COLLATE "C"' if self.types[column][1] in "SE" else name
+
+    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
+        """The types of columns, in words of the embedded engine; exact decimals stay text."""
+        return {column: self._kind(column) for column in columns}
+
+    def _kind(self, column: str) -> str:
+        kind, category = self.types[column]
+        if kind in _WHOLE:
+            return "BIGINT"
+        return "DOUBLE" if kind in {"float4", "float8"} else "BOOLEAN" if category == "B" else "VARCHAR"
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
+        """The rows themselves, through a cursor of the server."""
+        values = ", ".join(
+            f"({quote_identifier(column)})::text" if self.types[column][0] == "numeric" else self._value(column)
+            for column in columns
+        )
+        with _telling(self.path), self.connection.cursor(name="assay", binary=True) as cursor:
+            cursor.execute(f"SELECT {values} FROM {self.source}")  # noqa: S608  quoted, or the user's own
+            while batch := cursor.fetchmany(BATCH):
+                yield batch
 
     def first_rows(self, column: str, label: Label | None, most: int) -> list[int]:
         """None: the rows of a table on a server have no order."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -107,6 +107,27 @@ class SqliteTable:
             found=shown,
             fix="give the values of the column one type (STRICT tables hold it), or select with CAST in a query",
         )
+
+    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
+        """The types of columns, in words of the embedded engine, after a look at the type of every value."""
+        names = list(map(quote_identifier, columns))
+        types = ", ".join(f"typeof({name})" for name in names)
+        with self._telling():
+            found = self.connection.execute(f"SELECT DISTINCT {types} FROM {self.source}").fetchall()  # noqa: S608  quoted
+        kinds = {}
+        for place, column in enumerate(columns):
+            held = {str(row[place]) for row in found} - {"null"}
+            self._one_type(column, held)
+            kinds[column] = "DOUBLE" if held & {"real"} else "BIGINT" if held & {"integer"} else "VARCHAR"
+        return kinds
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
+        """The rows themselves, in the order they are stored."""
+        names = ", ".join(map(quote_identifier, columns))
+        with self._telling():
+            cursor = self.connection.execute(f"SELECT {names} FROM {self.source}")  # noqa: S608  quoted
+            while batch := cursor.fetchmany(BATCH):
+                yield batch
 
     def first_rows(self, column: str, label: Label | None, most: int) -> list[int]:
         """The numbers of the first rows with a label, in the order they are read."""

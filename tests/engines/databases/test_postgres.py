@@ -276,3 +276,24 @@ def test_without_the_driver_the_extra_is_named(monkeypatch):
     assert caught.value.code == "missing-extra"
     assert "assay[postgres]" in caught.value.fix
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("score", ["i / 700.0", "(i / 700.0)::float8", "(i / 700.0)::numeric", "i"])
+def test_scores_are_fetched_and_counted_as_those_of_arrays(server, score):
+    query = f"SELECT i % 2 AS y, {score} AS s, i % 3 AS g FROM generate_series(1, 600) i"  # noqa: S608
+    given = {"positive": 1, "threshold": 0.5}
+    found = assay.assess(data=server.address(), query=query, truth="y", score="s", group="g", **given)
+    every = range(1, 601)
+    scores = [float(i) if score == "i" else i / 700 for i in every]
+    expected = assay.assess(truth=[i % 2 for i in every], score=scores, group={"g": [i % 3 for i in every]}, **given)
+    assert found.record["estimates"] == expected.record["estimates"]
+
+
+def test_scores_that_are_no_numbers_are_refused(server):
+    query = "SELECT i % 2 AS y, {} AS s FROM generate_series(1, 600) i"
+    given = {"predicted": None, "score": "s", "positive": 1, "threshold": 0.5}
+    refused("column-not-numeric", 4, data=server.address(), query=query.format("'x'::text"), **given)
+    refused("score-not-finite", 4, data=server.address(), query=query.format("'NaN'::float8"), **given)
+    refused(
+        "too-many-rows", 4, data=server.address(), query=query.format("0.5"), reading=assay.Reading(max_rows=9), **given
+    )

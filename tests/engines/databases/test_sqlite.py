@@ -230,3 +230,24 @@ def test_ctrl_c_ends_a_long_query(make, tmp_path):
             process.kill()
     assert time.monotonic() - began < 5
     assert [file.name for file in tmp_path.iterdir()] == ["f.sqlite"]
+
+
+def test_scores_are_fetched_and_counted_as_those_of_arrays(make):
+    rows = [(i % 2, (i * 37 % 101) / 101 if i % 7 else i % 2, "ab"[i % 3 > 0]) for i in range(120_000)]
+    path = make("CREATE TABLE t (y, s, g)", rows=rows)
+    found = assay.assess(data=path, truth="y", score="s", group="g", positive=1, threshold=0.5)
+    y, s, g = (list(column) for column in zip(*rows, strict=True))
+    expected = assay.assess(truth=y, score=[float(x) for x in s], group={"g": g}, positive=1, threshold=0.5)
+    assert found.record["estimates"] == expected.record["estimates"]
+    assert any("fetched" in note for note in found.record["notes"])
+    assert found.record["digests"]["files"]
+    refused(path, "too-many-rows", predicted=None, score="s", reading=assay.Reading(max_rows=100), positive=1, threshold=0.5)
+
+
+@pytest.mark.parametrize(("score", "code"), [("x", "column-not-numeric"), (b"1", "column-not-numeric"), (2.0, None)])
+def test_scores_must_be_numbers(make, score, code):
+    path = make("CREATE TABLE t (y, s)", rows=[(1, 0.5), (0, score)])
+    if code:
+        assert "row 2" in refused(path, code, predicted=None, score="s", positive=1, threshold=1).found
+    else:
+        assert assay.assess(data=path, truth="y", score="s", positive=1, threshold=1.0).record["samples"] == 2
