@@ -241,7 +241,9 @@ def test_scores_are_fetched_and_counted_as_those_of_arrays(make):
     assert found.record["estimates"] == expected.record["estimates"]
     assert any("fetched" in note for note in found.record["notes"])
     assert found.record["digests"]["files"]
-    refused(path, "too-many-rows", predicted=None, score="s", reading=assay.Reading(max_rows=100), positive=1, threshold=0.5)
+    refused(
+        path, "too-many-rows", predicted=None, score="s", reading=assay.Reading(max_rows=100), positive=1, threshold=0.5
+    )
 
 
 @pytest.mark.parametrize(("score", "code"), [("x", "column-not-numeric"), (b"1", "column-not-numeric"), (2.0, None)])
