@@ -333,7 +333,7 @@ def _verdict(record: Any) -> str:  # noqa: ANN401
     overall = record["conformity"]["overall"]
     if record["plan"]["given"] != "plan":
         return f"{overall}: an ad hoc run states no plan, so no clause is shown"
-    return f"{overall}"
+    return f"{overall}: {record['conformity']['says']}"
 
 
 def _say(text: str) -> None:

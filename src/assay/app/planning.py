@@ -15,7 +15,7 @@ from assay.assess.clauses import profile
 from assay.assess.plan.answers import answered_rows
 from assay.assess.plan.loading import LoadedPlan, load_plan
 from assay.assess.plan.template import template
-from assay.assess.planned import count_part, freeze, parts_of
+from assay.assess.planned import run_planned
 from assay.core.errors import PlanError
 from assay.core.text import counted, listed, quoted
 
@@ -68,14 +68,7 @@ def run_plan(path: str, *, quiet: bool, limits: assay.Limits | None = None) -> l
     """Every assessment a plan describes, each with the name of its folder."""
     from assay.app.running import bar
 
-    loaded = load_plan(path)
-    parts = parts_of(loaded)
-    frozen = freeze(loaded)
-    found = []
-    for part in parts:
-        with bar(str(part.path), quiet=quiet) as progress:
-            found.append((part.title(parts), count_part(frozen, part, limits=limits, progress=progress)))
-    return found
+    return run_planned(load_plan(path), limits=limits, watching=lambda data: bar(data, quiet=quiet))
 
 
 def refuse_options(given: dict[str, Any]) -> None:

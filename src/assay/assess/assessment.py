@@ -157,7 +157,7 @@ class Assessment(Mapping[str, Estimate]):
                 "decisions": [],
                 "tallies": tallies,
                 "plan": {**plan, "digest": digest(plan)},
-                "environment": self._environment,
+                "environment": {**self._environment, **self._evidence.get("environment", {})},
                 "errata": sorted(used),
                 **apart,
                 "notes": list(self.notes),

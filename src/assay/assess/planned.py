@@ -3,18 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.assess.conformity import judge
+from assay.assess.controls import Inquiry, Moment, run_controls
+from assay.assess.fingerprint import fingerprint
 from assay.assess.plan.answers import splits_of
 from assay.assess.plan.loading import LoadedPlan
+from assay.assess.record import strict_json
 from assay.assess.run import assess
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.rows.reading import Reading
+from assay.tally.splits import SplitRows
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -22,6 +30,9 @@ if TYPE_CHECKING:
     from assay.rows.limits import Limits
 
 Progress = Callable[[int, int], None]
+Watching = Callable[[str], AbstractContextManager[Progress | None]]
+LEDGER = 16 * 2**20
+"""Bytes a ledger may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +78,7 @@ class Part:
 
 def freeze(loaded: LoadedPlan) -> Frozen:
     """Fix a plan by its digest and the time."""
-    return Frozen(loaded=loaded, frozen_at=datetime.now(tz=UTC).isoformat(timespec="microseconds"))
+    return Frozen(loaded=loaded, frozen_at=_now())
 
 
 def parts_of(loaded: LoadedPlan) -> tuple[Part, ...]:
@@ -174,3 +185,118 @@ def _demand_task(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
             found=f"{len(found.labels)} classes: {', '.join(quoted(one) for one in found.labels[:8])}",
             fix="correct task.type and task.classes, or the file",
         )
+
+
+def run_planned(
+    loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None
+) -> list[tuple[str, Assessment]]:
+    """Every assessment a plan describes, judged, each with the name that tells it apart."""
+    watched = watching or (lambda _path: nullcontext(None))
+    parts = parts_of(loaded)
+    frozen, salt = freeze(loaded), secrets.token_hex(16)
+    moments = [Moment(name="start", fields=fingerprint(salt))]
+    before = dict(_artefacts(loaded))
+    counted: list[tuple[Part, Assessment, str]] = []
+    for part in parts:
+        began = _now()
+        with watched(str(part.path)) as progress:
+            counted.append((part, count_part(frozen, part, limits=limits, progress=progress), began))
+        moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
+    opened = _opened(loaded, parts, limits)
+    after = dict(_artefacts(loaded))
+    moments.append(Moment(name="end", fields=fingerprint(salt)))
+    whole = Inquiry(
+        loaded=loaded,
+        frozen_at=frozen.frozen_at,
+        splits=opened.splits,
+        predictions=opened.predictions,
+        moments=tuple(moments),
+        artefacts={name: (digest, after.get(name, "")) for name, digest in before.items()},
+        annotations=opened.annotations,
+        folds=opened.folds,
+        ledger=_ledger(loaded),
+    )
+    shared = tuple(run_controls(whole, "plan"))
+    found = []
+    for part, assessment, began in counted:
+        record = assessment.record
+        inquiry = replace(
+            whole,
+            model=part.model,
+            split=part.split,
+            assessment=assessment,
+            estimates=tuple(record["estimates"]),
+            findings=tuple(record["findings"]),
+            counted_at=began,
+        )
+        checked = (*shared, *run_controls(inquiry, "assessment"))
+        statement = judge(inquiry, checked, record)
+        judged = assessment.with_evidence(
+            controls=[one.to_json() for one in checked],
+            conformity=statement.to_json(),
+            environment={"fingerprint": dict(moments[0].fields)},
+        )
+        found.append((part.title(parts), judged))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """Files that controls look into."""
+
+    splits: Mapping[str, SplitRows]
+    predictions: Mapping[str, SplitRows]
+    annotations: SplitRows | None
+    folds: SplitRows | None
+
+
+def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None) -> _Opened:
+    plan, held = loaded.plan, {}
+
+    def at(place: str | Path | None, pinned: str | None = None) -> SplitRows | None:
+        if place is None:
+            return None
+        path = loaded.folder / place
+        if path not in held:
+            reading = Reading(
+                delimiter=plan.reading.delimiter,
+                decimal=plan.reading.decimal,
+                max_rows=plan.reading.max_rows,
+                sha256=pinned,
+            )
+            held[path] = SplitRows.open(path, reading=reading, limits=limits)
+        return held[path]
+
+    splits = {name: at(one.path, one.sha256) for name, one in plan.data.items() if one.path is not None}
+    return _Opened(
+        splits={name: one for name, one in splits.items() if one is not None},
+        predictions={part.model: one for part in parts if (one := at(part.path)) is not None},
+        annotations=at(plan.ground_truth.annotations),
+        folds=at(plan.tuning.folds),
+    )
+
+
+def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
+    """Model -> digest of its file, which is hashed and never opened as anything else."""
+    for name, one in loaded.plan.models.items():
+        if one.artefact is not None:
+            with (loaded.folder / one.artefact).open("rb") as file:
+                yield name, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _ledger(loaded: LoadedPlan) -> tuple[Mapping[str, Any], ...] | None:
+    place = loaded.plan.tuning.ledger
+    if place is None:
+        return None
+    path = loaded.folder / place
+    if path.stat().st_size > LEDGER:
+        raise PlanError("plan-too-large", "the ledger is larger than any ledger", where=visible(place), fix="split it")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    entries = [
+        strict_json(line, f"{visible(place)}, line {i}") for i, line in enumerate(lines, start=1) if line.strip()
+    ]
+    return tuple(one if isinstance(one, dict) else {} for one in entries)
+
+
+def _now() -> str:
+    return datetime.now(tz=UTC).isoformat(timespec="microseconds")

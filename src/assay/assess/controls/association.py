@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether two columns go together, by size and by chance; several of them as one family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.core.values import Undefined
+from assay.inference.contingency import chi_squared_association, fisher_monte_carlo
+from assay.inference.multiplicity import holm
+from assay.tally.outcomes import Table
+
+SPARSE = 5
+"""Expected counts below this make the chi-squared p a guess, so tables are drawn instead (Cochran 1954)."""
+MANY = 200_000
+"""Rows beyond which drawing tables takes long and is not needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Association:
+    """A table of two columns: how strong the association is and how surprising by chance."""
+
+    p: float
+    strength: float
+    detectable: float | None
+    rows: int
+    largest_gap: float
+    method: str
+
+    def to_json(self, adjusted: float) -> dict[str, Any]:
+        """As facts of a control."""
+        return {
+            "p": self.p,
+            "p_adjusted": adjusted,
+            "cramers_v": self.strength,
+            "detectable_v": self.detectable,
+            "largest_share_gap": self.largest_gap,
+            "rows": self.rows,
+            "method": self.method,
+        }
+
+
+def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
+    """The association of two columns; None where one of them has a single level."""
+    down = sorted({a for a, _ in cells}, key=repr)
+    across = sorted({b for _, b in cells}, key=repr)
+    if len(down) < 2 or len(across) < 2:  # noqa: PLR2004
+        return None
+    rows = tuple(tuple(cells.get((a, b), 0) for b in across) for a in down)
+    table = Table(rows=rows)
+    found = chi_squared_association(table)
+    sides, total = [sum(row) for row in rows], sum(map(sum, rows))
+    columns = [sum(row[j] for row in rows) for j in range(len(across))]
+    sparse = min(a * b / total for a in sides for b in columns) < SPARSE and total <= MANY
+    p = fisher_monte_carlo(table).p if sparse else found.p
+    unbiased = found.more[0].value
+    strength = float(unbiased) if not isinstance(unbiased, Undefined) else 0.0
+    shares = [[n / side for n in row] for row, side in zip(rows, sides, strict=True) if side]
+    gap = max(max(row[j] for row in shares) - min(row[j] for row in shares) for j in range(len(across)))
+    least = found.least
+    return Association(
+        p=1.0 if p is None else p,
+        strength=strength,
+        detectable=float(least) if isinstance(least, (int, float)) else None,
+        rows=total,
+        largest_gap=gap,
+        method="random tables of the same margins" if sparse else "chi-squared",
+    )
+
+
+def adjusted(found: Sequence[Association]) -> list[float]:
+    """The p values of a family, Holm-adjusted."""
+    return holm([one.p for one in found]) if found else []

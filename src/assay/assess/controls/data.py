@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of the data sets: what they hold, how alike they are, what they say of the population, and channel effects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.assess.controls.association import Association, adjusted, associated
+from assay.assess.controls.declare import Outcome, Verdict, control
+from assay.assess.controls.inquiry import Inquiry
+from assay.assess.plan.answers import splits_of
+from assay.core.text import counted, figure, listed, quoted
+from assay.core.traits import TS4213
+from assay.inference.contingency import chi_squared_fit
+from assay.inference.multiplicity import holm
+from assay.tally.outcomes import Table
+from assay.tally.splits import SplitRows
+
+SCALE = 10**9
+"""Declared shares become reference counts of this total; only their ratios matter."""
+Cells = Mapping[tuple[Any, ...], int]
+
+
+@control(
+    "CHK-MANIFEST",
+    looks_for="size, composition, missing values, time span and digests of every data set",
+    clause=TS4213("8"),
+    passes_when="every split of the plan has a file that was counted, and a stated source",
+)
+def manifest(q: Inquiry) -> Iterator[Outcome]:
+    """What the data sets hold."""
+    every: list[Verdict] = []
+    for role in ("train", "validation", "test"):
+        names = list(splits_of(q.loaded, role))
+        facts = {name: _described(q, q.splits[name]) for name in names if name in q.splits}
+        lacking = [name for name in names if name not in q.splits]
+        unsaid = [name for name in names if not q.signed(q.plan.data[name].source)]
+        verdict: Verdict = "no-evidence" if not names or lacking or unsaid else "pass"
+        if not names:
+            said = f"the plan names no {role} data"
+        elif lacking:
+            said = f"no file was counted for {listed(lacking)}"
+        else:
+            sizes = ", ".join(f"{name}: {counted(facts[name]['rows'], 'row')}" for name in names)
+            said = sizes + (f"; no source is stated for {listed(unsaid)}" if unsaid else "")
+        every += [verdict] if names else []
+        yield Outcome(part=role, verdict=verdict, says=said, facts=facts, inputs=q.digests(*names))
+    whole: Verdict = "pass" if every and set(every) == {"pass"} else "no-evidence"
+    count = counted(len(q.splits), "data set")
+    yield Outcome(verdict=whole, says=f"{count} counted and described" if every else "the plan names no data")
+
+
+def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
+    facts: dict[str, Any] = {"rows": split.rows(), "columns": len(split.columns), "sha256": split.sha256}
+    facts["missing"] = {name: n for name, n in split.missing().items() if n}
+    if split.has(q.plan.columns.truth):
+        classes = split.table(str(q.plan.columns.truth))
+        facts["classes"] = None if classes is None else {str(key[0]): n for key, n in classes.items()}
+    if split.has(q.plan.columns.time):
+        facts["span"] = split.span(str(q.plan.columns.time))
+    return facts
+
+
+@control(
+    "CHK-CLASS-DIST",
+    looks_for="class shares that differ between splits",
+    clause=TS4213("5.3.2"),
+    passes_when="no class is missing in a split, and shares differ neither by chance and size (V) nor by the stated gap",
+)
+def class_shares(q: Inquiry) -> Iterator[Outcome]:
+    """Splits have similar class shares."""
+    truth = q.plan.columns.truth
+    there = {name: one for name, one in q.splits.items() if one.has(truth)}
+    if truth is None or len(there) < 2:  # noqa: PLR2004
+        yield Outcome(verdict="no-evidence", says="fewer than two splits with true labels were counted")
+        return
+    cells: dict[tuple[Any, ...], int] = {}
+    for name, split in there.items():
+        for (label,), n in (split.table(truth) or {}).items():
+            if label is not None:
+                cells[name, label] = n
+    labels = {label for _, label in cells}
+    missing = sorted(f"{label} in {name}" for name in there for label in labels if (name, label) not in cells)
+    found, limits = associated(cells), q.plan.checks
+    thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "share_gap": limits.share_gap}
+    inputs = q.digests(*there)
+    if found is None:
+        yield Outcome(verdict="no-evidence", says="there is only one class", inputs=inputs)
+        return
+    facts = {**found.to_json(found.p), "missing": missing}
+    apart = found.p < limits.alpha and (found.strength >= limits.association or found.largest_gap >= limits.share_gap)
+    if missing:
+        said = f"classes without rows: {', '.join(missing[:8])}"
+    else:
+        said = (
+            f"largest gap of a class share {figure(found.largest_gap)}, V {figure(found.strength)}, p {figure(found.p)}"
+        )
+    verdict: Verdict = "fail" if missing or apart else "pass"
+    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+
+
+@control(
+    "CHK-POPULATION",
+    looks_for="class shares that depart from the declared population",
+    clause=TS4213("5.3.2"),
+    passes_when="in test and training data the shares do not depart from the population by chance and by size",
+)
+def population(q: Inquiry) -> Iterator[Outcome]:
+    """Class shares against the declared population."""
+    shares, truth = q.plan.population.classes, q.plan.columns.truth
+    if not shares:
+        stated = q.signed(q.plan.population.absent)
+        said = "stated: no reference is known" if stated else "no reference is declared"
+        yield Outcome(verdict="declared" if stated else "no-evidence", says=said)
+        return
+    there = {**q.of_role("test"), **q.of_role("train")}
+    there = {name: one for name, one in there.items() if one.has(truth)}
+    if not there or truth is None:
+        yield Outcome(verdict="no-evidence", says="no data with true labels were counted")
+        return
+    facts, ps, gaps = {}, [], []
+    for name, split in there.items():
+        sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
+        total = sum(sizes.values())
+        seen = {label: sizes.get(label, 0) for label in {**shares, **sizes}}
+        strange = [label for label in sizes if not shares.get(label)]
+        gap = sum(abs(n / total - shares.get(label, 0.0)) for label, n in seen.items()) / 2
+        known = [label for label in shares if shares[label]]
+        p = 0.0
+        if not strange and len(known) > 1:
+            reference = [max(1, round(shares[label] * SCALE)) for label in known]
+            p = chi_squared_fit(Table(rows=(tuple(seen[label] for label in known), tuple(reference)))).p or 0.0
+        ps.append(p)
+        gaps.append(gap)
+        facts[name] = {"total_variation": gap, "p": p, "not_in_population": strange, "rows": total}
+    limits, corrected = q.plan.checks, holm(ps)
+    apart = [
+        name
+        for name, p, gap in zip(facts, corrected, gaps, strict=True)
+        if p < limits.alpha and gap >= limits.share_gap
+    ]
+    said = "; ".join(f"{name}: total variation {figure(one['total_variation'])}" for name, one in facts.items())
+    thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
+    verdict: Verdict = "fail" if apart else "pass"
+    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+
+
+@control(
+    "CHK-LABEL-CONFLICT",
+    looks_for="samples alike in every feature that carry different labels",
+    clause=TS4213("5.3.2"),
+    passes_when="there are none, in any split",
+)
+def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
+    """Like samples carry like labels."""
+    features, truth = q.plan.columns.features, q.plan.columns.truth
+    there = {name: one for name, one in q.splits.items() if features and one.has(truth, *features)}
+    if not features or truth is None or not there:
+        yield Outcome(verdict="no-evidence", says="no features are declared, or no split has them")
+        return
+    found = {name: one.conflicts(features, truth) for name, one in there.items()}
+    rows = sum(one.rows for one in found.values())
+    facts = {
+        name: {"groups": one.groups, "rows": one.rows, "least_errors": one.least_errors} for name, one in found.items()
+    }
+    least = sum(one.least_errors for one in found.values())
+    said = (
+        f"{counted(rows, 'row')} with equal features and different labels; no model can be right on {least:,} of them"
+        if rows
+        else "rows with equal features carry equal labels"
+    )
+    yield Outcome(verdict="suspect" if rows else "pass", says=said, facts=facts, inputs=q.digests(*there))
+
+
+@control(
+    "CHK-CHANNEL",
+    looks_for="channels that tell the class",
+    clause=TS4213("5.3.8"),
+    passes_when="in no split a channel goes with the class by chance and size, nor guesses the class better than chance",
+)
+def channels(q: Inquiry) -> Iterator[Outcome]:
+    """Channels do not tell the class."""
+    truth, columns = q.plan.columns.truth, q.channels()
+    looked: list[tuple[str, Association, float, float]] = []
+    constant: list[str] = []
+    for name, split in q.splits.items():
+        for channel, column in columns.items():
+            if truth is None or not split.has(truth, column):
+                continue
+            cells = {key: n for key, n in (split.table(column, truth) or {}).items() if None not in key}
+            found = associated(cells) if cells else None
+            if found is None:
+                constant.append(f"{channel} in {name}")
+            else:
+                looked.append((f"{channel} in {name}", found, *guessed_by(cells)))
+    answered = [f for f in ("acquisition", "preprocessing", "person", "environment") if q.says(f"channels.{f}")]
+    if not looked:
+        if constant or (len(answered) == 4 and not columns):  # noqa: PLR2004
+            yield Outcome(verdict="declared", says="stated: every channel is constant", facts={"constant": constant})
+        else:
+            yield Outcome(verdict="no-evidence", says="no channel column is declared, or no split has it")
+        return
+    limits, ps = q.plan.checks, adjusted([one[1] for one in looked])
+    facts, bad = {}, []
+    for (name, found, excess, low), p in zip(looked, ps, strict=True):
+        strong = p < limits.alpha and (found.strength >= limits.association or (excess >= limits.excess and low > 0))
+        facts[name] = {**found.to_json(p), "guess_above_chance": excess, "guess_low": low, "flagged": strong}
+        if strong:
+            bad.append(f"{name} (V {figure(found.strength)}, guess {figure(excess)} above chance)")
+    said = f"the class shows in {'; '.join(bad)}" if bad else f"{counted(len(looked), 'table')}, none tells the class"
+    thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess}
+    inputs = q.digests(*q.splits)
+    yield Outcome(verdict="fail" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    yield _reported(q, bad)
+
+
+def _reported(q: Inquiry, bad: list[str]) -> Outcome:
+    """Whether effects that were found are stated, and none is denied."""
+    stated = str(q.plan.channels.known_effects or "")
+    denied = stated.strip().casefold().startswith(("none", "no "))
+    if not q.says("channels.known_effects"):
+        return Outcome(part="reported", verdict="no-evidence", says="the plan does not speak of channel effects")
+    if bad and denied:
+        said = f"the plan states {quoted(stated)}; found: {'; '.join(bad)}"
+        return Outcome(part="reported", verdict="fail", says=said)
+    return Outcome(part="reported", verdict="pass", says=f"reported: {quoted(stated)}")
+
+
+def guessed_by(cells: Cells) -> tuple[float, float]:
+    """How far the guess "majority class of this channel" lies above chance, each row left out of its own vote.
+
+    The second figure is the lower end of its 95 % interval.
+
+    >>> [round(x, 2) for x in guessed_by({("a", 1): 50, ("b", 0): 50})]
+    [0.5, 0.5]
+    """
+    levels: dict[Any, dict[Any, int]] = {}
+    classes: dict[Any, int] = {}
+    for (level, label), n in cells.items():
+        levels.setdefault(level, {})[label] = n
+        classes[label] = classes.get(label, 0) + n
+    right: dict[Any, float] = dict.fromkeys(classes, 0.0)
+    for votes in levels.values():
+        for label, n in votes.items():
+            others = max((m for other, m in votes.items() if other != label), default=0)
+            ties = sum(m == n - 1 for other, m in votes.items() if other != label)
+            right[label] += n if n - 1 > others else n / (1 + ties) if n - 1 == others and n > 1 else 0
+    recalls = {label: right[label] / n for label, n in classes.items()}
+    k = len(classes)
+    balanced = sum(recalls.values()) / k
+    spread = math.sqrt(sum(r * (1 - r) / classes[label] for label, r in recalls.items())) / k
+    return balanced - 1 / k, balanced - 1 / k - 1.96 * spread

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What controls may look at: the plan, the assessments, the opened data sets, the machine before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.plan.answers import answer, splits_of
+from assay.assess.plan.loading import LoadedPlan, stated
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.assess.plan.model import Model, Plan
+    from assay.tally.splits import SplitRows
+
+FAMILIES: Final = ("acquisition", "preprocessing", "person", "environment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A fingerprint of the machine at a moment."""
+
+    name: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """Everything a control may look at; what is not there is None or empty, and counts as no evidence."""
+
+    loaded: LoadedPlan
+    frozen_at: str = ""
+    model: str = ""
+    split: str = ""
+    assessment: Assessment | None = None
+    estimates: tuple[Mapping[str, Any], ...] = ()
+    findings: tuple[Mapping[str, Any], ...] = ()
+    counted_at: str = ""
+    splits: Mapping[str, SplitRows] = field(default_factory=dict)
+    predictions: Mapping[str, SplitRows] = field(default_factory=dict)
+    moments: tuple[Moment, ...] = ()
+    artefacts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    annotations: SplitRows | None = None
+    folds: SplitRows | None = None
+    ledger: tuple[Mapping[str, Any], ...] | None = None
+    ran_here: bool = False
+
+    @property
+    def plan(self) -> Plan:
+        """The declared fields."""
+        return self.loaded.plan
+
+    def says(self, path: str) -> bool:
+        """Whether the plan answers a path, and somebody stands behind it."""
+        return self.loaded.signed and answer(self.loaded, path).whole
+
+    def signed(self, value: object) -> bool:
+        """Whether a value says something, and somebody stands behind it."""
+        return self.loaded.signed and stated(value)
+
+    def of_role(self, role: str) -> dict[str, SplitRows]:
+        """The opened splits that play a role."""
+        return {name: self.splits[name] for name in splits_of(self.loaded, role) if name in self.splits}
+
+    def digests(self, *names: str) -> dict[str, str]:
+        """Digests of some splits, by name."""
+        return {name: self.splits[name].sha256 for name in names if name in self.splits}
+
+    def trained(self) -> dict[str, Model]:
+        """The models of the plan that were trained."""
+        return {name: one for name, one in self.plan.models.items() if one.kind == "model"}
+
+    def channels(self) -> dict[str, str]:
+        """Channel columns, by what they are called."""
+        found = {}
+        for family in FAMILIES:
+            one = getattr(self.plan.channels, family)
+            if one is not None and one.column is not None:
+                found[family] = str(one.column)
+        return found | {column: column for column in self.plan.channels.other or ()}

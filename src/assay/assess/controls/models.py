@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of what the plan says of the models: hyperparameters, tuning effort, preprocessing, training data, artefacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.assess.controls.declare import Outcome, control
+from assay.assess.controls.inquiry import Inquiry
+from assay.assess.plan.answers import splits_of
+from assay.core.text import counted, listed
+from assay.core.traits import TS4213
+from assay.tally.base import digest
+
+PARITY = 2
+"""Ratio of tuning trials from which the effort counts as unequal."""
+
+
+@control(
+    "CHK-HPARAM",
+    looks_for="models whose hyperparameters are not stated",
+    clause=TS4213("5.3.10"),
+    passes_when="every model lists its hyperparameters, each with a value",
+)
+def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
+    """Every model states its hyperparameters."""
+    models = q.trained()
+    bare = [name for name, one in models.items() if one.hyperparameters is None]
+    if not models or bare or not q.loaded.signed:
+        said = f"no hyperparameters are stated for {listed(bare)}" if bare else "no model is declared in a signed plan"
+        yield Outcome(verdict="no-evidence", says=said)
+        return
+    lists = {name: sorted(one.hyperparameters or {}) for name, one in models.items()}
+    yield Outcome(
+        verdict="pass",
+        says="; ".join(f"{name}: {counted(len(found), 'hyperparameter')}" for name, found in lists.items()),
+        facts={"names": lists},
+    )
+
+
+@control(
+    "CHK-TUNE-PARITY",
+    looks_for="models that were tuned much harder than others",
+    clause=TS4213("5.3.10"),
+    passes_when="no model had more than twice the trials of another",
+)
+def parity(q: Inquiry) -> Iterator[Outcome]:
+    """Models were tuned with like effort."""
+    trials, models = q.plan.tuning.trials or {}, q.trained()
+    lacking = [name for name in models if name not in trials]
+    if not models or lacking or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says=f"no trials are stated for {listed(lacking) or 'any model'}")
+        return
+    counts = [trials[name] for name in models]
+    unequal = max(counts) > PARITY * max(1, min(counts))
+    said = f"trials: {', '.join(f'{name} {trials[name]:,}' for name in models)}"
+    facts = {"trials": {name: trials[name] for name in models}}
+    yield Outcome(verdict="suspect" if unequal else "pass", says=said, facts=facts, thresholds={"ratio": PARITY})
+
+
+@control(
+    "CHK-PREPROC",
+    looks_for="preprocessing that differs between models or was fitted on data other than training data",
+    clause=TS4213("5.3.3"),
+    passes_when="every model has the same steps, and every fitted step was fitted on training data",
+)
+def preprocessing(q: Inquiry) -> Iterator[Outcome]:
+    """Preprocessing is alike and fitted on training data."""
+    models = q.trained()
+    silent = [name for name, one in models.items() if one.preprocessing is None]
+    if not models or silent or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says=f"no preprocessing is stated for {listed(silent) or 'any model'}")
+        return
+    training = splits_of(q.loaded, "train")
+    wrong = [
+        f"{name}: {step.step} (on {step.fitted_on})"
+        for name, one in models.items()
+        for step in one.preprocessing or ()
+        if step.fitted_on is not None and step.fitted_on not in training
+    ]
+    digests = {
+        name: digest([[step.step, step.fitted_on] for step in one.preprocessing or ()]) for name, one in models.items()
+    }
+    facts = {"pipelines": digests, "fitted_elsewhere": wrong}
+    if wrong:
+        yield Outcome(verdict="fail", says=f"fitted on data other than training data: {listed(wrong)}", facts=facts)
+    elif len(set(digests.values())) > 1:
+        said = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
+        yield Outcome(verdict="suspect", says=said, facts=facts)
+    else:
+        said = "stated: " + ("one pipeline for all models" if len(models) > 1 else "one pipeline")
+        yield Outcome(verdict="declared", says=f"{said}, fitted on training data only", facts=facts)
+
+
+@control(
+    "CHK-TRAIN-SAME",
+    looks_for="models trained on different data",
+    clause=TS4213("5.3.4"),
+    passes_when="the training data of every model are named, so that gaps are credited rightly",
+)
+def training_data(q: Inquiry) -> Iterator[Outcome]:
+    """What a gap between models is credited to."""
+    models = q.trained()
+    unknown = [name for name, one in models.items() if one.trained_on is None]
+    if not models or unknown or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says=f"no training data are named for {listed(unknown) or 'any model'}")
+        return
+    names = {name: str(one.trained_on) for name, one in models.items()}
+    same = len({q.digests(one).get(one, one) for one in names.values()}) == 1
+    said = (
+        "all models were trained on the same data"
+        if same
+        else "models were trained on different data: gaps belong to algorithm and training data together"
+    )
+    yield Outcome(
+        verdict="pass", says=said, facts={"trained_on": names, "same": same}, inputs=q.digests(*names.values())
+    )
+
+
+@control(
+    "CHK-FEATURE",
+    looks_for="features that are not known when a prediction is made",
+    clause=TS4213("5.3.7"),
+    passes_when="every feature of the model is stated to be available at prediction time",
+)
+def features(q: Inquiry) -> Iterator[Outcome]:
+    """Features are known at prediction time."""
+    used, stated = q.plan.columns.features or [], q.plan.features
+    silent = [name for name in used if name not in stated]
+    late = [name for name, one in stated.items() if not one.available]
+    facts = {"features": len(used), "late": late, "silent": silent}
+    if late:
+        yield Outcome(verdict="fail", says=f"not available at prediction time: {listed(late)}", facts=facts)
+    elif not used or silent or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says="not every feature is declared with its availability", facts=facts)
+    else:
+        yield Outcome(verdict="declared", says=f"stated: {counted(len(used), 'feature')} available", facts=facts)
+
+
+@control(
+    "CHK-MODEL-FREEZE",
+    looks_for="a model that changed during the assessment",
+    clause=TS4213("5.2"),
+    passes_when="the digest of the model's file is the declared one, before and after",
+)
+def frozen(q: Inquiry) -> Iterator[Outcome]:
+    """The model did not change."""
+    models = q.trained()
+    known = {name: one for name, one in models.items() if name in q.artefacts}
+    if not models or len(known) < len(models):
+        pinned = bool(models) and q.loaded.signed and all(one.sha256 for one in models.values())
+        said = "stated: digests of the models; their files were not given" if pinned else "no model file was given"
+        yield Outcome(verdict="declared" if pinned else "no-evidence", says=said)
+        return
+    changed = [name for name, (before, after) in q.artefacts.items() if before != after]
+    other = [name for name, one in known.items() if one.sha256 and one.sha256.lower() != q.artefacts[name][0]]
+    facts = {name: before for name, (before, _) in q.artefacts.items()}
+    if changed or other:
+        said = (
+            f"changed during the assessment: {listed(changed)}"
+            if changed
+            else f"not the declared file: {listed(other)}"
+        )
+        yield Outcome(verdict="fail", says=said, facts=facts)
+    else:
+        yield Outcome(verdict="pass", says="the files of all models are the same before and after", facts=facts)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of the numbers themselves: balance of classes, baselines, strata, and a worked example with known answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from assay.assess.controls.declare import Outcome, control
+from assay.assess.controls.inquiry import Inquiry
+from assay.core.text import counted, figure, listed, quoted
+from assay.core.traits import TS4213
+
+TABLE_A1: Final = ((400, 150, 14), (23, 3800, 144), (13, 355, 65))
+"""Table A.1 of the standard, predictions down; with the printed counts of Table A.2 for classes A, B and C."""
+TABLE_A2: Final = {
+    "true_positives": (400, 3800, 65),
+    "true_negatives": (4364, 492, 4373),
+    "false_positives": (164, 167, 368),
+    "false_negatives": (36, 505, 158),
+}
+TABLE_A4: Final = {
+    "average_accuracy": "90.61",
+    "precision_macro": "60.57",
+    "precision_weighted": "89.98",
+    "precision_micro": "85.92",
+    "recall_macro": "69.72",
+    "recall_weighted": "85.92",
+    "recall_micro": "85.92",
+    "specificity_macro": "87.76",
+    "specificity_weighted": "77.36",
+    "specificity_micro": "92.96",
+    "f1_macro": "63.90",
+    "f1_weighted": "87.60",
+    "f1_micro": "85.92",
+}
+"""Per cent, as Table A.4 prints them."""
+
+
+@control(
+    "CHK-IMBALANCE",
+    looks_for="classes of very different size",
+    clause=TS4213("6.2.3"),
+    passes_when="balance was computed; AUROC is not the primary measure outside the stated prevalences",
+    scope="assessment",
+)
+def imbalance(q: Inquiry) -> Iterator[Outcome]:
+    """How balanced the classes are."""
+    if q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        return
+    sizes = [float(n) for n in q.assessment.confusion.multiclass().actual]
+    total, limit = sum(sizes), q.plan.checks.imbalance_ratio
+    shares = [n / total for n in sizes]
+    entropy = -sum(s * math.log(s) for s in shares if s) / math.log(len(sizes)) if len(sizes) > 1 else 0.0
+    ratio = max(sizes) / min(sizes) if min(sizes) else None
+    balanced = ratio is not None and ratio <= limit
+    facts = {"ratio": ratio, "largest_share": max(shares), "entropy": entropy, "balanced": balanced}
+    shown = "a class has no rows" if ratio is None else f"largest to smallest class {figure(ratio)}"
+    said = f"{shown}: {'reasonably balanced' if balanced else 'unbalanced'} (at most {limit:g} counts as balanced)"
+    yield Outcome(verdict="pass", says=said, facts=facts, thresholds={"imbalance_ratio": limit})
+    primary = q.plan.metrics.primary
+    if q.assessment.positive is None:
+        return
+    low, high = q.plan.checks.prevalence
+    prevalence = shares[list(q.assessment.labels).index(q.assessment.positive)]
+    outside = not low <= prevalence <= high
+    wrong = outside and primary is not None and primary.casefold() in ("auroc", "auc")
+    said = f"prevalence {figure(prevalence)}, primary measure {quoted(primary) if primary else 'not stated'}"
+    yield Outcome(
+        part="auroc",
+        verdict="fail" if wrong else "pass" if primary else "no-evidence",
+        says=said,
+        facts={"prevalence": prevalence, "primary": primary},
+        thresholds={"prevalence": [low, high]},
+    )
+
+
+@control(
+    "CHK-BASELINE",
+    looks_for="values no better than a guess, and trivial guesses as the only comparison",
+    clause=TS4213("5.3.13"),
+    passes_when="baselines are computed; part `beats`: accuracy lies above the largest class; part `comparator`: there is one",
+    scope="assessment",
+)
+def baseline(q: Inquiry) -> Iterator[Outcome]:
+    """Values beside trivial guesses and other models."""
+    if q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        return
+    wanted = ("no_information_rate", "stratified_chance_accuracy", "uniform_chance_accuracy")
+    values = {name: q.assessment[name].value for name in wanted}
+    shown = ", ".join(
+        f"{name.replace('_', ' ')} {figure(value)}" for name, value in values.items() if value is not None
+    )
+    yield Outcome(verdict="pass", says=f"accuracy of trivial guesses: {shown}", facts=values)
+    accuracy, largest = q.assessment["accuracy"], values["no_information_rate"]
+    facts = {"accuracy": accuracy.value, "low": accuracy.low, "high": accuracy.high, "largest_class": largest}
+    if accuracy.value is None or largest is None or accuracy.low is None or accuracy.high is None:
+        yield Outcome(part="beats", verdict="no-evidence", says="accuracy has no interval here", facts=facts)
+    else:
+        above, below = accuracy.low > largest, accuracy.high < largest
+        word = "above" if above else "below" if below else "not told apart from"
+        said = f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
+        verdict = "pass" if above else "fail" if below else "suspect"
+        yield Outcome(part="beats", verdict=verdict, says=said, facts=facts)  # type: ignore[arg-type]  # one of three
+    others = [
+        name for name, one in q.plan.models.items() if name != q.model and one.kind in ("model", "human", "published")
+    ]
+    yield Outcome(
+        part="comparator",
+        verdict="pass" if others else "fail",
+        says=f"compared with {listed(others)}" if others else "trivial guesses are the only comparison",
+        facts={"comparators": others},
+    )
+
+
+@control(
+    "CHK-COVERAGE",
+    looks_for="declared strata with too few test rows",
+    clause=TS4213("5.3.2"),
+    passes_when="every declared stratum has at least its declared number of rows",
+    scope="assessment",
+)
+def coverage(q: Inquiry) -> Iterator[Outcome]:
+    """Every declared stratum is covered."""
+    strata = q.plan.use.strata or ()
+    if not strata or q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="the plan declares no strata")
+        return
+    small, sizes = [], {}
+    for one in strata:
+        levels = q.assessment.grouped.factors.get(one.column, {})
+        rows = next((tally.rows for level, tally in levels.items() if str(level) == str(one.level)), 0)
+        name = f"{one.column} = {one.level}"
+        sizes[name] = {"rows": rows, "wanted": one.minimum}
+        if rows < one.minimum:
+            small.append(f"{name}: {counted(rows, 'row')} of {one.minimum}")
+    said = f"too few rows in {'; '.join(small)}" if small else f"{counted(len(strata), 'stratum', 'strata')} covered"
+    yield Outcome(verdict="fail" if small else "pass", says=said, facts={"strata": sizes})
+
+
+@control(
+    "CHK-KNOWN",
+    looks_for="formulas that do not give the figures the standard prints",
+    clause=TS4213("Annex A"),
+    passes_when="the worked example of Annex A comes out as printed, computed anew in this run",
+)
+def known_answers(q: Inquiry) -> Iterator[Outcome]:
+    """The worked example of the standard, computed by this very program."""
+    del q
+    wrong = _differing()
+    said = f"differs from the printed example: {listed(wrong)}" if wrong else "Tables A.2 and A.4 come out as printed"
+    yield Outcome(verdict="fail" if wrong else "pass", says=said, facts={"differing": list(wrong)})
+
+
+@cache
+def _differing() -> tuple[str, ...]:
+    from assay.assess.run import assess
+
+    names = [*TABLE_A2, *TABLE_A4]
+    found = assess(
+        confusion=[list(row) for row in TABLE_A1],
+        orientation="rows=predicted",
+        labels=["A", "B", "C"],
+        measures=names,
+        cells="delta",
+    )
+    wrong = [
+        f"{name} of {label}"
+        for name, printed in TABLE_A2.items()
+        for label, n in zip("ABC", printed, strict=True)
+        if found.by_class[label][name].value != n
+    ]
+    for name, text in TABLE_A4.items():
+        value = found[name].value
+        if value is None or f"{100 * value:.2f}" != text:
+            wrong.append(name)
+    return tuple(wrong)

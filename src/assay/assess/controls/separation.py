@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls that keep training, validation and test apart: samples, subjects, time, folds, and the ledger of choices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.controls.declare import Outcome, Verdict, control
+from assay.assess.controls.inquiry import Inquiry
+from assay.core.text import counted, listed
+from assay.core.traits import TS4213
+
+if TYPE_CHECKING:
+    from assay.tally.splits import SplitRows
+
+PAIRS: Final = (("test", "train"), ("validation", "train"), ("validation", "test"))
+TUNING: Final = ("tune", "select", "select threshold", "early stopping", "feature selection")
+TIMES: Final = ("time", "purpose", "data")
+
+
+@control(
+    "CHK-OVERLAP",
+    looks_for="samples that two splits share, by id and by content, and near-duplicates",
+    clause=TS4213("5.3.5"),
+    passes_when="no id and no feature vector of one split is found in the other",
+)
+def overlap(q: Inquiry) -> Iterator[Outcome]:
+    """No sample in two splits."""
+    for mine, other in PAIRS:
+        part = f"{mine}/{other}"
+        ours, theirs = q.of_role(mine), q.of_role(other)
+        if not ours or not theirs:
+            lacking = mine if not ours else other
+            yield Outcome(part=part, verdict="no-evidence", says=f"the plan names no file of {lacking} data")
+            continue
+        outcomes = [_shared(q, a, ours[a], b, theirs[b]) for a in ours for b in theirs]
+        verdict, said, facts = min(outcomes, key=lambda one: ("fail", "suspect", "no-evidence", "pass").index(one[0]))
+        yield Outcome(part=part, verdict=verdict, says=said, facts=facts, inputs=q.digests(*ours, *theirs))
+
+
+def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tuple[Verdict, str, dict[str, Any]]:
+    """Ids first, then contents, then near-duplicates; one array of hashes a side is held at a time."""
+    column, features = q.plan.columns.id, q.plan.columns.features or []
+    facts: dict[str, Any] = {"splits": [a, b]}
+    looked, bad = [], []
+    if column is not None and mine.has(column) and other.has(column):
+        ids = mine.hashes(column)
+        facts |= {"rows": len(ids), "shared_ids": ids.found_in(other.hashes(column))}
+        looked.append("ids")
+        if facts["shared_ids"]:
+            bad.append(f"{counted(facts['shared_ids'], 'row')} of {a} {_are(facts['shared_ids'])} in {b} by id")
+    near = False
+    if features and mine.has(*features) and other.has(*features):
+        contents = mine.hashes(*features)
+        same = contents.found_in(other.hashes(*features))
+        facts |= {"rows": len(contents), "same_content": same, "distinct_contents": len(contents.distinct())}
+        looked.append("contents")
+        nearly = mine.hashes(*features, nearly=True).found_in(other.hashes(*features, nearly=True))
+        facts["nearly_same"] = max(0, nearly - same)
+        near = bool(facts["nearly_same"])
+        if same and not q.signed(q.plan.leakage.coincide):
+            bad.append(f"{counted(same, 'row')} of {a} {_are(same)} in {b} by content")
+        elif same:
+            near = True
+    if not looked:
+        return "no-evidence", "neither ids nor features are declared, so nothing can be compared", facts
+    if bad:
+        return "fail", "; ".join(bad), facts
+    if near:
+        said = (
+            f"of {a} {facts['same_content']:,} rows coincide with and {facts['nearly_same']:,} nearly equal rows of {b}"
+        )
+        return "suspect", said, facts
+    only = "" if len(looked) > 1 else f" (only {looked[0]} were compared)"
+    return "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}", facts
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+@control(
+    "CHK-GROUP",
+    looks_for="subjects that have samples in training and in test",
+    clause=TS4213("5.3.7"),
+    passes_when="no subject is in both; without a subject column, somebody states that subjects are distinct",
+)
+def groups(q: Inquiry) -> Iterator[Outcome]:
+    """No subject in two splits."""
+    column = q.plan.columns.subject
+    train, test = q.of_role("train"), q.of_role("test")
+    if column is None:
+        stated = q.signed(q.plan.leakage.distinct_subjects)
+        said = (
+            "stated: no two samples share a subject" if stated else "no subject column is declared, and nothing stated"
+        )
+        yield Outcome(verdict="declared" if stated else "no-evidence", says=said)
+        return
+    if not train or not test or not all(one.has(column) for one in (*train.values(), *test.values())):
+        yield Outcome(verdict="no-evidence", says="training or test data with the subject column are not there")
+        return
+    rows = subjects = 0
+    for mine in test.values():
+        hashes = mine.hashes(column)
+        for other in train.values():
+            theirs = other.hashes(column)
+            rows += hashes.found_in(theirs)
+            subjects += hashes.distinct().found_in(theirs)
+    facts = {"shared_subjects": subjects, "affected_rows": rows}
+    said = (
+        f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {_are(subjects)} in training too"
+        if subjects
+        else "no subject of the test data is in the training data"
+    )
+    inputs = q.digests(*train, *test)
+    contradicted = subjects and q.signed(q.plan.leakage.distinct_subjects)
+    tail = "; the plan states the contrary" if contradicted else ""
+    yield Outcome(verdict="fail" if subjects else "pass", says=said + tail, facts=facts, inputs=inputs)
+
+
+@control(
+    "CHK-TIME",
+    looks_for="training samples that are later than test samples",
+    clause=TS4213("5.2"),
+    passes_when="the last training sample is earlier than the first test sample",
+)
+def times(q: Inquiry) -> Iterator[Outcome]:
+    """Training comes before test."""
+    column = q.plan.columns.time
+    train, test = q.of_role("train"), q.of_role("test")
+    ordered = "out-of-time" in (q.plan.purpose.aims or ())
+    if column is None or not train or not test:
+        yield Outcome(verdict="no-evidence", says="no time column is declared, or training or test data are not there")
+        return
+    every = (*train.values(), *test.values())
+    if not all(one.has(column) for one in every):
+        yield Outcome(verdict="no-evidence", says="a split has no time column")
+        return
+    spans = {name: one.span(column) for name, one in {**train, **test}.items()}
+    if None in spans.values():
+        unread = [name for name, span in spans.items() if span is None]
+        yield Outcome(verdict="no-evidence", says=f"not every value is a time in {listed(unread)}")
+        return
+    last = max(span[1] for name, span in spans.items() if span and name in train)
+    first = min(span[0] for name, span in spans.items() if span and name in test)
+    facts = {"last_training": last, "first_test": first}
+    inputs = q.digests(*train, *test)
+    if last < first:
+        yield Outcome(verdict="pass", says=f"training ends {last}, test begins {first}", facts=facts, inputs=inputs)
+    else:
+        said = f"training goes on to {last}, test begins {first}"
+        yield Outcome(verdict="fail" if ordered else "suspect", says=said, facts=facts, inputs=inputs)
+
+
+@control(
+    "CHK-TESTSET-SAME",
+    looks_for="models that met different test data",
+    clause=TS4213("5.3.5"),
+    passes_when="id, true label and weight of every test row are the same for all models",
+)
+def same_test_set(q: Inquiry) -> Iterator[Outcome]:
+    """All models meet the same test data."""
+    if len(q.predictions) < 2:  # noqa: PLR2004
+        yield Outcome(verdict="no-evidence", says="fewer than two models have predictions")
+        return
+    columns = [one for one in (q.plan.columns.id, q.plan.columns.truth, q.plan.columns.weight) if one is not None]
+    inputs = {name: one.sha256 for name, one in q.predictions.items()}
+    if len(set(inputs.values())) == 1:
+        yield Outcome(verdict="pass", says="all models have their predictions in one file of test rows", inputs=inputs)
+        return
+    if not all(one.has(*columns) for one in q.predictions.values()):
+        yield Outcome(verdict="no-evidence", says=f"not every file has {listed(columns)}", inputs=inputs)
+        return
+    digests = {name: one.hashes(*columns).digest for name, one in q.predictions.items()}
+    if len(set(digests.values())) > 1:
+        yield Outcome(verdict="fail", says="the models did not meet the same test rows", facts=digests, inputs=inputs)
+    elif q.plan.columns.id is None:
+        said = "the true labels are equally many in every file; without ids nobody can see that the rows are the same"
+        yield Outcome(verdict="declared", says=said, facts=digests, inputs=inputs)
+    else:
+        yield Outcome(
+            verdict="pass", says="ids and true labels are the same for all models", facts=digests, inputs=inputs
+        )
+
+
+@control(
+    "CHK-FOLDS",
+    looks_for="folds that do not partition the data",
+    clause=TS4213("5.3.6"),
+    passes_when="every sample is tested exactly once a repetition, and folds differ by at most one in size",
+)
+def folds(q: Inquiry) -> Iterator[Outcome]:
+    """Folds partition the data."""
+    table = q.folds
+    if table is None:
+        yield Outcome(verdict="no-evidence", says="the plan names no fold table")
+        return
+    column = q.plan.columns.id or "id"
+    if not table.has(column, "fold"):
+        yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
+        return
+    by = [column, "repetition"] if table.has("repetition") else [column]
+    repeated = table.hashes(*by).repeated
+    cells = table.table(*[*by[1:], "fold"]) or {}
+    sizes: dict[Any, list[int]] = {}
+    for (*round_, _), n in cells.items():
+        sizes.setdefault(tuple(round_), []).append(n)
+    totals = {sum(one) for one in sizes.values()}
+    spread = max(max(one) - min(one) for one in sizes.values())
+    ks = {len(one) for one in sizes.values()}
+    facts = {"folds": sorted(ks), "repetitions": len(sizes), "tested_twice": repeated, "largest_difference": spread}
+    inputs = {table.name: table.sha256}
+    if repeated or len(totals) > 1:
+        said = f"{counted(repeated, 'sample')} tested more than once" if repeated else "repetitions differ in size"
+        yield Outcome(verdict="fail", says=said, facts=facts, inputs=inputs)
+    elif len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
+        yield Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
+    else:
+        said = f"{min(ks)} folds in {counted(len(sizes), 'repetition')}, every sample tested once in each"
+        yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+
+
+@control(
+    "CHK-LEDGER",
+    looks_for="choices made on test data, and tests before the plan was fixed",
+    clause=TS4213("5.3.10"),
+    passes_when="no entry for tuning names a test file, no test precedes the plan, and no model was tested twice unexplained",
+)
+def ledger(q: Inquiry) -> Iterator[Outcome]:
+    """No choice saw the test data."""
+    if q.ledger is None:
+        stated = q.signed(q.plan.tuning.test_unused)
+        said = "stated: the test data were not used for any choice" if stated else "no ledger, and no statement"
+        yield Outcome(verdict="declared" if stated else "no-evidence", says=said)
+        return
+    odd = [i for i, one in enumerate(q.ledger, start=1) if not all(isinstance(one.get(key), str) for key in TIMES)]
+    if odd:
+        said = f"entries {listed(odd)} lack {', '.join(TIMES)}"
+        yield Outcome(verdict="no-evidence", says=said, facts={"entries": len(q.ledger)})
+        return
+    tests = {one.sha256 for one in q.of_role("test").values()}
+    tuned = [one for one in q.ledger if one["purpose"].lower() in TUNING and one["data"].lower() in tests]
+    tested = [one for one in q.ledger if one["purpose"].lower() == "test"]
+    early = [one for one in tested if q.frozen_at and one["time"] < q.frozen_at]
+    again = Counter(str(one.get("model", "")) for one in tested if not one.get("reason"))
+    twice = [model for model, n in again.items() if n > 1]
+    facts = {"entries": len(q.ledger), "tuned_on_test": len(tuned), "tested_early": len(early), "tested_twice": twice}
+    bad = []
+    if tuned:
+        bad.append(f"{counted(len(tuned), 'choice')} made on test data")
+    if early:
+        bad.append(f"{counted(len(early), 'test')} before the plan was fixed")
+    if twice:
+        bad.append(f"tested more than once without a reason: {listed(twice)}")
+    said = "; ".join(bad) if bad else f"{counted(len(q.ledger), 'entry', 'entries')}, none made a choice on test data"
+    yield Outcome(verdict="fail" if bad else "pass", says=said, facts=facts)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What controls count of a data set: tables of columns, missing values, time spans, and hashes of ids and contents.
+
+Rows leave the engine only as 128-bit hashes, sixteen bytes each; ids and contents never do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.core.text import visible
+from assay.rows.engine import quote_identifier
+from assay.rows.files import open_file
+from assay.rows.limits import Limits
+from assay.rows.opened import OpenedFile, check_scalar
+from assay.rows.reading import Reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Words: TypeAlias = NDArray[np.uint64]
+
+LEVELS = 10_000
+"""Cells a table may have; a column with more levels tells no channel and no class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hashes:
+    """One hash a row, as two sorted 64-bit halves."""
+
+    low: Words
+    high: Words
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.low)
+
+    @property
+    def repeated(self) -> int:
+        """Rows that are like an earlier one."""
+        if len(self) == 0:
+            return 0
+        same = (self.low[1:] == self.low[:-1]) & (self.high[1:] == self.high[:-1])
+        return int(same.sum())
+
+    def found_in(self, other: Hashes) -> int:
+        """How many of these rows are among the others, repeats counted."""
+        if not len(self) or not len(other):
+            return 0
+        at = np.searchsorted(other.low, self.low)
+        at[at == len(other)] = 0
+        # Two different rows that share the lower half within one set are expected once in 2^64 / n^2 sets.
+        return int(((other.low[at] == self.low) & (other.high[at] == self.high)).sum())
+
+    def distinct(self) -> Hashes:
+        """Each hash once."""
+        if len(self) == 0:
+            return self
+        first = np.concatenate([[True], (self.low[1:] != self.low[:-1]) | (self.high[1:] != self.high[:-1])])
+        return Hashes(low=self.low[first], high=self.high[first])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the sorted hashes: the same rows in any order have the same one."""
+        return hashlib.sha256(self.low.tobytes() + self.high.tobytes()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflicts:
+    """Rows alike in every feature that carry different labels."""
+
+    groups: int
+    rows: int
+    least_errors: int
+    distinct: int
+
+
+class SplitRows:
+    """A file whose rows are counted by controls; every answer is a small table or an array of hashes."""
+
+    def __init__(self, opened: OpenedFile) -> None:
+        self._opened = opened
+
+    @classmethod
+    def open(cls, path: Path, *, reading: Reading, limits: Limits | None = None) -> SplitRows:
+        """Open a file, checked to its last byte."""
+        return cls(open_file(str(path), reading, limits=limits or Limits()))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._opened.columns)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file."""
+        return self._opened.sha256
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return visible(Path(self._opened.path).name)
+
+    def has(self, *columns: str | None) -> bool:
+        """Whether every named column is there."""
+        return all(column is not None and column in self._opened.columns for column in columns)
+
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self._opened.fetch("SELECT count(*) FROM rows")[0][0])
+
+    def table(self, *columns: str) -> dict[tuple[Label | None, ...], int] | None:
+        """Rows by the values of some columns; None where there are too many different ones."""
+        for column in columns:
+            check_scalar(self._opened, column)
+        names = ", ".join(quote_identifier(column) for column in columns)
+        query = f"SELECT {names}, count(*) FROM rows GROUP BY ALL LIMIT {LEVELS + 1}"  # noqa: S608  quoted above
+        found = self._opened.fetch(query)
+        return None if len(found) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in found}
+
+    def missing(self) -> dict[str, int]:
+        """Missing values by column."""
+        names = list(self._opened.columns)
+        counts = ", ".join(f"count(*) - count({quote_identifier(name)})" for name in names)
+        found = self._opened.fetch(f"SELECT {counts} FROM rows")[0]  # noqa: S608  quoted above
+        return {name: int(n) for name, n in zip(names, found, strict=True)}
+
+    def span(self, column: str) -> tuple[str, str] | None:
+        """The first and the last time in a column; None where a value is no time."""
+        check_scalar(self._opened, column)
+        # Trimmed, because duckdb 2.0 pushes a bare TRY_CAST into its CSV reader, where it fails instead of trying.
+        time = f"TRY_CAST(trim(CAST({quote_identifier(column)} AS VARCHAR)) AS TIMESTAMP)"
+        query = f"SELECT min({time}), max({time}), count(*) - count({time}) FROM rows"  # noqa: S608  quoted above
+        first, last, unread = self._opened.fetch(query)[0]
+        return None if unread or first is None else (first.isoformat(), last.isoformat())
+
+    def hashes(self, *columns: str, nearly: bool = False) -> Hashes:
+        """One hash a row over some columns; `nearly` folds case, spaces and digits past the sixth."""
+        for column in columns:
+            check_scalar(self._opened, column)
+        text = _content(columns, nearly=nearly)
+        query = f"SELECT md5_number_lower({text}) AS low, md5_number_upper({text}) AS high FROM rows"  # noqa: S608
+        found = self._opened.arrays(query)
+        low, high = (np.asarray(found[name], dtype=np.uint64) for name in ("low", "high"))
+        order = np.lexsort((high, low))
+        return Hashes(low=low[order], high=high[order])
+
+    def conflicts(self, features: Sequence[str], truth: str) -> Conflicts:
+        """Rows alike in every feature that carry different labels."""
+        for column in (*features, truth):
+            check_scalar(self._opened, column)
+        text = _content(features, nearly=False)
+        cells = f"SELECT md5({text}) AS h, {quote_identifier(truth)} AS y, count(*) AS c FROM rows GROUP BY ALL"  # noqa: S608
+        alike = f"SELECT sum(c) AS n, max(c) AS most, count(*) AS k FROM ({cells}) GROUP BY h"  # noqa: S608
+        query = (
+            "SELECT count(*) FILTER (k > 1), coalesce(sum(n) FILTER (k > 1), 0), "  # noqa: S608
+            f"coalesce(sum(n - most), 0), count(*) FROM ({alike})"
+        )
+        groups, rows, least, distinct = self._opened.fetch(query)[0]
+        return Conflicts(groups=int(groups), rows=int(rows), least_errors=int(least), distinct=int(distinct))
+
+
+def _content(columns: Sequence[str], *, nearly: bool) -> str:
+    """The columns of a row as one text; each value is told apart by its length, missing ones by a mark of their own."""
+    parts = []
+    for column in columns:
+        value = f"nfc_normalize(CAST({quote_identifier(column)} AS VARCHAR))"
+        if nearly:
+            number = f"TRY_CAST({value} AS DOUBLE)"
+            folded = f"lower(trim(regexp_replace({value}, '\\s+', ' ', 'g')))"
+            value = f"CASE WHEN {number} IS NULL THEN {folded} ELSE format('{{:.5e}}', {number} + 0.0) END"
+        parts.append(f"coalesce(length({value})::VARCHAR || ':' || {value}, '-')")
+    return " || ',' || ".join(parts)
