@@ -14,7 +14,7 @@ from pathlib import Path
 
 from generator.faces import commands_page, record_page
 from generator.measures import index, page
-from generator.plans import clauses_page, plan_page
+from generator.plans import clauses_page, controls_page, plan_page
 from generator.register import errata_page, errors_page
 
 from assay.measures import REGISTRY
@@ -64,6 +64,7 @@ def pages() -> dict[str, str]:
     out["record.md"] = record_page()
     out["plan.md"] = plan_page()
     out["clauses.md"] = clauses_page()
+    out["controls.md"] = controls_page()
     return {name: f"{MARK}\n\n" + "\n".join(lines).strip() + "\n" for name, lines in out.items()}
 
 

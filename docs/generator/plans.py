@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import get_origin
 
 from assay.assess.clauses import SUPPLEMENT, Row, profile, profiles
+from assay.assess.controls import CONTROLS
 from assay.assess.plan.model import Plan
 from assay.assess.plan.parts import Section
 from assay.assess.plan.template import choices, example, section_of, toml_value
@@ -95,6 +96,22 @@ def clauses_page() -> list[str]:
         if name == SUPPLEMENT:
             lines += ["", *table(HEAD, [_row(row) for row in found.rows])]
     return lines
+
+
+def controls_page() -> list[str]:
+    """Every control."""
+    rows = [(one.id, plain(one.looks_for), plain(one.passes_when), str(one.clause)) for one in CONTROLS.values()]
+    return [
+        "# Controls",
+        "",
+        "A control looks for one thing in the plan, the data, the results or the machine, and says what it found.",
+        "A difference counts only if it is beyond chance (Holm within the control) and as large as its threshold;",
+        "the thresholds stand in the plan under [checks](plan.md#checks) and are printed with every result.",
+        "[Requirements](clauses.md) name the controls they rest on.",
+        "A control that is not listed here is not built yet, and a row that needs it has no evidence.",
+        "",
+        *table(("control", "looks for", "passes when", "clause"), sorted(rows)),
+    ]
 
 
 HEAD = ("row", "strength", "demand", "shown by")

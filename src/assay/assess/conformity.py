@@ -123,7 +123,7 @@ def judged(row: Row, q: Inquiry, checked: Mapping[str, Checked], record: Mapping
         parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
     verdict = worst(one.verdict for one in parts)
     if verdict == "declared" and any(one.verdict == "pass" and one.kind in COMPUTED for one in parts):
-        # A statement that stands beside checks that passed is more than a statement, unless a check itself rests on one.
+        # A statement beside checks that passed is more than a statement, unless a check itself rests on one.
         resting = any(one.verdict == "declared" and one.kind == "check" for one in parts)
         verdict = "declared" if resting else "pass"
     deciding = [one for one in parts if one.verdict == verdict] or parts
@@ -186,10 +186,9 @@ def settled(rows: Sequence[Judged]) -> tuple[Overall, str]:
         return "conformity not demonstrated", f"{len(open_)} of {len(shall)} shall rows are open: {', '.join(open_)}"
     stated_ = [one.row.id for one in shall if one.verdict in ("declared", "suspect")]
     if stated_:
-        return (
-            "conforming by declaration",
-            f"{counted(len(stated_), 'shall row')} rest on a statement: {', '.join(stated_)}",
-        )
+        rest = "rests" if len(stated_) == 1 else "rest"
+        said = f"{counted(len(stated_), 'shall row')} {rest} on a statement: {', '.join(stated_)}"
+        return "conforming by declaration", said
     return "conforming", f"all {len(shall)} shall rows pass or do not apply"
 
 

@@ -110,7 +110,7 @@ def _linear_algebra() -> Any:  # noqa: ANN401  whatever numpy says of its build
     import numpy as np
 
     try:
-        built = np.show_config(mode="dicts") or {}
+        built: Any = np.show_config(mode="dicts")
     except (TypeError, ValueError):
         return None
-    return {name: str(one.get("name")) for name, one in built.get("Build Dependencies", {}).items() if one}
+    return {name: str(one.get("name")) for name, one in (built or {}).get("Build Dependencies", {}).items() if one}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.conformity import judge
-from assay.assess.controls import Inquiry, Moment, run_controls
+from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.fingerprint import fingerprint
 from assay.assess.plan.answers import splits_of
 from assay.assess.plan.loading import LoadedPlan
@@ -187,10 +187,33 @@ def _demand_task(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """One part of a plan, counted and looked at by every control, but not yet judged."""
+
+    title: str
+    assessment: Assessment
+    inquiry: Inquiry
+    checked: tuple[Checked, ...]
+
+    def judged(self) -> Assessment:
+        """The assessment with its controls and its conformity statement."""
+        return self.assessment.with_evidence(
+            controls=[one.to_json() for one in self.checked],
+            conformity=judge(self.inquiry, self.checked, self.assessment.record).to_json(),
+            environment={"fingerprint": dict(self.inquiry.moments[0].fields)},
+        )
+
+
 def run_planned(
     loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
+    return [(one.title, one.judged()) for one in examined(loaded, limits=limits, watching=watching)]
+
+
+def examined(loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None) -> list[Examined]:
+    """Fix the plan, count every part, and let every control look."""
     watched = watching or (lambda _path: nullcontext(None))
     parts = parts_of(loaded)
     frozen, salt = freeze(loaded), secrets.token_hex(16)
@@ -204,13 +227,12 @@ def run_planned(
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
     opened = _opened(loaded, parts, limits)
     after = dict(_artefacts(loaded))
-    moments.append(Moment(name="end", fields=fingerprint(salt)))
     whole = Inquiry(
         loaded=loaded,
         frozen_at=frozen.frozen_at,
         splits=opened.splits,
         predictions=opened.predictions,
-        moments=tuple(moments),
+        moments=(*moments, Moment(name="end", fields=fingerprint(salt))),
         artefacts={name: (digest, after.get(name, "")) for name, digest in before.items()},
         annotations=opened.annotations,
         folds=opened.folds,
@@ -230,13 +252,7 @@ def run_planned(
             counted_at=began,
         )
         checked = (*shared, *run_controls(inquiry, "assessment"))
-        statement = judge(inquiry, checked, record)
-        judged = assessment.with_evidence(
-            controls=[one.to_json() for one in checked],
-            conformity=statement.to_json(),
-            environment={"fingerprint": dict(moments[0].fields)},
-        )
-        found.append((part.title(parts), judged))
+        found.append(Examined(title=part.title(parts), assessment=assessment, inquiry=inquiry, checked=checked))
     return found
 
 

@@ -49,6 +49,8 @@ def facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
     for role, column in data.get("columns", {}).items():
         yield f"{visible(role)} column", visible(column)
     yield "intervals", sentences.percent(float(record["plan"]["level"]))
+    if record["plan"].get("given") == "plan":
+        yield "conformity", visible(record["conformity"]["overall"])
     if counted_at := record.get("environment", {}).get("counted_at"):
         yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
 
@@ -74,6 +76,8 @@ def choices(record: Record) -> Iterable[Choice]:
 def environment(record: Record) -> Iterable[tuple[str, str]]:
     """Where and with what it was computed."""
     for name, value in record.get("environment", {}).items():
+        if name == "fingerprint":  # long, and compared by a control; it stands in the Record
+            continue
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
         yield visible(str(name).replace("_", " ")), prose(shown)
     overall = record.get("conformity", {}).get("overall")

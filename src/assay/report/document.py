@@ -16,6 +16,7 @@ from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts
 from assay.report.entries import About, Entry, about, amount, entry, prose
 from assay.report.scoring import Scoring, read_scores
 from assay.report.spread import Spread, spreads
+from assay.report.statement import Statement, statement
 
 HEADLINE: Final = {
     "binary": (
@@ -155,6 +156,7 @@ class Document:
     environment: tuple[tuple[str, str], ...]
     digests: tuple[tuple[str, str], ...]
     glossary: tuple[About, ...]
+    statement: Statement | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +211,7 @@ def read(record: Record) -> Document:
         environment=tuple(background.environment(record)),
         digests=tuple(background.digests(record)),
         glossary=_glossary(whole.values(), classes),
+        statement=statement(record),
     )
 
 

@@ -21,6 +21,7 @@ from assay.report.document import Classes, Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.figures import Point, axis, bar, forest
 from assay.report.scoring import Scoring
+from assay.report.statement import LIMITS
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -65,6 +66,7 @@ def render(record: Record) -> str:
         bar=lambda one: _bar(one, document),
         shade=_shade,
         coded=_coded,
+        limits=LIMITS,
     )
 
 
@@ -132,6 +134,8 @@ def _sections(document: Document) -> list[tuple[str, str]]:
         ("averages", "Averages", document.averages),
         ("measures", "All measures", True),
         ("groups", "Group by group", document.factors),
+        ("conformity", "Conformity", document.statement),
+        ("controls", "Controls", document.statement),
         ("rows", "Row accounting", True),
         ("notes", "Notes", document.notes),
         ("method", "How it was computed", True),

@@ -12,6 +12,7 @@ from assay.report import scoresentences, sentences
 from assay.report.document import Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.scoring import Bin
+from assay.report.statement import LIMITS, Demand, Statement
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -33,6 +34,7 @@ def render(record: Record) -> str:
         _averages(document),
         *(_factor(factor, document) for factor in document.factors),
         _lost(document),
+        _conformity(document.statement),
         _measures(document),
         _closing(document),
     ]
@@ -194,6 +196,35 @@ def _lost(document: Document) -> list[str]:
         ]
     lines += [f"- {name(one.about.measure)}: {prose(one.reason)}" for one in document.undefined]
     return ["## Undefined and infinite values", "", *lines] if lines else []
+
+
+def _conformity(statement: Statement | None) -> list[str]:
+    if statement is None:
+        return []
+    head = ["row", "strength", "verdict", "demand", "why"]
+    lines = [
+        f"## Conformity with {prose(statement.document)}",
+        "",
+        f"**{statement.overall}**: {prose(statement.says)}.",
+        "",
+    ]
+    lines += [f"- {sign} {name}: {n} ({says})" for sign, name, says, n in statement.counts if n]
+    every = [
+        *((clause.name, clause.rows) for clause in statement.clauses),
+        ("Supplementary rules", statement.supplement),
+    ]
+    for name_, rows in every:
+        cells = [
+            (row.id, row.strength, f"{row.sign} {row.verdict}", prose(row.says), prose(_answered(row))) for row in rows
+        ]
+        lines += ["", f"### {prose(name_)}", "", *table(head, cells, align="l")]
+    found = [(name(one.name), f"{one.sign} {one.verdict}", prose(one.says)) for one in statement.controls]
+    lines += ["", "### Controls", "", *table(["control", "verdict", "found"], found, align="l"), "", prose(LIMITS)]
+    return lines
+
+
+def _answered(row: Demand) -> str:
+    return f"{row.why}; answer: {row.answer}" if row.answer else row.why
 
 
 def _measures(document: Document) -> list[str]:

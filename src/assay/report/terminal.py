@@ -15,6 +15,7 @@ from assay.report.confusion import Matrix
 from assay.report.document import Document, Factor, read
 from assay.report.entries import About, Entry
 from assay.report.labels import cells, fitted, wrapped
+from assay.report.statement import Statement
 
 Row: TypeAlias = tuple[str, str, Sequence[Entry]]
 """A class or group: its name, its size, its measures."""
@@ -74,6 +75,7 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     for factor in document.factors:
         _factor(page, factor)
     _undefined(page, document)
+    _conformity(page, document.statement)
     _closing(page, document)
     return page.text()
 
@@ -332,6 +334,19 @@ def _undefined(page: _Page, document: Document) -> None:
         page.said(f"  {line}", hang="    ")
     if len(lines) > MOST_UNDEFINED:
         page.said(f"  {sentences.more(len(lines) - MOST_UNDEFINED, 'undefined value')}")
+
+
+def _conformity(page: _Page, statement: Statement | None) -> None:
+    """The rows that decide, the deviations, and how many rows have which verdict; the report lists them all."""
+    if statement is None:
+        return
+    page.head(f"Conformity with {statement.document}: {statement.overall}")
+    shown = [*statement.shall, *statement.deviations]
+    for row in shown[:MOST_ROWS]:
+        why = f" Found: {row.why}." if row.verdict in ("fail", "suspect") else ""
+        page.said(f"{row.sign} {row.verdict:<11} {row.id:<11} {row.says}{why}", hang=" " * 26)
+    tally = ", ".join(f"{n} {name}" for _, name, _, n in statement.counts if n)
+    page.said(f"{sum(n for *_, n in statement.counts)} rows: {tally}")
 
 
 def _closing(page: _Page, document: Document) -> None:

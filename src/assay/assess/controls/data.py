@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls of the data sets: what they hold, how alike they are, what they say of the population, and channel effects."""
+"""Controls of the data sets: what they hold, how alike they are, the population they stand for, channel effects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
     "CHK-CLASS-DIST",
     looks_for="class shares that differ between splits",
     clause=TS4213("5.3.2"),
-    passes_when="no class is missing in a split, and shares differ neither by chance and size (V) nor by the stated gap",
+    passes_when="no class is missing in a split, and shares do not differ both beyond chance and beyond V or the gap",
 )
 def class_shares(q: Inquiry) -> Iterator[Outcome]:
     """Splits have similar class shares."""
@@ -120,7 +120,8 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     if not there or truth is None:
         yield Outcome(verdict="no-evidence", says="no data with true labels were counted")
         return
-    facts, ps, gaps = {}, [], []
+    facts: dict[str, dict[str, Any]] = {}
+    ps, gaps = [], []
     for name, split in there.items():
         sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
         total = sum(sizes.values())
@@ -178,7 +179,7 @@ def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
     "CHK-CHANNEL",
     looks_for="channels that tell the class",
     clause=TS4213("5.3.8"),
-    passes_when="in no split a channel goes with the class by chance and size, nor guesses the class better than chance",
+    passes_when="in no split a channel goes with the class beyond chance and size, or guesses it better than chance",
 )
 def channels(q: Inquiry) -> Iterator[Outcome]:
     """Channels do not tell the class."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -71,11 +72,22 @@ class Checked:
             "version": self.control.version,
             "verdict": found.verdict,
             "says": found.says,
-            "facts": dict(found.facts),
-            "thresholds": dict(found.thresholds),
+            "facts": _plain(found.facts),
+            "thresholds": _plain(found.thresholds),
             "inputs": dict(found.inputs),
             "at": self.at,
         }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  facts of any shape
+    """Facts as JSON keeps them, so that a Record equals itself after being read again."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "inf" if value > 0 else "-inf" if value < 0 else None
+    return value
 
 
 CONTROLS: dict[str, Control] = {}
@@ -83,7 +95,7 @@ CONTROLS: dict[str, Control] = {}
 
 
 def control(
-    id: str,  # noqa: A002  as the requirements call it
+    id: str,
     *,
     looks_for: str,
     clause: Source,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls of the machine: unchanged during the assessment, the same for all models, large enough, and its accelerators."""
+"""Controls of the machine: unchanged throughout, the same for all models, large enough, and its accelerators."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls of what the plan says of the models: hyperparameters, tuning effort, preprocessing, training data, artefacts."""
+"""Controls of the models: hyperparameters, tuning effort, preprocessing, training data, artefacts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from assay.core.text import counted, listed
 from assay.core.traits import TS4213
 from assay.tally.base import digest
 
+NOTHING = "none"
+"""What a step was fitted on that has no parameters."""
 PARITY = 2
 """Ratio of tuning trials from which the effort counts as unequal."""
 
@@ -68,15 +70,19 @@ def preprocessing(q: Inquiry) -> Iterator[Outcome]:
     """Preprocessing is alike and fitted on training data."""
     models = q.trained()
     silent = [name for name, one in models.items() if one.preprocessing is None]
+    silent += [
+        f"{name}: {step.step}" for name, one in models.items() for step in one.preprocessing or () if not step.fitted_on
+    ]
     if not models or silent or not q.loaded.signed:
-        yield Outcome(verdict="no-evidence", says=f"no preprocessing is stated for {listed(silent) or 'any model'}")
+        said = f"no preprocessing, or not on what it was fitted, is stated for {listed(silent) or 'any model'}"
+        yield Outcome(verdict="no-evidence", says=said)
         return
     training = splits_of(q.loaded, "train")
     wrong = [
         f"{name}: {step.step} (on {step.fitted_on})"
         for name, one in models.items()
         for step in one.preprocessing or ()
-        if step.fitted_on is not None and step.fitted_on not in training
+        if step.fitted_on not in (*training, NOTHING)
     ]
     digests = {
         name: digest([[step.step, step.fitted_on] for step in one.preprocessing or ()]) for name, one in models.items()
@@ -148,9 +154,7 @@ def frozen(q: Inquiry) -> Iterator[Outcome]:
     models = q.trained()
     known = {name: one for name, one in models.items() if name in q.artefacts}
     if not models or len(known) < len(models):
-        pinned = bool(models) and q.loaded.signed and all(one.sha256 for one in models.values())
-        said = "stated: digests of the models; their files were not given" if pinned else "no model file was given"
-        yield Outcome(verdict="declared" if pinned else "no-evidence", says=said)
+        yield Outcome(verdict="no-evidence", says="not every model's file was given, so none can be seen unchanged")
         return
     changed = [name for name, (before, after) in q.artefacts.items() if before != after]
     other = [name for name, one in known.items() if one.sha256 and one.sha256.lower() != q.artefacts[name][0]]

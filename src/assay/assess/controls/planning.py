@@ -156,8 +156,8 @@ def results(q: Inquiry) -> Iterator[Outcome]:
     elif planned:
         yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')}, all reported", facts=facts)
     else:
-        said = f"no measure was planned, so all {len(there)} that fit are reported and none is hidden"
-        yield Outcome(verdict="pass", says=said, facts=facts)
+        said = f"the plan specifies no measures; all {len(there)} that fit are reported"
+        yield Outcome(verdict="no-evidence", says=said, facts=facts)
 
 
 @control(
@@ -182,8 +182,9 @@ def basis(q: Inquiry) -> Iterator[Outcome]:
     facts = {"stated": dict(given), "lacking": lacking}
     if kind == "binary":
         yield Outcome(verdict="n/a", says="two classes are not averaged")
-    elif not said:
-        yield Outcome(verdict="no-evidence", says="no basis is stated", facts=facts)
+    elif not said or not wanted:
+        lacks = "no basis is stated" if not said else "the plan chooses no averages that a basis could belong to"
+        yield Outcome(verdict="no-evidence", says=lacks, facts=facts)
     elif lacking:
         yield Outcome(verdict="fail", says=f"planned without a stated basis: {listed(lacking)}", facts=facts)
     elif not q.loaded.signed:

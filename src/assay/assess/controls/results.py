@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls of the numbers themselves: balance of classes, baselines, strata, and a worked example with known answers."""
+"""Controls of the numbers themselves: balance of classes, baselines, strata, and an example with known answers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     "CHK-BASELINE",
     looks_for="values no better than a guess, and trivial guesses as the only comparison",
     clause=TS4213("5.3.13"),
-    passes_when="baselines are computed; part `beats`: accuracy lies above the largest class; part `comparator`: there is one",
+    passes_when="baselines are computed; `beats`: accuracy lies above the largest class; `comparator`: there is one",
     scope="assessment",
 )
 def baseline(q: Inquiry) -> Iterator[Outcome]:

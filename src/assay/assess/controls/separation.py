@@ -226,7 +226,7 @@ def folds(q: Inquiry) -> Iterator[Outcome]:
     "CHK-LEDGER",
     looks_for="choices made on test data, and tests before the plan was fixed",
     clause=TS4213("5.3.10"),
-    passes_when="no entry for tuning names a test file, no test precedes the plan, and no model was tested twice unexplained",
+    passes_when="no choice names a test file, no test precedes the plan, no model was tested twice unexplained",
 )
 def ledger(q: Inquiry) -> Iterator[Outcome]:
     """No choice saw the test data."""

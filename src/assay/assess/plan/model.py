@@ -84,7 +84,7 @@ class Step(Section):
     """One step of preprocessing."""
 
     step: Text = Field(description="What is done.", examples=["missing values replaced by the median"])
-    fitted_on: Name | None = says("The split its parameters were fitted on.", "train")
+    fitted_on: Name | None = says('The split its parameters were fitted on; "none" if it has none.', "train")
     reason: Text | None = says("Why, if other models have no such step.", "the algorithm cannot take missing values")
 
 

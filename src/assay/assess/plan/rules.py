@@ -78,7 +78,7 @@ def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
     for model, one in _tables(document, "models"):
         named.append((("models", model, "trained_on"), one.get("trained_on")))
         for i, step in enumerate(_items(one.get("preprocessing"))):
-            if isinstance(step, dict):
+            if isinstance(step, dict) and step.get("fitted_on") != "none":
                 named.append((("models", model, "preprocessing", i, "fitted_on"), step.get("fitted_on")))
     for path, name in named:
         if isinstance(name, str) and name not in splits:

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every control on data made to pass, to fail, and to show nothing."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+from assay.assess.controls import CONTROLS, Inquiry, Moment
+from assay.assess.controls.association import associated
+from assay.assess.controls.data import guessed_by
+from assay.assess.plan.loading import planned
+from assay.assess.run import assess
+from assay.rows.reading import Reading
+from assay.tally.splits import SplitRows
+
+SIGNED = {"assessor": "A", "date": "2026-01-31"}
+
+
+def look(id, inquiry, part=""):
+    """The outcome of a control, or of one part of it."""
+    return next(one for one in CONTROLS[id].look(inquiry) if one.part == part)
+
+
+def asked(document=None, **given):
+    return Inquiry(loaded=planned({"plan": SIGNED, **(document or {})}), **given)
+
+
+@pytest.fixture
+def table(tmp_path):
+    def made(text, name="t.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return SplitRows.open(path, reading=Reading())
+
+    return made
+
+
+def splits(table, **texts):
+    return {name: table(text, f"{name}.csv") for name, text in texts.items()}
+
+
+DATA = {"data": {"train": {}, "test": {}}}
+
+
+@pytest.mark.parametrize("id", CONTROLS)
+def test_every_control_says_what_it_looks_for_and_shows_nothing_without_evidence(id):
+    one = CONTROLS[id]
+    assert one.looks_for
+    assert one.passes_when
+    assert str(one.clause).startswith("ISO/IEC TS 4213:2022")
+    for outcome in one.look(Inquiry(loaded=planned({}))):
+        assert id == "CHK-KNOWN" or outcome.verdict in ("no-evidence", "fail"), outcome
+
+
+def test_no_unsigned_statement_counts():
+    said = {
+        "leakage": {"distinct_subjects": "yes"},
+        "tuning": {"test_unused": "sealed", "trials": {"A": 1}},
+        "population": {"absent": "no register"},
+        "models": {"A": {"trained_on": "train", "preprocessing": [], "hyperparameters": {}}},
+    }
+    for id in (
+        "CHK-GROUP",
+        "CHK-LEDGER",
+        "CHK-POPULATION",
+        "CHK-HPARAM",
+        "CHK-TUNE-PARITY",
+        "CHK-PREPROC",
+        "CHK-TRAIN-SAME",
+    ):
+        assert look(id, Inquiry(loaded=planned(said))).verdict == "no-evidence", id
+        assert look(id, asked(said)).verdict in ("declared", "pass"), id
+
+
+def test_overlap_by_content_may_be_explained_where_features_are_few(table):
+    held = splits(table, train="id,x\n1,a\n2,b\n", test="id,x\n3,a\n4,c\n")
+    plan = {**DATA, "columns": {"id": "id", "features": ["x"]}}
+    assert look("CHK-OVERLAP", asked(plan, splits=held), "test/train").verdict == "fail"
+    plan["leakage"] = {"coincide": "one yes/no question"}
+    found = look("CHK-OVERLAP", asked(plan, splits=held), "test/train")
+    assert (found.verdict, found.facts["same_content"]) == ("suspect", 1)
+
+
+def test_overlap_by_ids_alone_says_so(table):
+    held = splits(table, train="id\n1\n", test="id\n2\n")
+    found = look("CHK-OVERLAP", asked({**DATA, "columns": {"id": "id"}}, splits=held), "test/train")
+    assert found.verdict == "pass"
+    assert "only ids were compared" in found.says
+
+
+def test_a_near_duplicate_is_a_suspicion(table):
+    held = splits(table, train="x\nSome  Text\n", test="x\nsome text\n")
+    plan = {**DATA, "columns": {"features": ["x"]}}
+    assert look("CHK-OVERLAP", asked(plan, splits=held), "test/train").verdict == "suspect"
+
+
+def test_time_order(table):
+    plan = {**DATA, "columns": {"time": "t"}}
+    early, late = "t\n2024-01-01\n", "t\n2024-02-01\n"
+    assert look("CHK-TIME", asked(plan, splits=splits(table, train=early, test=late))).verdict == "pass"
+    mixed = splits(table, train=late, test=early)
+    assert look("CHK-TIME", asked(plan, splits=mixed)).verdict == "suspect"
+    assert look("CHK-TIME", asked({**plan, "purpose": {"aims": ["out-of-time"]}}, splits=mixed)).verdict == "fail"
+    odd = splits(table, train="t\nsoon\n", test=late)
+    assert look("CHK-TIME", asked(plan, splits=odd)).verdict == "no-evidence"
+
+
+def test_folds(table):
+    plan = {"columns": {"id": "id"}}
+    good = "id,repetition,fold\n" + "".join(f"{i},{r},{i % 3}\n" for r in (1, 2) for i in range(9))
+    assert look("CHK-FOLDS", asked(plan, folds=table(good))).verdict == "pass"
+    twice = look("CHK-FOLDS", asked(plan, folds=table(good + "0,1,2\n", "b.csv")))
+    assert (twice.verdict, twice.facts["tested_twice"]) == ("fail", 1)
+    uneven = "id,fold\n" + "".join(f"{i},{int(i > 6)}\n" for i in range(9))
+    assert look("CHK-FOLDS", asked(plan, folds=table(uneven, "c.csv"))).verdict == "suspect"
+
+
+def test_ledger(table):
+    held = splits(table, test="id\n1\n")
+    plan = {"data": {"test": {}}}
+    good = {"time": "2024-01-01", "purpose": "tune", "data": "0" * 64}
+    bad = {**good, "data": held["test"].sha256}
+    early = {**good, "purpose": "test", "model": "A"}
+    given = {"splits": held, "frozen_at": "2026-01-01"}
+    assert look("CHK-LEDGER", asked(plan, ledger=(good,), **given)).verdict == "pass"
+    assert look("CHK-LEDGER", asked(plan, ledger=(good, bad), **given)).verdict == "fail"
+    assert "before the plan" in look("CHK-LEDGER", asked(plan, ledger=(early,), **given)).says
+    late = {**early, "time": "2026-02-01"}
+    assert look("CHK-LEDGER", asked(plan, ledger=(late,), **given)).verdict == "pass"
+    assert "more than once" in look("CHK-LEDGER", asked(plan, ledger=(late, late), **given)).says
+    explained = {**late, "reason": "new machine"}
+    assert look("CHK-LEDGER", asked(plan, ledger=(late, explained), **given)).verdict == "pass"
+    assert look("CHK-LEDGER", asked(plan, ledger=({"purpose": "tune"},), **given)).verdict == "no-evidence"
+
+
+def test_models_must_meet_the_same_test_rows(table):
+    plan = {"columns": {"id": "id", "truth": "y"}}
+    a, b = table("id,y,p\n1,a,a\n2,b,a\n", "a.csv"), table("id,y,p\n2,b,b\n1,a,a\n", "b.csv")
+    other = table("id,y,p\n1,a,a\n3,b,b\n", "c.csv")
+    assert look("CHK-TESTSET-SAME", asked(plan, predictions={"A": a, "B": b})).verdict == "pass"
+    assert look("CHK-TESTSET-SAME", asked(plan, predictions={"A": a, "B": other})).verdict == "fail"
+    nameless = {"columns": {"truth": "y"}}
+    assert look("CHK-TESTSET-SAME", asked(nameless, predictions={"A": a, "B": other})).verdict == "declared"
+
+
+def test_class_shares_of_splits(table):
+    plan = {**DATA, "columns": {"truth": "y"}}
+
+    def of(train, test):
+        texts = {k: "y\n" + "a\n" * v[0] + "b\n" * v[1] for k, v in (("train", train), ("test", test))}
+        return look("CHK-CLASS-DIST", asked(plan, splits=splits(table, **texts)))
+
+    assert of((500, 500), (250, 250)).verdict == "pass"
+    assert of((900, 100), (250, 250)).verdict == "fail"
+    assert of((10, 10), (12, 8)).verdict == "pass"  # ten points apart, but twenty rows cannot tell
+    assert of((10, 10), (12, 8)).facts["detectable_v"] > 0.3
+    missing = of((500, 500), (500, 0))
+    assert missing.verdict == "fail"
+    assert "b in test" in missing.says
+
+
+def test_population(table):
+    plan = {"data": {"test": {}}, "columns": {"truth": "y"}, "population": {"classes": {"a": 0.5, "b": 0.5}}}
+    even = splits(table, test="y\n" + "a\n" * 200 + "b\n" * 210)
+    assert look("CHK-POPULATION", asked(plan, splits=even)).verdict == "pass"
+    skewed = splits(table, test="y\n" + "a\n" * 300 + "b\n" * 100)
+    assert look("CHK-POPULATION", asked(plan, splits=skewed)).verdict == "fail"
+    strange = splits(table, test="y\n" + "a\n" * 200 + "c\n" * 210)
+    assert look("CHK-POPULATION", asked(plan, splits=strange)).facts["test"]["not_in_population"] == ["c"]
+
+
+def test_channels(table):
+    rng = random.Random(1)
+    plan = {"data": {"test": {}}, "columns": {"truth": "y"}, "channels": {"other": ["s"]}}
+    free = "y,s\n" + "".join(f"{rng.choice('ab')},{rng.choice('XYZ')}\n" for _ in range(900))
+    assert look("CHK-CHANNEL", asked(plan, splits=splits(table, test=free))).verdict == "pass"
+    told = "y,s\n" + "".join(f"{y},{'X' if y == 'a' else 'Y'}\n" for y in "ab" * 200)
+    found = look("CHK-CHANNEL", asked(plan, splits=splits(table, test=told)))
+    assert found.verdict == "fail"
+    assert found.facts["s in test"]["cramers_v"] == pytest.approx(1, abs=0.01)
+    assert found.facts["s in test"]["guess_above_chance"] == pytest.approx(0.5)
+    plan["channels"]["known_effects"] = "none known"
+    assert look("CHK-CHANNEL", asked(plan, splits=splits(table, test=told)), "reported").verdict == "fail"
+    plan["channels"]["known_effects"] = "Device X served class a."
+    assert look("CHK-CHANNEL", asked(plan, splits=splits(table, test=told)), "reported").verdict == "pass"
+
+
+def test_a_channel_of_one_row_each_cannot_guess_itself():
+    cells = {(i, i % 2): 1 for i in range(100)}
+    excess, low = guessed_by(cells)
+    assert excess == -0.5
+    assert low <= excess
+
+
+def test_a_sparse_table_is_judged_by_random_tables():
+    assert associated({("a", 1): 3, ("b", 2): 3}).method.startswith("random tables")
+    assert associated({("a", 1): 300, ("a", 2): 300, ("b", 2): 300}).method == "chi-squared"
+    assert associated({("a", 1): 3, ("b", 1): 3}) is None
+
+
+def test_label_conflicts(table):
+    plan = {**DATA, "columns": {"truth": "y", "features": ["x"]}}
+    clash = splits(table, train="x,y\n1,a\n1,b\n", test="x,y\n2,a\n")
+    assert look("CHK-LABEL-CONFLICT", asked(plan, splits=clash)).verdict == "suspect"
+    fine = splits(table, train="x,y\n1,a\n", test="x,y\n2,a\n")
+    assert look("CHK-LABEL-CONFLICT", asked(plan, splits=fine)).verdict == "pass"
+
+
+def test_annotators_agree_as_peers_compute_it(table):
+    rng = random.Random(2)
+    rows = [(t, *(t if rng.random() < 0.8 else rng.choice("abc") for _ in range(3))) for t in rng.choices("abc", k=300)]
+    text = "r1,r2,r3\n" + "".join(f"{a},{b},{c}\n" for _, a, b, c in rows)
+    plan = {"ground_truth": {"annotations": "x.csv", "annotators": ["r1", "r2", "r3"]}}
+    found = look("CHK-ANNOTATOR", asked(plan, annotations=table(text)))
+    assert found.verdict == "pass"
+    kappa = cohen_kappa_score([row[1] for row in rows], [row[2] for row in rows])
+    pair = found.facts["pairs"]["r1, r2"]
+    assert pair["kappa"] == pytest.approx(kappa, abs=1e-12)
+    assert pair["low"] < kappa < pair["high"]
+    counts, _ = aggregate_raters([row[1:] for row in rows])
+    assert found.facts["fleiss_kappa"] == pytest.approx(fleiss_kappa(counts), abs=1e-12)
+    # Krippendorff's alpha of complete nominal data is Fleiss' kappa corrected for finite samples (n ratings).
+    n, fleiss = 900, found.facts["fleiss_kappa"]
+    assert found.facts["krippendorff_alpha"] == pytest.approx(fleiss + (1 - fleiss) / n, abs=1e-9)
+    plan["ground_truth"]["minimum_agreement"] = 0.9
+    assert look("CHK-ANNOTATOR", asked(plan, annotations=table(text, "b.csv"))).verdict == "fail"
+
+
+def test_the_machine_must_not_change_and_must_reach_the_minimum():
+    fields = {"kernel": "1", "python": "3.11.7", "processors": 2, "memory": 4e9, "packages": {"numpy": "2.1.0"}}
+    same = (Moment(name="start", fields=fields), Moment(name="end", fields=dict(fields)))
+    other = (same[0], Moment(name="end", fields={**fields, "python": "3.12"}))
+    assert look("CHK-ENV-FP", asked(moments=same)).verdict == "pass"
+    assert look("CHK-ENV-FP", asked(moments=other)).facts["changed"] == ["python"]
+    assert look("CHK-ENV-FP", asked(moments=other), "hardware").verdict == "pass"
+    assert look("CHK-ENV-FP", asked(moments=same[:1])).verdict == "no-evidence"
+    reached = {"environment": {"processors": 2, "memory_gb": 4.0, "python": "3.11", "packages": {"numpy": "2.0"}}}
+    assert look("CHK-ENV-MIN", asked(reached, moments=same)).verdict == "pass"
+    for lacking in ({"processors": 8}, {"python": "3.12"}, {"packages": {"torch": "2.0"}}, {"memory_gb": 64.0}):
+        assert look("CHK-ENV-MIN", asked({"environment": lacking}, moments=same)).verdict == "fail", lacking
+
+
+def test_preprocessing_fitted_on_test_data_fails():
+    def of(*on):
+        steps = {
+            name: {"preprocessing": [{"step": "scale", "fitted_on": split}]}
+            for name, split in zip("AB", on, strict=True)
+        }
+        return look("CHK-PREPROC", asked({**DATA, "models": steps})).verdict
+
+    assert of("train", "train") == "declared"
+    assert of("train", "test") == "fail"
+    assert of("train", "none") == "suspect"
+
+
+def test_measures_tasks_and_baselines():
+    found = assess(truth=["a", "b"] * 50, predicted=["a", "b"] * 45 + ["a", "a"] * 5, positive="b")
+    plan = {"task": {"type": "binary", "classes": ["a", "b"]}, "metrics": {"measures": ["recall"], "primary": "recall"}}
+    given = {"assessment": found, "estimates": tuple(found.record["estimates"]), "model": "A"}
+    for id in ("CHK-TASK", "CHK-METRIC-TASK", "CHK-RESULT", "CHK-NAMES", "CHK-N", "CHK-IMBALANCE", "CHK-BASELINE"):
+        assert look(id, asked(plan, **given)).verdict == "pass", id
+    assert look("CHK-BASELINE", asked(plan, **given), "beats").verdict == "pass"
+    assert look("CHK-BASELINE", asked(plan, **given), "comparator").verdict == "fail"
+    assert look("CHK-IMBALANCE", asked(plan, **given)).facts["balanced"]
+    wrong = {"task": {"type": "multiclass", "classes": ["a", "b", "c"]}}
+    assert look("CHK-TASK", asked(wrong, **given)).verdict == "fail"
+    lacking = {"metrics": {"measures": ["f_beta(beta=3)"]}}
+    assert look("CHK-RESULT", asked(lacking, **given)).verdict == "fail"
+    published = {"models": {"B": {"kind": "published", "source": "x"}}}
+    assert look("CHK-BASELINE", asked(published, **given), "comparator").verdict == "pass"
+
+
+def test_auroc_as_primary_measure_of_rare_positives_is_a_deviation():
+    found = assess(truth=[1] * 5 + [0] * 95, predicted=[1] * 5 + [0] * 95)
+    plan = {"metrics": {"primary": "auroc"}}
+    assert look("CHK-IMBALANCE", asked(plan, assessment=found), "auroc").verdict == "fail"
+    even = assess(truth=[1, 0] * 50, predicted=[1, 0] * 50)
+    assert look("CHK-IMBALANCE", asked(plan, assessment=even), "auroc").verdict == "pass"
+
+
+def test_strata_need_their_rows():
+    found = assess(
+        data={"y": [1, 0] * 10, "p": [1, 0] * 10, "s": ["f"] * 15 + ["m"] * 5}, truth="y", predicted="p", group="s"
+    )
+    plan = {"use": {"strata": [{"column": "s", "level": "f", "minimum": 10}]}}
+    assert look("CHK-COVERAGE", asked(plan, assessment=found)).verdict == "pass"
+    plan["use"]["strata"].append({"column": "s", "level": "m", "minimum": 10})
+    assert look("CHK-COVERAGE", asked(plan, assessment=found)).verdict == "fail"
+
+
+def test_a_changed_model_file_is_found():
+    plan = {"models": {"A": {"sha256": "a" * 64}}}
+    assert look("CHK-MODEL-FREEZE", asked(plan, artefacts={"A": ("a" * 64, "a" * 64)})).verdict == "pass"
+    assert look("CHK-MODEL-FREEZE", asked(plan, artefacts={"A": ("a" * 64, "b" * 64)})).verdict == "fail"
+    assert look("CHK-MODEL-FREEZE", asked(plan, artefacts={"A": ("b" * 64, "b" * 64)})).verdict == "fail"
+
+
+def test_repeated_ids_among_predictions_fail(table):
+    text = "id,y,p\n1,a,a\n1,b,b\n2,a,b\n"
+    found = assess(truth=["a", "b", "a"], predicted=["a", "b", "b"], positive="a")
+    given = {"assessment": found, "model": "A"}
+    plan = {"columns": {"id": "id"}}
+    assert look("CHK-PRED", asked(plan, predictions={"A": table(text)}, **given)).verdict == "fail"
+    fine = table(text.replace("1,b", "3,b"), "b.csv")
+    assert look("CHK-PRED", asked(plan, predictions={"A": fine}, **given)).verdict == "pass"
+
+
+def test_a_late_feature_fails():
+    plan = {"columns": {"features": ["x"]}, "features": {"x": {"available": False}}}
+    assert look("CHK-FEATURE", asked(plan)).verdict == "fail"
+    plan["features"]["x"]["available"] = True
+    assert look("CHK-FEATURE", asked(plan)).verdict == "declared"
+
+
+def test_a_plan_fixed_after_counting_fails():
+    plan = {"task": {"type": "binary"}}
+    assert look("CHK-PLAN", asked(plan, frozen_at="2026-01-02", counted_at="2026-01-01")).verdict == "fail"
+    assert look("CHK-PLAN", asked(plan, frozen_at="2026-01-01", counted_at="2026-01-02")).verdict == "pass"
