@@ -247,7 +247,7 @@ def _placed(positive: Floats, negative: Floats) -> tuple[Whole, Whole]:
     """One sort of all scores; where a row stands says how many of the other kind stand before it."""
     scores = np.concatenate([positive, negative])
     order = np.argsort(scores)
-    ordered = scores[order]
+    ordered = np.sort(scores)  # faster than scores[order], which jumps through memory
     if bool((ordered[1:] == ordered[:-1]).any()):
         return _tied(order, ordered, len(positive))
     m = len(positive)

@@ -48,8 +48,9 @@ class PairedScores:
                     where=f"score {quoted(name)}",
                     fix="give one score a row and model",
                 )
-        stack = np.stack(list(columns.values()))
-        return cls(models=tuple(columns), positives=stack[:, is_positive], negatives=stack[:, ~is_positive])
+        sides = [np.flatnonzero(is_positive), np.flatnonzero(~is_positive)]
+        positives, negatives = (np.stack([column[at] for column in columns.values()]) for at in sides)
+        return cls(models=tuple(columns), positives=positives, negatives=negatives)
 
     @property
     def m(self) -> int:
@@ -146,9 +147,9 @@ def _column(column: object, name: str) -> Floats:
             found=f"{array.dtype} of shape {array.shape}",
             fix="give one number a row, higher for more positive",
         )
-    real = array.astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(real))
-    if len(wrong):
+    real = array.astype(np.float64, copy=False)
+    if not bool(np.isfinite(real).all()):
+        wrong = np.flatnonzero(~np.isfinite(real))
         shown = ", ".join(f"{real[i]} at index {i}" for i in wrong[:3].tolist())
         raise OutOfRange(
             "score-not-finite",

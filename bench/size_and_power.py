@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often tests reject at 5 %: when nothing differs (size), and when something does (power).
+
+    python bench/size_and_power.py [--runs 1000] [--seed 1]
+
+Recommended ways stand beside the ways they replace. The standard error of a rate of 5 % from R runs is
+sqrt(0.05 x 0.95 / R): 0.7 points for 1,000. Exact tests may stay below 5 %; nothing recommended may go above 6 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from assay.inference.blockranks import friedman, friedman_permutation, iman_davenport
+from assay.inference.delong import delong
+from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
+from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
+from assay.inference.ranks import sign_test, wilcoxon
+from assay.inference.swapping import paired_bootstrap, paired_permutation
+from assay.tally.outcomes import Outcomes
+from assay.tally.paired import PairedLabels
+from assay.tally.pairedscores import PairedScores
+from assay.tally.samples import Blocks, FiveByTwo, Folds, Pairs
+
+ALPHA = 0.05
+Rejected = dict[str, bool]
+
+
+def lda(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Which side of a linear discriminant rows fall on; features are independent, so variances suffice."""
+    a, b = x[y], x[~y]
+    weight = (a.mean(axis=0) - b.mean(axis=0)) / x.var(axis=0)
+    return (z - (a.mean(axis=0) + b.mean(axis=0)) / 2) @ weight > 0
+
+
+def folds(y: np.ndarray, k: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Random folds of equal size, as masks of the test rows."""
+    order = rng.permutation(len(y))
+    for part in np.array_split(order, k):
+        held = np.zeros(len(y), dtype=bool)
+        held[part] = True
+        yield held
+
+
+def resampling(rng: np.random.Generator, shift: float) -> Rejected:
+    """Two learners on disjoint halves of 20 features, 100 rows; `shift` makes the first half better."""
+    y = rng.random(100) < 0.5
+    centre = np.r_[np.full(10, 0.35 + shift), np.full(10, 0.35)]
+    x = rng.normal(size=(100, 20)) + y[:, np.newaxis] * centre
+    first, second = x[:, :10], x[:, 10:]
+
+    def right(x: np.ndarray, test: np.ndarray) -> float:
+        return float((lda(x[~test], y[~test], x[test]) == y[test]).mean())
+
+    held = [test for _ in range(5) for test in folds(y, 5, rng)]
+    pairs = Pairs.of([right(first, t) for t in held], [right(second, t) for t in held])
+    halves = [list(folds(y, 2, rng)) for _ in range(5)]
+    ten = FiveByTwo.of([[right(first, t) - right(second, t) for t in run] for run in halves])
+    return _rejected(
+        {
+            "corrected resampled t, 5x5 folds": corrected_resampled_t(Folds.of(pairs, test_over_train="1/4")).p,
+            "5x2 cv F": five_by_two_f(ten).p,
+            "5x2 cv t": five_by_two_t(ten).p,
+            "*paired t, 5x5 folds": paired_t(pairs).p,
+            "*Wilcoxon, 5x5 folds": wilcoxon(pairs).p,
+            "*sign test, 5x5 folds": sign_test(pairs).p,
+        }
+    )
+
+
+def one_test_set(rng: np.random.Generator, shift: float) -> Rejected:
+    """Two classifiers with correlated scores on 200 rows, 40 % positive."""
+    y = rng.random(200) < 0.4
+    base = rng.normal(size=200)
+    a, b = (0.7 * base + 0.7 * rng.normal(size=200) + y * gain for gain in (1.0 + shift, 1.0))
+    calls = np.stack([y, a > 0.5, b > 0.5]).astype(int)
+    cells = Counter(zip(*calls.tolist(), strict=True))
+    t = PairedLabels.from_cells(dict(cells), models=("A", "B"), labels=(0, 1))
+    o = t.outcomes("A", "B")
+    chosen = mcnemar_exact(o) if o.disagree < 25 else mcnemar_continuity(o)
+    few = {"measure": "f1", "positive": 1, "draws": 399, "seed": int(rng.integers(2**31))}
+    independent = _two_shares(o)
+    return _rejected(
+        {
+            "McNemar as chosen": chosen.p,
+            "McNemar mid-p": mcnemar_midp(o).p,
+            "DeLong": delong(PairedScores.of(y, {"A": a, "B": b})).p,
+            "permutation of F1": paired_permutation(t, **few).p,
+            "bootstrap of F1": paired_bootstrap(t, **few).p,
+            "*McNemar plain": mcnemar_plain(o).p,
+            "*two shares as if independent": independent,
+        }
+    )
+
+
+def data_sets(rng: np.random.Generator, shift: float) -> Rejected:
+    """Values on 12 independent data sets of different difficulty: two models, then four."""
+    level = rng.normal(size=(12, 1)) * 2
+    x = level + rng.standard_t(4, size=(12, 4)) + np.array([shift, 0, 0, 0])
+    pairs, blocks = Pairs.of(x[:, 0], x[:, 1]), Blocks.of(x.tolist())
+    few = Blocks.of(x[:7, :3].tolist())
+    return _rejected(
+        {
+            "Wilcoxon, 12 sets": wilcoxon(pairs).p,
+            "sign test, 12 sets": sign_test(pairs).p,
+            "paired t, 12 sets": paired_t(pairs).p,
+            "Iman-Davenport, 12 sets, 4 models": iman_davenport(blocks).p,
+            "Friedman by permutation, 7 sets, 3 models": friedman_permutation(
+                few, draws=399, seed=int(rng.integers(2**31))
+            ).p,
+            "*Friedman chi-squared, 7 sets, 3 models": friedman(few).p,
+        }
+    )
+
+
+def clustered(rng: np.random.Generator, shift: float) -> Rejected:
+    """Forty subjects with five images each; the difference between the models varies by subject."""
+    gap = rng.normal(size=(40, 1)) + rng.normal(size=(40, 5)) + shift
+    means = gap.mean(axis=1)
+    return _rejected(
+        {
+            "Wilcoxon on subject means": wilcoxon(Pairs.of(means, np.zeros(40))).p,
+            "paired t on subject means": paired_t(Pairs.of(means, np.zeros(40))).p,
+            "*Wilcoxon on images": wilcoxon(Pairs.of(gap.ravel(), np.zeros(200))).p,
+            "*paired t on images": paired_t(Pairs.of(gap.ravel(), np.zeros(200))).p,
+        }
+    )
+
+
+def _two_shares(o: Outcomes) -> float:
+    from assay.inference.contingency import two_shares
+    from assay.tally.outcomes import Table
+
+    rows = tuple((right, o.n - right) for right in (o.both + o.only_a, o.both + o.only_b))
+    return float(two_shares(Table(rows=rows)).p or 1.0)
+
+
+def _rejected(p: dict[str, float | None]) -> Rejected:
+    return {name: value is not None and value <= ALPHA for name, value in p.items()}
+
+
+WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] = {
+    "resampling one data set": (resampling, 0.25),
+    "one test set": (one_test_set, 0.35),
+    "several data sets": (data_sets, 1.3),
+    "several images a subject": (clustered, 0.5),
+}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=[*WAYS])
+    given = parser.parse_args()
+    print(
+        f"Rejections at 5 % in {given.runs:,} runs; standard error of 5 %: {100 * math.sqrt(0.05 * 0.95 / given.runs):.1f} points."
+    )
+    print("\n| values | test | nothing differs | something differs |\n|---|---|---|---|")
+    for name, (way, shift) in WAYS.items():
+        if given.only not in (None, name):
+            continue
+        rng = np.random.default_rng([given.seed, len(name)])
+        sizes: Counter[str] = Counter()
+        powers: Counter[str] = Counter()
+        tests: list[str] = []
+        for _ in range(given.runs):
+            for counts, by in ((sizes, 0.0), (powers, shift)):
+                found = way(rng, by)
+                tests = list(found)
+                counts.update(test for test, rejected in found.items() if rejected)
+        for test in tests:
+            naive = test.startswith("*")
+            rates = [f"{100 * counts[test] / given.runs:.1f} %" for counts in (sizes, powers)]
+            print(
+                f"| {name} | {test.lstrip('*')}{' (not recommended)' if naive else ''} | {rates[0]} | {rates[1]} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
