@@ -60,10 +60,13 @@ def resampling(rng: np.random.Generator, shift: float) -> Rejected:
     held = [test for _ in range(5) for test in folds(y, 5, rng)]
     pairs = Pairs.of([right(first, t) for t in held], [right(second, t) for t in held])
     halves = [list(folds(y, 2, rng)) for _ in range(5)]
-    ten = FiveByTwo.of([[right(first, t) - right(second, t) for t in run] for run in halves])
+    gaps = [[right(first, t) - right(second, t) for t in run] for run in halves]
+    ten = FiveByTwo.of(gaps)
+    flat = Folds.of(Pairs.of([x for run in gaps for x in run], [0.0] * 10), test_over_train=1)
     return _rejected(
         {
             "corrected resampled t, 5x5 folds": corrected_resampled_t(Folds.of(pairs, test_over_train="1/4")).p,
+            "corrected resampled t, 5x2 halves": corrected_resampled_t(flat).p,
             "5x2 cv F": five_by_two_f(ten).p,
             "5x2 cv t": five_by_two_t(ten).p,
             "*paired t, 5x5 folds": paired_t(pairs).p,

@@ -16,6 +16,7 @@ from generator.faces import commands_page, record_page
 from generator.measures import index, page
 from generator.plans import clauses_page, controls_page, plan_page
 from generator.register import errata_page, errors_page
+from generator.significance import tests_page
 
 from assay.measures import REGISTRY
 
@@ -65,6 +66,7 @@ def pages() -> dict[str, str]:
     out["plan.md"] = plan_page()
     out["clauses.md"] = clauses_page()
     out["controls.md"] = controls_page()
+    out["tests.md"] = tests_page()
     return {name: f"{MARK}\n\n" + "\n".join(lines).strip() + "\n" for name, lines in out.items()}
 
 

@@ -28,7 +28,7 @@ from assay.assess.pairing import (
 from assay.assess.questions import of_groups, of_labels, of_scores, of_values
 from assay.assess.settings import chosen
 from assay.assess.spelling import speller
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, nearest
 from assay.inference.catalogue import every_test
@@ -36,12 +36,12 @@ from assay.inference.decisions import Kind
 from assay.inference.intervals import Wanted
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
-from assay.rows.labels import classes
+from assay.rows.labels import classes, label_of
 from assay.rows.opening import no_rows
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, Groups
+from assay.tally.samples import Blocks, Exact, Groups, finite
 
 if TYPE_CHECKING:
     from assay.measures import Measure
@@ -68,6 +68,7 @@ def compare(
     positive: Label | None = None,
     labels: Sequence[Label] | None = None,
     channel: object = None,
+    subject: object = None,
     measures: Iterable[str | Measure] | str | None = None,
     per: str = "item",
     independent: bool = False,
@@ -123,7 +124,7 @@ def compare(
             )
         ratio = test_over_train if folds is None else _by_folds(folds)
         return _of_values(
-            _columns(values, data, "values"),
+            _by_subject(_columns(values, data, "values"), subject),
             asked,
             per=per,
             independent=independent,
@@ -251,6 +252,28 @@ def _of_values(
         data={"from": "the given values", "pairing": "none" if independent else f"by {per}", "files": {},
               "per": per, "independent": independent, "test_over_train": None if ratio is None else str(ratio)},
     )  # fmt: skip
+
+
+def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object]:
+    """Several values of one subject are one value, their mean: subjects are independent, their items are not."""
+    if subject is None:
+        return columns
+    who = [label_of(one, where="subject") for one in cast("Sequence[object]", subject)]
+    out: dict[str, object] = {}
+    for model, column in columns.items():
+        exact = Exact.of(finite(column, model)).fractions()
+        if len(exact) != len(who):
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"there are {counted(len(who), 'subject')} for {counted(len(exact), 'value')} of {model}",
+                where="subject",
+                fix="give the subject of every value",
+            )
+        by: dict[Label | None, list[Fraction]] = {}
+        for one, value in zip(who, exact, strict=True):
+            by.setdefault(one, []).append(value)
+        out[model] = [sum(own, Fraction(0)) / len(own) for own in by.values()]
+    return out
 
 
 def _by_folds(folds: int) -> Fraction:

@@ -86,7 +86,9 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
         return [Answer(question=str(question), kind=kind, choice=choice, findings=(), notes=(choice.why,))]
     found, notes, family = _on_values(asking, t, choice, test_over_train)
     for beside in choice.beside:
-        tally = _five(t, 0, 1) if beside.takes is FiveByTwo else t.pair(0, 1)
+        tally: object = _five(t, 0, 1) if beside.takes is FiveByTwo else t.pair(0, 1)
+        if beside.takes is Folds:  # halves: the test part is as large as its training part
+            tally = Folds.of(t.pair(0, 1), test_over_train=1)
         found += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
     answers = [Answer(question=str(question), kind=kind, choice=choice, findings=found, family=family, notes=notes)]
     return answers + _margins(asking, t.pair(0, 1) if pair else None, facts)

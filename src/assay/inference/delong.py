@@ -261,18 +261,16 @@ def _placed(positive: Floats, negative: Floats) -> tuple[Whole, Whole]:
 
 
 def _tied(order: NDArray[np.intp], ordered: Floats, m: int) -> tuple[Whole, Whole]:
-    """The same where scores are equal: each row stands in the middle of its tie."""
-    size, is_negative = len(order), order >= m
-    passed = np.cumsum(is_negative, dtype=np.int64)  # negatives up to and with each place
-    new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    starts, ends = np.concatenate([[0], new]), np.concatenate([new, [size]])
-    long = ends - starts
-    # Twice the place among the negatives: those before the tie and those up to its end.
-    twice = np.repeat(np.concatenate([[0], passed[new - 1]]) + passed[ends - 1], long)
-    found = np.empty(size, dtype=np.int64)
-    # Of a negative: twice the positives above it, all of them less those up to its place.
-    found[order] = np.where(is_negative, 2 * m - np.repeat(starts + ends, long) + twice, twice)
-    return found[:m], found[m:]
+    """The same where scores are equal: each row stands in the middle of its tie, so ties are counted, not rows."""
+    starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+    sizes = np.diff(starts, append=len(order))
+    negatives = np.add.reduceat(order >= m, starts, dtype=np.int64)
+    positives = sizes - negatives
+    above = 2 * np.cumsum(negatives) - negatives
+    below = 2 * m - 2 * np.cumsum(positives) + positives
+    tie = np.empty(len(order), dtype=np.int32)
+    tie[order] = np.repeat(np.arange(len(starts), dtype=np.int32), sizes)
+    return above[tie[:m]], below[tie[m:]]
 
 
 def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:

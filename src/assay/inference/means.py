@@ -22,6 +22,10 @@ SOME: Final = 2
 NO_DIFFERENCE: Final = "the models have the same value everywhere"
 CONSTANT: Final = Undefined(reason="the difference is the same everywhere, so it has no spread", code="zero-variance")
 HALVINGS: Final = "a 5x2 cross-validation judges algorithms, not one trained model (TS 4213, 5.3.6)"
+SHARED: Final = (
+    "all ten differences share one data set: with 100 rows this test raised 11 % false alarms at 5 %, with 1,000 rows "
+    "6 %; the corrected resampled t test stays below 5 %"
+)
 
 
 @significance(
@@ -81,7 +85,7 @@ def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     statistic: Real = float(first) / math.sqrt(spread / 5) if spread else _flat(ten)
     chance = student(statistic, 5) if not isinstance(statistic, Undefined) else _flat_chance(ten)
     order = "the numerator is the first of the ten differences, so the order matters; five_by_two_f is free of that"
-    return _five(t, chance, statistic, "t", df=(5,), level=level).said(notes=(order, HALVINGS))
+    return _five(t, chance, statistic, "t", df=(5,), level=level).said(notes=(order, HALVINGS, SHARED))
 
 
 @significance(
@@ -99,7 +103,7 @@ def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spread, ten = _spreads(t), [x for run in t.difference for x in run]
     statistic: Real = float(sum(x * x for x in ten) / (2 * spread)) if spread else _flat(ten)
     chance = fisher_f(statistic, 10, 5) if not isinstance(statistic, Undefined) else _flat_chance(ten)
-    return _five(t, chance, statistic, "F", df=(10, 5), level=level).said(notes=(HALVINGS,))
+    return _five(t, chance, statistic, "F", df=(10, 5), level=level).said(notes=(HALVINGS, SHARED))
 
 
 @significance(

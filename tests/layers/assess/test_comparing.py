@@ -195,7 +195,11 @@ VALUES = {
 
 def test_values_get_the_test_their_origin_asks_for(tmp_path):
     assert assay.compare(values=VALUES, per="fold", folds=10).findings[0].test == "corrected_resampled_t"
-    assert [one.test for one in assay.compare(values=VALUES, per="5x2").findings] == ["five_by_two_f", "five_by_two_t"]
+    assert [one.test for one in assay.compare(values=VALUES, per="5x2").findings] == [
+        "five_by_two_f",
+        "five_by_two_t",
+        "corrected_resampled_t",
+    ]
     assert [one.test for one in assay.compare(values=VALUES, per="data set").findings] == ["wilcoxon", "sign_test"]
     assert assay.compare(values=VALUES, per="item").findings[0].test == "wilcoxon"
     assert assay.compare(values=VALUES, independent=True).findings[0].test == "mann_whitney"
@@ -284,3 +288,11 @@ def test_a_p_value_is_never_zero_however_large_the_difference():
 def test_the_same_seed_gives_the_same_bytes():
     assert whole().record["findings"] == whole().record["findings"]
     assert whole(seed=1).record["findings"] != whole().record["findings"]
+
+
+def test_several_values_of_a_subject_are_one():
+    values = {"A": [1.0, 3.0, 5.0, 5.0], "B": [1.0, 1.0, 2.0, 4.0]}
+    c = assay.compare(values=values, subject=["x", "x", "y", "z"])
+    assert c.values.matrix().tolist() == [[2.0, 1.0], [5.0, 2.0], [5.0, 4.0]]
+    with pytest.raises(assay.UnpairedRows):
+        assay.compare(values=values, subject=["x", "x"])
