@@ -36,4 +36,6 @@ def every_test(*, family: str | None = None) -> tuple[Significance, ...]:
     >>> [one.name for one in every_test(family="mcnemar")]
     ['mcnemar_exact', 'mcnemar_midp', 'mcnemar_continuity', 'mcnemar_plain']
     """
-    return tuple(one for one in TESTS if family in (None, one.family))
+    found = [one for one in TESTS if family in (None, one.family)]
+    # By place in the specification and in the file: the order of declaration depends on what was imported first.
+    return tuple(sorted(found, key=lambda one: (one.spec, one.where)))
