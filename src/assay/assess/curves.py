@@ -5,26 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.assess.scoring import ScorePart, Threshold
 from assay.assess.thinning import thinned
 from assay.core.labels import Label
+from assay.inference.bands import pr_band, roc_band
 from assay.inference.proportion import of_share
+from assay.measures.cost import decision_curve
 from assay.tally.base import Count, count_to_json
 from assay.tally.binned import Binned
 from assay.tally.calibration import CalibrationBins
 from assay.tally.ranked import Ranked
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from assay.inference.intervals import Wanted
+
+    Floats: TypeAlias = NDArray[np.float64]
 
 POINTS: Final = 120
 """Points of a curve of two classes; with bands, a page of 1,000 rows stays below 150 KB."""
 CLASS_POINTS: Final = 60
 MOST_CLASSES: Final = 12
+BAND: Final = 32
+"""Places at which a band is held."""
 BARS: Final = 40
 BINS: Final = 10
 
@@ -121,6 +129,8 @@ def curve(
         "negatives": count_to_json(_whole(table.negatives)),
         "points": points,
     }
+    if table.exact and detailed:
+        out["band"] = _bands(table, fpr[places], tpr[places], wanted)
     if detailed:
         out["histogram"] = _histogram(table, probability=probability)
         out["reliability"] = _reliability(table, wanted) if probability else None
@@ -131,6 +141,28 @@ def curve(
 def _whole(count: object) -> Count:
     exact = Fraction(cast("float", count.item() if hasattr(count, "item") else count))
     return exact.numerator if exact.denominator == 1 else exact
+
+
+def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted) -> dict[str, Any]:
+    """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
+    roc = roc_band(table, wanted, _some(fpr))
+    pr = pr_band(table, wanted, _some(tpr)[1:])
+    return {
+        "method": roc.method,
+        "level": roc.level,
+        "draws": roc.draws,
+        "seed": roc.seed,
+        **{
+            name: np.column_stack([one.place, one.low, one.high, one.all_low, one.all_high]).round(6).tolist()
+            for name, one in (("roc", roc), ("pr", pr))
+        },
+    }
+
+
+def _some(places: Floats) -> Floats:
+    """Some of the places of a curve, its ends among them."""
+    every = np.unique(np.concatenate([[0.0], places, [1.0]]))
+    return every[np.unique(np.linspace(0, len(every) - 1, BAND).round().astype(np.int64))]
 
 
 def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any]:
@@ -168,12 +200,6 @@ def _reliability(table: Ranked, wanted: Wanted) -> dict[str, Any]:
 
 
 def _decision(table: Ranked) -> list[list[float]]:
-    n = float(table.positives) + float(table.negatives)
-    prevalence = float(table.positives) / n
-    out = []
-    for step in range(100):
-        t = step / 100
-        cells = table.at(t)
-        odds = t / (1 - t)
-        out.append([t, float(cells.tp) / n - float(cells.fp) / n * odds, prevalence - (1 - prevalence) * odds])
-    return out
+    at = np.arange(1, 100) / 100
+    model, everyone = decision_curve(table, at)
+    return cast("list[list[float]]", np.column_stack([at, model, everyone]).tolist())

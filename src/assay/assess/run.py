@@ -186,7 +186,7 @@ def assess(
 def load(path: str | os.PathLike[str]) -> Assessment | Comparison:
     """The assessment or comparison a record.json was written from."""
     record = Record.load(path)
-    if record["kind"] == "comparison":
+    if record.get("kind") == "comparison":
         from assay.assess.comparison import Comparison
 
         return Comparison.from_record(record)

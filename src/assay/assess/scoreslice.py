@@ -4,19 +4,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import Final, cast
 
 from assay.core.labels import Label
 from assay.core.values import Undefined, Value
 from assay.inference.intervals import Found, Wanted
+from assay.inference.scoreintervals import ScoreUncertainty
 from assay.measures import Measure
+from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket
 from assay.rows.scores import Kind
 from assay.tally.binned import Binned, Tallied
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.scores import Scores
 
-if TYPE_CHECKING:
-    from assay.measures.declare import Tally
+BRACKETED: Final = ("average_precision", *BY_ORDER, *BY_EDGES, "brier_uncertainty")
+"""Measures that score bins bound on both sides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sure:
+    """A value, how sure it is, and between which ends it lies for certain where scores were counted in bins."""
+
+    value: Value
+    interval: Found
+    bracket: tuple[float, float] | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +40,7 @@ class ScoreSlice:
     tally: Tallied
     ranks: Ranks | None = None
     _ranked: dict[Label, Ranked] = field(default_factory=dict, repr=False)
+    _uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = field(default_factory=dict, repr=False)
 
     def ranked(self, label: Label) -> Ranked:
         """One class against the rest."""
@@ -34,20 +48,35 @@ class ScoreSlice:
             self._ranked[label] = self.tally.one_vs_rest(label)
         return self._ranked[label]
 
-    def estimate(
-        self,
-        measure: Measure,
-        positive: Label | None,
-        wanted: Wanted,  # noqa: ARG002
-    ) -> tuple[Value, Found, tuple[str, ...]]:
-        """The value of a measure with its interval, or the reasons why one or both are missing, and notes."""
+    def estimate(self, measure: Measure, positive: Label | None, wanted: Wanted) -> Sure:
+        """The value of a measure with its interval, or the reasons why one or both are missing."""
         table = self._table(measure, positive)
         if isinstance(table, Undefined):
-            return table, table.reason, ()
+            return Sure(value=table, interval=table.reason)
         value = measure(table)
-        return value, "intervals of this measure are still to come", ()
+        interval = self._sure(table, positive, wanted).interval(measure, value)
+        if not isinstance(self.tally, Binned) or isinstance(value, Undefined):
+            return Sure(value=value, interval=interval)
+        if measure.name not in BRACKETED:
+            return Sure(value=value, interval=interval, notes=("computed at the lower ends of score bins",))
+        ends = bracket(measure, self.tally.bins(cast("Label", positive)))
+        return Sure(
+            value=value,
+            interval=interval,
+            bracket=None if isinstance(ends, Undefined) else ends,
+            notes=()
+            if isinstance(ends, Undefined)
+            else (f"from score bins: {ends[0]:.9g} to {ends[1]:.9g} for certain",),
+        )
 
-    def _table(self, measure: Measure, positive: Label | None) -> Tally | Undefined:
+    def _sure(self, table: Ranked | Scores | Ranks, positive: Label | None, wanted: Wanted) -> ScoreUncertainty:
+        """What makes intervals for one table; kept, because measures share its draws."""
+        key = (type(table).__name__, positive)
+        if key not in self._uncertain:
+            self._uncertain[key] = ScoreUncertainty(table, wanted)
+        return self._uncertain[key]
+
+    def _table(self, measure: Measure, positive: Label | None) -> Ranked | Scores | Ranks | Undefined:
         if measure.takes is Ranked:
             return self.ranked(cast("Label", positive))
         if measure.takes is Ranks:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
@@ -120,8 +121,9 @@ class View(Mapping[str, Estimate]):
     def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
         """An estimate from scores; `label` names the class where it is one of many."""
         scores = self._demand_fit(measure)
-        value, found, notes = scores.estimate(measure, positive, self.settings.wanted)
-        return self._made(measure, self._named(value, positive), found, label, notes)
+        found = scores.estimate(measure, positive, self.settings.wanted)
+        made = self._made(measure, self._named(found.value, positive), found.interval, label, found.notes)
+        return replace(made, bracket=found.bracket)
 
     def _demand_fit(self, measure: Measure) -> ScoreSlice:
         """The scores, if a measure can be had from them."""

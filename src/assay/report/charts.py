@@ -9,20 +9,23 @@ from xml.sax.saxutils import escape
 
 from assay.report import scoresentences as sentences
 from assay.report.figures import Axis, step_of
-from assay.report.scoring import Bin, Curve, Decision, Histogram, Place
+from assay.report.scoring import Bin, Curve, Decision, Ends, Histogram, Place
+from assay.report.shades import LIGHT
 
 SIDE: Final = 240
 LEFT: Final = 40
 TOP: Final = 30
 WIDTH: Final = LEFT + SIDE + 14
 HEIGHT: Final = TOP + SIDE + 38
+COLOURS: Final = {"ln": LIGHT.blue, "ln2": LIGHT.orange, "rf": "currentColor"}
+"""Where no style sheet speaks, as on paper."""
 UNIT: Final = Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
 def roc(curve: Curve, place: Place | None = None) -> str:
     """True positive rate over false positive rate, its band, the line of chance, and where the threshold stands."""
     xs, ys = curve.fpr, curve.tpr
-    body = [_band(zip(xs, curve.tpr_low, curve.tpr_high, strict=True), UNIT, UNIT)] if curve.tpr_low else []
+    body = _bands(curve.roc_band)
     body += [_line([(0, 0), (1, 1)], UNIT, UNIT, "rf"), _line(zip(xs, ys, strict=True), UNIT, UNIT, "ln")]
     if place is not None:
         body.append(_mark(place.fpr, place.tpr, "roc"))
@@ -40,10 +43,7 @@ def precision_recall(curve: Curve, place: Place | None = None) -> str:
     """Precision over recall, its band, the share of positives, and where the threshold stands."""
     there = [i for i, y in enumerate(curve.precision) if y is not None]
     points = [(curve.tpr[i], curve.precision[i] or 0.0) for i in there]
-    body = []
-    if curve.precision_low:
-        ends = [(curve.tpr[i], curve.precision_low[i], curve.precision_high[i]) for i in there]
-        body.append(_band(((x, a, b) for x, a, b in ends if a is not None and b is not None), UNIT, UNIT))
+    body = _bands(curve.pr_band)
     level = curve.prevalence
     body += [_line([(0, level), (1, level)], UNIT, UNIT, "rf"), _steps(points, UNIT, UNIT, "ln")]
     if place is not None and place.precision is not None:
@@ -74,8 +74,8 @@ def reliability(bins: Sequence[Bin]) -> str:
     dots = "".join(f'<circle cx="{_x(b.score, UNIT)}" cy="{_y(b.share, UNIT)}" r="3.6"/>' for b in bins)
     body = (
         f'<g class="hs" fill-opacity=".25">{bars}</g>{_line([(0, 0), (1, 1)], UNIT, UNIT, "rf")}'
-        f'<path class="iv" stroke="currentColor" stroke-width="4" stroke-opacity=".35" d="{ends}"/>'
-        f'<g class="pt">{dots}</g>'
+        f'<path class="iv" stroke="{LIGHT.blue}" stroke-width="4" stroke-opacity=".38" d="{ends}"/>'
+        f'<g class="pt" fill="{LIGHT.blue}">{dots}</g>'
     )
     return _plane(
         sentences.RELIABILITY,
@@ -136,8 +136,8 @@ def histogram(found: Histogram, cut: float | None = None) -> str:
     return _plane(
         sentences.HISTOGRAM,
         sentences.histogram_described(found.shown_positives, found.shown_negatives),
-        f'<path class="up" d="{"".join(parts["up"])}"/>'
-        f'<path class="dn" fill-opacity=".45" d="{"".join(parts["down"])}"/>'
+        f'<path class="up" fill="{LIGHT.orange}" d="{"".join(parts["up"])}"/>'
+        f'<path class="dn" fill="{LIGHT.blue}" fill-opacity=".55" d="{"".join(parts["down"])}"/>'
         f'<path class="gr" stroke="currentColor" d="M{LEFT} {middle}H{LEFT + SIDE}"/>{line}'
         f"{_upright(TOP + SIDE // 4, 'positives', 'to')}{_upright(TOP + SIDE * 3 // 4, 'negatives', 'tb')}",
         across=("score", across),
@@ -217,7 +217,7 @@ def _inside(points: Iterable[tuple[float, float]], up: Axis) -> list[tuple[float
 def _line(points: Iterable[tuple[float, float]], across: Axis, up: Axis, kind: str) -> str:
     path = _path([(_x(x, across), _y(y, up)) for x, y in points])
     dash = ' stroke-dasharray="3 3"' if kind == "rf" else ' stroke-width="2"'
-    return f'<path class="{kind}" fill="none" stroke="currentColor"{dash} d="{path}"/>'
+    return f'<path class="{kind}" fill="none" stroke="{COLOURS[kind]}"{dash} d="{path}"/>'
 
 
 def _steps(points: Sequence[tuple[float, float]], across: Axis, up: Axis, kind: str) -> str:
@@ -228,14 +228,23 @@ def _steps(points: Sequence[tuple[float, float]], across: Axis, up: Axis, kind: 
     path = f"M{_x(0, across)} {start}"
     for x, y in points:
         path += f"V{_y(y, up)}H{_x(x, across)}"
-    return f'<path class="{kind}" fill="none" stroke="currentColor" stroke-width="2" d="{path}"/>'
+    return f'<path class="{kind}" fill="none" stroke="{COLOURS[kind]}" stroke-width="2" d="{path}"/>'
 
 
-def _band(points: Iterable[tuple[float, float, float]], across: Axis, up: Axis) -> str:
-    every = list(points)
-    there = [(_x(x, across), _y(high, up)) for x, _, high in every]
-    back = [(_x(x, across), _y(low, up)) for x, low, _ in reversed(every)]
-    return f'<path class="bd" fill-opacity=".2" d="{_path([*there, *back])}Z"/>' if every else ""
+def _bands(ends: Sequence[Ends]) -> list[str]:
+    """The band that holds everywhere, and inside it the one that holds at each place alone."""
+    if not ends:
+        return []
+    pairs = (
+        ([(x, b) for x, *_, b in ends], [(x, a) for x, _, _, a, _ in ends]),
+        ([(x, b) for x, _, b, _, _ in ends], [(x, a) for x, a, *_ in ends]),
+    )
+    return [_band(high, low) for high, low in pairs]
+
+
+def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]]) -> str:
+    way = [(_x(x, UNIT), _y(y, UNIT)) for x, y in (*high, *reversed(low))]
+    return f'<path class="bd" fill="{LIGHT.blue}" fill-opacity=".14" d="{_path(way)}Z"/>'
 
 
 def _path(points: Sequence[tuple[str, str]]) -> str:
@@ -248,7 +257,8 @@ def _path(points: Sequence[tuple[str, str]]) -> str:
 
 
 def _mark(x: float, y: float, name: str) -> str:
-    return f'<circle id="mark-{name}" class="mk" cx="{_x(x, UNIT)}" cy="{_y(y, UNIT)}" r="6" stroke="currentColor"/>'
+    look = f'fill="{LIGHT.card}" stroke="{LIGHT.blue}" stroke-width="3"'
+    return f'<circle id="mark-{name}" class="mk" cx="{_x(x, UNIT)}" cy="{_y(y, UNIT)}" r="6" {look}/>'
 
 
 def _x(value: float, across: Axis) -> str:

@@ -41,11 +41,11 @@ HEADLINE: Final = {
     ),
 }
 OF_SCORES: Final = {
-    "binary": ("auroc", "average_precision", "brier_score"),
+    "binary": ("auroc", "average_precision", "brier_score", "expected_calibration_error"),
     "multiclass": ("auroc_macro", "log_loss_multiclass"),
 }
 """Headlines that are there where scores are."""
-NOT_BY_GROUP: Final = ("average_precision", "brier_score", "log_loss_multiclass")
+NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
 """Headlines that depend on how common a class is, which differs between groups by itself."""
 BASELINE: Final = "no_information_rate"
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")

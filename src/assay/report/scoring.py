@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, cast
 
 from assay.core.text import figure, visible
 from assay.report import scoresentences as sentences
 from assay.report.entries import Entry, amount, entry, prose, real
 from assay.tally.base import count_from_json
 
+Ends: TypeAlias = tuple[float, float, float, float, float]
+"""A place on a curve; low and high end of the band that holds there, and of the one that holds everywhere."""
 LISTED: Final = 21
 """Points of a curve that its table lists; the Record has the others."""
 MOST_PANELS: Final = 6
@@ -54,10 +56,8 @@ class Curve:
     fpr: tuple[float, ...]
     tpr: tuple[float, ...]
     precision: tuple[float | None, ...]
-    tpr_low: tuple[float, ...]
-    tpr_high: tuple[float, ...]
-    precision_low: tuple[float | None, ...]
-    precision_high: tuple[float | None, ...]
+    roc_band: tuple[Ends, ...]
+    pr_band: tuple[Ends, ...]
     rows: tuple[Row, ...]
     points: str
     """Threshold, true and false positives of every point, for the slider."""
@@ -252,14 +252,16 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
         fpr=tuple(_share(fp, negatives) or 0.0 for _, _, fp in cells),
         tpr=tuple(_share(tp, positives) or 0.0 for _, tp, _ in cells),
         precision=tuple(_share(tp, tp + fp) for _, tp, fp in cells),
-        tpr_low=tuple(float(low) for low, _ in band.get("tpr", ())),
-        tpr_high=tuple(float(high) for _, high in band.get("tpr", ())),
-        precision_low=tuple(None if ends is None else float(ends[0]) for ends in band.get("precision", ())),
-        precision_high=tuple(None if ends is None else float(ends[1]) for ends in band.get("precision", ())),
+        roc_band=_ends(band.get("roc", ())),
+        pr_band=_ends(band.get("pr", ())),
         rows=tuple(_row(_cells(one["points"][i], one)) for i in listed),
         points=";".join(f"{'' if t is None else repr(t)},{tp:g},{fp:g}" for t, tp, fp in cells),
         default=_default(cells, now),
     )
+
+
+def _ends(band: Sequence[Sequence[float]]) -> tuple[Ends, ...]:
+    return tuple(cast("Ends", tuple(float(x) for x in row)) for row in band)
 
 
 def _default(cells: Sequence[tuple[float | None, float, float]], now: Operating | None) -> int:

@@ -81,6 +81,14 @@ METHODS: Final = {  # by the first word of the method, because what follows says
     "weighted": "every row gets a random weight beside its own; cells are drawn from their sums of weights and squares",
     "dirichlet": "the cells of the confusion matrix are drawn anew from a Dirichlet distribution",
     "koopman": "Koopman's score interval of a ratio of two shares",
+    "delong-logit": "DeLong's variance of an area under the ROC curve, from ranks, on the logit scale; where few rows"
+    " are ranked wrongly it borrows from a smooth curve",
+    "newcombe": "Newcombe's score interval of an area under the ROC curve, for a ranking without mistakes",
+    "logit": "the rows at each score are drawn anew; the spread of the draws, on the logit scale",
+    "log": "the rows at each score are drawn anew; the spread of the draws, on the logarithmic scale",
+    "plain": "the rows at each score are drawn anew; the spread of the draws",
+    "inverted": "the true calibration errors that would make the observed one unsurprising, from draws of the rows at"
+    " each score",
     "delta": "the delta method on the cells of the confusion matrix",
 }
 

@@ -65,6 +65,22 @@ def test_measures_of_scores_stand_beside_those_of_counts():
     assert a.by_group["sex"]["f"]["auroc"].value == pytest.approx(sk.roc_auc_score(TRUTH[women], SCORE[women]))
 
 
+def test_measures_of_scores_have_intervals_and_curves_have_bands():
+    a = assay.assess(**GIVEN, threshold=0.4)
+    assert a["auroc"].low < a["auroc"].value < a["auroc"].high
+    assert a["auroc"].interval.method.startswith("delong-logit")
+    for name in ("average_precision", "brier_score", "expected_calibration_error", "h_measure"):
+        assert a[name].low <= a[name].value <= a[name].high, name
+    band = a.record["curves"][0]["band"]
+    for place, low, high, all_low, all_high in [*band["roc"], *band["pr"]]:
+        assert 0 <= all_low <= low <= high <= all_high <= 1
+        assert 0 <= place <= 1
+    k = assay.assess(truth=KINDS, score=MATRIX, scores="probability")
+    assert k["auroc_macro"].low < k["auroc_macro"].value < k["auroc_macro"].high
+    assert k["top_k_accuracy(k=2)"].low is not None
+    assert assay.assess(**GIVEN, threshold=0.4, weight=np.ones(400))["auroc"].interval is None
+
+
 def test_given_predictions_stay_as_they_are_and_thresholds_are_only_listed():
     predicted = NAMES[(SCORE >= 0.7) * 1]
     a = assay.assess(**GIVEN, predicted=predicted, threshold=0.4, operating_points=[0.2])
@@ -253,6 +269,10 @@ def test_many_distinct_scores_are_held_in_bins_and_still_merge(monkeypatch, tmp_
     assert isinstance(b.scores.whole, Binned)
     assert b["auroc"].value == pytest.approx(a["auroc"].value, abs=1e-3)
     assert b.record["scores"]["form"] == "binned"
+    low, high = b["auroc"].bracket
+    assert low <= a["auroc"].value <= high
+    assert next(e for e in b.record["estimates"] if e["measure"] == "average_precision")["bracket"]
+    assert "lower ends of score bins" in " ".join(b["expected_calibration_error"].notes)
     assert assay.merge(a, b).scores.whole.rows == 800
     jsonschema.validate(json.loads(Record.load(tmp_path / "a.json").to_text()), schema())
 
