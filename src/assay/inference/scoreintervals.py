@@ -91,18 +91,33 @@ class ScoreUncertainty:
         undefined = int(np.isnan(drawn).sum())
         if undefined > ALLOWED * size:
             return f"{undefined:,} of {size:,} draws are undefined"
-        scale = _Scale(measure.range, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
+        if measure.name in REACHING:
+            return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
+        scale = _scale(t, measure)
         on = scale.there(drawn[~np.isnan(drawn)])
         middle, spread = float(scale.there(np.array(result.value))), float(on.std())
         if not spread > 0:
             return NO_SPREAD
-        if measure.name in REACHING:
-            middle -= float(on.mean()) - middle
         reach = normal_quantile((1 + self._wanted.level) / 2) * spread
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()
         method = f"{scale.name} draws on scores"
         return built(self._wanted, measure, result.value, ends, method, draws=size, notes=notes)
+
+    def _reaching(self, t: Ranked, measure: Measure, value: float, drawn: Floats) -> Found:
+        """Value less what chance adds to the draws, plus and minus normal quantiles of their spread.
+
+        Chance has lifted the value more than it lifts the draws, which start higher; the lower end takes it off twice.
+        Near the upper end of the range the logit scale reaches further, and then it counts.
+        """
+        z, scale = normal_quantile((1 + self._wanted.level) / 2), _scale(t, measure)
+        added, spread = max(float(drawn.mean()) - value, 0.0), float(drawn.std())
+        on = scale.there(drawn)
+        middle = 2 * float(scale.there(np.array(value))) - float(on.mean())
+        bent = scale.back(middle - z * float(on.std())), scale.back(middle + z * float(on.std()))
+        low, high = value - 2 * added - z * spread, value - added + z * spread
+        ends = (max(min(low, bent[0]), measure.range[0]), max(high, bent[1]))
+        return built(self._wanted, measure, value, ends, "debiased draws on scores", draws=len(drawn))
 
     def _of_gaps(self, t: Ranked, measure: Measure, result: Number) -> Found:
         """The calibration errors that would make the observed one unsurprising.
@@ -123,7 +138,10 @@ class ScoreUncertainty:
         value = result.value
         least = SHRUNK[int(np.argmax(high >= value))]
         most = SHRUNK[int(np.flatnonzero(low <= value)[-1])] if (low <= value).any() else 1.0
-        ends = (float(least) * value, float(most) * value if value else float(high[0]))
+        # Where the gaps are large against chance the value varies evenly around the truth, and further up than that.
+        same = found[int(np.flatnonzero(SHRUNK == 1)[0])]
+        even = value + normal_quantile(1 - tail) * float(same.std())
+        ends = (float(least) * value, max(float(most) * value if value else float(high[0]), even))
         return built(self._wanted, measure, value, ends, "inverted draws on scores", draws=self._size)
 
     def _of_share(self, result: Share) -> Found:
@@ -232,6 +250,10 @@ class _Scale:
         if self.name == "plain":
             return 1.0
         return 1 / (value - self._low) + (1 / (self._high - value) if self.name == "logit" else 0.0)
+
+
+def _scale(t: Ranked, measure: Measure) -> _Scale:
+    return _Scale(measure.range, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
 
 
 def _summed(each: Floats, *, largest: bool) -> Floats:
