@@ -71,6 +71,7 @@ METHODS: Final = {  # by the first word of the method, because what follows says
     "wilson": "Wilson score interval of a share: the true shares that would make the observed one unsurprising",
     "clopper-pearson": "Clopper-Pearson interval of a share: never covers less often than its level says",
     "jeffreys": "Jeffreys interval of a share: the middle of Beta(x + 1/2, n - x + 1/2)",
+    "debiased": "the rows at each score are drawn anew; what chance adds to the best of many thresholds is taken off",
     "dirichlet-jeffreys": "the four cells of the table are drawn anew from a Dirichlet distribution"
     " with Jeffreys' weight (count + 1/2), and the measure is computed on every draw",
     "bca": "the cells of the confusion matrix, not the rows, are drawn anew; the percentiles are corrected"
