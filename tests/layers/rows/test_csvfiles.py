@@ -362,3 +362,17 @@ def test_the_scan_is_not_slower_than_it_was_built_to_be(write):
     began = time.thread_time()
     open_file(path)
     assert path.stat().st_size / (time.thread_time() - began) > 100e6  # a third of the target, for loaded machines
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("bad", ['a"b', 'a""b"', '"a" ,b', 'a,"b" c', '"a""b",c', '"a,b",c', '"a', '" "x,b', ',""'])
+def test_one_odd_row_among_many_that_quote_alike_is_judged_as_it_is_alone(write, bad, end):
+    def judged(rows):
+        try:
+            return rows_of(write(f"a,b{end}" + "".join(f"{row}{end}" for row in rows)))[-1]
+        except RowsError as error:
+            return error.code
+
+    alike = ['"x","y"'] * 20_000
+    assert judged([*alike, bad]) == judged([bad])
+    assert judged([*alike, bad, *alike]) == (judged([bad, alike[0]]))
