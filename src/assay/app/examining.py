@@ -11,6 +11,7 @@ CORE = ("numpy", "scipy", "narwhals", "duckdb", "click", "rich", "jinja2", "typs
 OPTIONAL = {
     "pandas": "pandas frames as data=",
     "polars": "Polars frames as data=",
+    "psycopg": "PostgreSQL tables: pip install 'assay[postgres]'",
     "pyarrow": "PyArrow tables, Arrow IPC files: pip install 'assay[arrow]'",
 }
 
