@@ -10,6 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from assay.assess.accepting import Accepted, accepted, reference_to, restored
+from assay.assess.criteria import Criterion
+from assay.assess.decide import Decisions
 from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record
@@ -57,6 +60,7 @@ class Assessment(Mapping[str, Estimate]):
         self._view = View(confusion, settings, positive=positive, scores=None if scores is None else scores.slice())
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
         self._evidence = dict(evidence or {})
+        self._accepted: Accepted | None = None
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a measure, by name, symbol or alias; any measure that fits can be asked for."""
@@ -139,6 +143,9 @@ class Assessment(Mapping[str, Estimate]):
         plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
         plan |= {"scores": self.scores.facts()} if self.scores is not None else {}
         plan |= self._evidence.get("plan", {})
+        if self._accepted is not None:
+            plan["accept"] = self._accepted.to_json()
+            tallies |= self._accepted.tallies()
         apart = {} if self.sites is None else {"heterogeneity": [one.to_json() for one in self.heterogeneity]}
         return Record(
             {
@@ -154,7 +161,7 @@ class Assessment(Mapping[str, Estimate]):
                 "findings": [],
                 "controls": self._evidence.get("controls", []),
                 "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
-                "decisions": [],
+                "decisions": [one.to_json() for one in self.decisions],
                 "tallies": tallies,
                 "plan": {**plan, "digest": digest(plan)},
                 "environment": {**self._environment, **self._evidence.get("environment", {})},
@@ -163,6 +170,39 @@ class Assessment(Mapping[str, Estimate]):
                 "notes": list(self.notes),
                 "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
             }
+        )
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """What was decided about the criteria that were asked for."""
+        return Decisions(()) if self._accepted is None else self._accepted.decided(self)
+
+    def accept(
+        self, *criteria: str | Criterion, against: object = None, name: str | None = None, correction: str = "holm"
+    ) -> Assessment:
+        """The same assessment with criteria decided: `a.accept("recall >= 0.85").decisions.verdict`.
+
+        `against` is the reference of "recall non-inferior margin 0.02": an assessment, a Record or its path.
+        """
+        other = copy(self)
+        for held in ("record", "decisions"):
+            other.__dict__.pop(held, None)
+        other._accepted = accepted(self, criteria, reference_to(self, against, name), correction)  # noqa: SLF001
+        return other
+
+    def restated(self, settings: Settings) -> Assessment:
+        """The same tallies under other settings, such as another confidence level."""
+        return Assessment(
+            self.confusion,
+            settings,
+            positive=self.positive,
+            census=self.census,
+            grouped=self.grouped,
+            scores=self.scores,
+            notes=self.notes,
+            data=self._data,
+            found_in=self._environment,
+            evidence=self._evidence,
         )
 
     def with_evidence(self, **evidence: Any) -> Assessment:  # noqa: ANN401  parts of a Record
@@ -220,7 +260,7 @@ class Assessment(Mapping[str, Estimate]):
                     fix="restore the file from its source",
                 )
             rows = record["rows"]
-            return cls(
+            found = cls(
                 Confusion.from_json(tallies["confusion"]),
                 Settings.from_json(record["plan"]),
                 positive=record["positive"],
@@ -236,18 +276,20 @@ class Assessment(Mapping[str, Estimate]):
                 found_in=record["environment"],
                 evidence=_evidence_of(record),
             )
+            found._accepted = restored(record, found)
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             raise RecordError(
                 "record-unreadable",
                 f"a part of the Record is missing or malformed: {error}",
                 fix="restore the file from its source",
             ) from error
+        return found
 
 
 def _evidence_of(record: Record) -> dict[str, Any]:
     if record["plan"]["given"] != "plan":
         return {}
-    ours = {"level", "intervals", "missing", "unknown", "undefined", "measures", "data", "digest"}
+    ours = {"level", "intervals", "missing", "unknown", "undefined", "measures", "data", "accept", "digest"}
     plan = {name: value for name, value in record["plan"].items() if name not in ours}
     return {"plan": plan, "controls": record["controls"], "conformity": record["conformity"]}
 

@@ -85,6 +85,7 @@ CODES: dict[str, str] = {
     "value-not-finite": "A value is missing, NaN or infinite.",
     "value-out-of-domain": "A value lies outside what it can be.",
     "measure-unfit": "The measure does not fit the task.",
+    "criterion-unreadable": "An acceptance criterion is not written as one.",
     "plan-unreadable": "A file is not a plan in TOML, YAML or JSON.",
     "plan-invalid": "A plan has errors; all of them are listed with their lines.",
     "plan-too-deep": "A plan is nested more than 32 levels deep.",

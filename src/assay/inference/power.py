@@ -144,6 +144,32 @@ def rows_for_non_inferiority(margin: float, disagree: float, level: float = 0.95
     return math.ceil((a + b) ** 2 * disagree / margin**2)
 
 
+def rows_for_limit(share: float, limit: float, level: float = 0.95, power: float = POWER) -> int:
+    """Rows for the interval of a share to lie on one side of a limit, if the share is truly what it is said to be.
+
+    >>> rows_for_limit(0.9, 0.85)
+    363
+    """
+    _between(share, 0, 1, "share", closed=True)
+    _between(limit, 0, 1, "limit", closed=True)
+    if share == limit:
+        raise PlanError("value-out-of-domain", "no number of rows parts a share from its own value", fix="ask for less")
+    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
+    need = a * math.sqrt(limit * (1 - limit)) + b * math.sqrt(share * (1 - share))
+    # At the very ends the normal form asks for no rows at all; there Wilson's own bound is n > z^2 times the odds.
+    edge = a * a * (limit / (1 - limit) if share > limit else (1 - limit) / limit) if 0 < limit < 1 else 0.0
+    return math.ceil(max((need / (share - limit)) ** 2, edge if share in (0, 1) else 1.0))
+
+
+def times_the_rows(half: float, room: float, level: float = 0.95, power: float = POWER) -> float:
+    """How many times the rows are needed for an interval that reaches so far to fit into the room there is.
+
+    >>> round(times_the_rows(0.02, 0.02), 2)
+    2.04
+    """
+    return (half / room * (1 + normal_quantile(power) / normal_quantile((1 + level) / 2))) ** 2
+
+
 def _smallest(enough: object) -> int:
     """The smallest whole number for which a condition that stays true from there on holds."""
     holds = enough

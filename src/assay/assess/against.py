@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a model is held against: a reference on rows of its own, or another model on the very same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import listed, quoted
+from assay.inference.unpaired import Gap, mover
+from assay.measures import Measure
+from assay.tally.confusion import Confusion
+from assay.tally.grouped import Grouped
+from assay.tally.paired import PairedLabels
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.inference.estimates import Estimate
+
+UNDEFINED: Final = "a value of one of the models is undefined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a criterion speaks of: a measure of some rows, with class and level in the data's own labels."""
+
+    measure: Measure
+    label: Label | None = None
+    factor: str | None = None
+    level: Label | None = None
+
+    def of(self, assessment: Assessment) -> Estimate:
+        """Its estimate."""
+        view = assessment if self.factor is None else assessment.by_group[self.factor][self.level]  # type: ignore[index]
+        return view[self.measure.title] if self.label is None else view.by_class[self.label][self.measure.title]
+
+    def rows(self, assessment: Assessment) -> int:
+        """The rows it is computed from."""
+        if self.factor is None:
+            return assessment.confusion.rows
+        return assessment.grouped.factors[self.factor][self.level].rows  # type: ignore[index]
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        slice_ = None if self.factor is None else {self.factor: self.level}
+        return {"measure": self.measure.title, "class": self.label, "slice": slice_}
+
+
+class Against(Protocol):
+    """What can say how far a model lies above something else."""
+
+    @property
+    def pairing(self) -> str:
+        """Whether both were counted on the same rows."""
+
+    def gap(self, subject: Subject, new: Assessment) -> Gap:
+        """The value of the new one minus that of the reference, at the level of the new one."""
+
+    def told(self, subject: Subject, new: Assessment) -> dict[str, object]:
+        """The reference's own value, as in a Record."""
+
+    def to_json(self) -> dict[str, object]:
+        """What the comparison can be computed from again."""
+
+    def facts(self) -> dict[str, object]:
+        """What it is called, and which Record it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpaired:
+    """A reference counted on rows of its own; nothing is known of rows both might share."""
+
+    reference: Assessment
+    name: str = "reference"
+    pairing: str = "unpaired"
+
+    def gap(self, subject: Subject, new: Assessment) -> Gap:
+        """From the intervals of both."""
+        if (lost := self._lost(subject)) is not None:
+            return Gap(value=None, interval=None, reason=lost)
+        return mover(subject.of(new), subject.of(self._alike(new)))
+
+    def told(self, subject: Subject, new: Assessment) -> dict[str, object]:
+        """Value, interval and rows of the reference."""
+        if self._lost(subject) is not None:
+            return {"name": self.name, "pairing": self.pairing, "value": None}
+        one = subject.of(self._alike(new)).to_json()
+        kept = {name: found for name, found in one.items() if name in ("value", "undefined", "low", "high", "n")}
+        return {"name": self.name, "pairing": self.pairing, "rows": subject.rows(self.reference), **kept}
+
+    def to_json(self) -> dict[str, object]:
+        """Its tallies."""
+        held = self.reference
+        return {
+            "pairing": self.pairing,
+            "confusion": held.confusion.to_json(),
+            "groups": held.grouped.to_json(),
+            **({} if held.scores is None else {"scores": held.scores.to_json(), "about": held.scores.facts()}),
+        }
+
+    def facts(self) -> dict[str, object]:
+        """Its name."""
+        return {"name": self.name, "pairing": self.pairing}
+
+    def _alike(self, new: Assessment) -> Assessment:
+        """The reference computed as the new one is: same level, methods and policy."""
+        return self.reference.restated(new.settings)
+
+    def _lost(self, subject: Subject) -> str | None:
+        if subject.factor is not None and subject.level not in self.reference.grouped.factors.get(subject.factor, {}):
+            return f"the reference has no rows with {subject.factor} = {quoted(subject.level)}"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """Another model on the very same rows: the first model of the tally is the new one."""
+
+    tally: PairedLabels
+    positive: Label | None
+    pairing: str = "paired"
+
+    def gap(self, subject: Subject, new: Assessment) -> Gap:
+        """From draws of the joint cells."""
+        from assay.inference.swapping import Joint
+
+        if subject.factor is not None or subject.measure.from_scores:
+            what = "groups" if subject.factor is not None else "scores"
+            return Gap(value=None, interval=None, reason=f"the paired tally holds labels of all rows, no {what}")
+        label = self.positive if subject.label is None else subject.label
+        wanted = new.settings.wanted
+        effect, _ = Joint(self.tally, subject.measure, label).effect(
+            wanted.level, wanted.draws, wanted.seed, stratified=False
+        )
+        if not isinstance(effect.value, (int, float)):
+            return Gap(value=None, interval=None, reason=UNDEFINED)
+        return Gap(value=float(effect.value), interval=effect.interval, reason=effect.no_interval or None)
+
+    def told(self, subject: Subject, new: Assessment) -> dict[str, object]:
+        """Value and rows of the other model."""
+        from assay.assess.view import View
+
+        view = View(self.tally.confusion(self.tally.models[1]), new.settings, positive=self.positive)
+        about = {"name": self.tally.models[1], "pairing": self.pairing, "rows": self.tally.n}
+        if subject.factor is not None or subject.measure.from_scores:
+            return {**about, "value": None}
+        one = replace(subject, factor=None, level=None).of(view).to_json()  # type: ignore[arg-type]
+        return {**about, **{name: one[name] for name in ("value", "undefined") if name in one}}
+
+    def to_json(self) -> dict[str, object]:
+        """The paired tally."""
+        return {"pairing": self.pairing, "paired": self.tally.to_json()}
+
+    def facts(self) -> dict[str, object]:
+        """The names of both models."""
+        return {"name": self.tally.models[1], "pairing": self.pairing}
+
+
+def against_from_json(content: Mapping[str, Any], facts: Mapping[str, Any], new: Assessment) -> Against:
+    """The inverse of `to_json`."""
+    if content["pairing"] == "paired":
+        return Paired(tally=PairedLabels.from_json(content["paired"]), positive=new.positive)
+    from assay.assess.assessment import Assessment
+    from assay.assess.scoring import ScorePart
+
+    return Unpaired(
+        reference=Assessment(
+            Confusion.from_json(content["confusion"]),
+            new.settings,
+            positive=new.positive,
+            census=new.census,
+            grouped=Grouped.from_json(content["groups"]),
+            scores=ScorePart.from_json(content["scores"], content["about"]) if "scores" in content else None,
+            found_in={"python": ""},
+        ),
+        name=str(facts["name"]),
+    )
+
+
+def demand_alike(new: Assessment, reference: Assessment) -> None:
+    """Only what speaks of the same classes can be compared."""
+    if new.positive != reference.positive or type(new.positive) is not type(reference.positive):
+        raise PlanError(
+            "tally-mismatch",
+            f"the positive class is {quoted(new.positive)} here and {quoted(reference.positive)} in the reference",
+            fix="give a reference with the same positive class",
+        )
+    ours, theirs = set(new.labels), set(reference.labels)
+    if ours != theirs:
+        raise PlanError(
+            "tally-mismatch",
+            "the reference has other classes",
+            found=listed(reference.labels),
+            known=listed(new.labels),
+            fix="count both with the same classes: labels=[...] (--label)",
+        )

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acceptance criteria: written as text, parsed once into objects, and spelled back the same way."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final, Literal, TypeAlias
+
+from assay.core.errors import PlanError
+from assay.core.text import nearest, quoted, visible
+from assay.core.traits import NEITHER
+from assay.measures import Measure, parse
+
+Side: TypeAlias = Literal[">=", ">", "<=", "<"]
+
+EVERY: Final = "*"
+"""Stands for each class, or each level of a group, one by one."""
+LONGEST: Final = 4096
+EXAMPLES: Final = (
+    "recall >= 0.85; recall{sex=f} >= 0.8; f1[class=cat] >= 0.7; accuracy >= 0.9 simple; "
+    "recall non-inferior margin 0.02"
+)
+
+
+class Rule(StrEnum):
+    """How doubt is dealt with."""
+
+    SIMPLE = "simple"
+    """The value alone decides; at the limit it is wrong about every second time."""
+    ACCEPTANCE = "guarded acceptance"
+    """Pass and fail both need the whole interval on their side of the limit; in between nothing is decided."""
+    REJECTION = "guarded rejection"
+    """Fail needs the whole interval beyond the limit; everything else passes."""
+    NON_INFERIOR = "non-inferior"
+    """Pass needs the interval of the difference to a reference above minus the margin; fail, worse beyond chance."""
+
+
+class Verdict(StrEnum):
+    """What was decided."""
+
+    PASS = "pass"  # noqa: S105  a verdict
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+EXIT: Final = {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 3}
+"""What a command hands back to the shell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One thing that must hold: a measure of some rows, and a limit or a margin."""
+
+    measure: Measure
+    label: str | None = None
+    """The class it speaks of, as typed; None for all, `*` for each."""
+    factor: str | None = None
+    level: str | None = None
+    """The level of the group it speaks of, as typed; `*` for each."""
+    rule: Rule = Rule.ACCEPTANCE
+    side: Side = ">="
+    limit: float = 0.0
+    """The bound of a value, or the margin of a difference."""
+
+    @property
+    def higher(self) -> bool:
+        """Whether large values are wanted."""
+        return self.side in (">", ">=")
+
+    @property
+    def of(self) -> str:
+        """What it speaks of, as it is typed."""
+        label = "" if self.label is None else f"[class={_word(self.label)}]"
+        level = "" if self.factor is None else f"{{{_word(self.factor)}={_word(str(self.level))}}}"
+        return f"{self.measure.title}{label}{level}"
+
+    def __str__(self) -> str:
+        """As it is typed; parsing it gives the same criterion.
+
+        >>> str(criterion("sensitivity{sex=f}>=.8 simple"))
+        'recall{sex=f} >= 0.8 simple'
+        """
+        if self.rule is Rule.NON_INFERIOR:
+            return f"{self.of} non-inferior margin {_shown(self.limit)}"
+        how = "" if self.rule is Rule.ACCEPTANCE else f" {self.rule}"
+        return f"{self.of} {self.side} {_shown(self.limit)}{how}"
+
+    def about(self, *, label: str | None, level: str | None) -> Criterion:
+        """The same of one class and one level."""
+        return replace(self, label=label, level=level)
+
+    def keeps(self, value: float) -> bool:
+        """Whether a value is on the good side of the limit."""
+        limit = self.limit
+        return {">=": value >= limit, ">": value > limit, "<=": value <= limit, "<": value < limit}[self.side]
+
+
+_VALUE = r'("(?:[^"\\]|\\.)*"|[^\]\}"=]+?)'
+_CLASS = re.compile(rf"\[\s*class\s*=\s*{_VALUE}\s*\]\s*", re.DOTALL)
+_LEVEL = re.compile(rf"\{{\s*{_VALUE}\s*=\s*{_VALUE}\s*\}}\s*", re.DOTALL)
+_MEASURE = re.compile(r"\s*([^\[\]{}<>=()]+?\s*(?:\([^()]*\))?)\s*(?=[\[{<>=≥≤]|non-inferior\b|$)", re.DOTALL)
+_SIDE = re.compile(r"(>=|<=|≥|≤|>|<)\s*(\S+)\s*(.*)$", re.DOTALL)
+_MARGIN = re.compile(r"non-inferior\s+margin\s+(\S+)\s*$", re.DOTALL)
+
+
+def criterion(text: str) -> Criterion:
+    """The criterion a text states.
+
+    >>> one = criterion('f1[class="a b"]{site=Oslo} >= 0.7')
+    >>> one.measure.name, one.label, one.factor, one.level, one.rule, one.limit
+    ('f1', 'a b', 'site', 'Oslo', <Rule.ACCEPTANCE: 'guarded acceptance'>, 0.7)
+    """
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
+        raise _unreadable(str(text)[:LONGEST], "it is empty or too long")
+    head = _MEASURE.match(text)
+    if head is None:
+        raise _unreadable(text, "it does not begin with a measure")
+    measure = _measure(text, head[1])
+    rest, label, factor, level = _parts(text, text[head.end() :])
+    if found := _MARGIN.match(rest):
+        return _sound(
+            text,
+            Criterion(
+                measure=measure,
+                label=label,
+                factor=factor,
+                level=level,
+                rule=Rule.NON_INFERIOR,
+                limit=_number(text, found[1]),
+            ),
+        )
+    found = _SIDE.match(rest)
+    if found is None:
+        raise _unreadable(text, _why_no_side(rest))
+    side: Side = {"≥": ">=", "≤": "<="}.get(found[1], found[1])  # type: ignore[assignment]
+    return _sound(
+        text,
+        Criterion(
+            measure=measure,
+            label=label,
+            factor=factor,
+            level=level,
+            rule=_rule(text, found[3]),
+            side=side,
+            limit=_number(text, found[2]),
+        ),
+    )
+
+
+def _measure(text: str, name: str) -> Measure:
+    try:
+        found = parse(name.strip())
+    except PlanError as error:
+        raise PlanError(error.code, error.what, where=_where(text), known=error.known, fix=error.fix) from error
+    if found.needs:
+        raise PlanError(
+            "measure-needs",
+            f"{found.name} needs {' and '.join(found.needs)}",
+            where=_where(text),
+            fix=f'write "{found.name}({found.needs[0]}=...)"',
+        )
+    return found
+
+
+def _parts(text: str, rest: str) -> tuple[str, str | None, str | None, str | None]:
+    """The class and the level between measure and limit, each at most once, in either order."""
+    label = factor = level = None
+    while rest[:1] in ("[", "{"):
+        if rest[0] == "[":
+            found = _CLASS.match(rest)
+            if found is None or label is not None:
+                raise _unreadable(text, "a class is written [class=NAME], once")
+            label = _plain(text, found[1])
+        else:
+            found = _LEVEL.match(rest)
+            if found is None or factor is not None:
+                raise _unreadable(text, "a level of a group is written {GROUP=LEVEL}, once")
+            factor, level = _plain(text, found[1]), _plain(text, found[2])
+        rest = rest[found.end() :]
+    return rest, label, factor, level
+
+
+def _plain(text: str, value: str) -> str:
+    if not value.startswith('"'):
+        return value.strip()
+    try:
+        return str(json.loads(value))
+    except ValueError as error:
+        raise _unreadable(text, f"{visible(value)} is not text in quotes") from error
+
+
+def _number(text: str, given: str) -> float:
+    try:
+        value = float(given)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        share = given.removesuffix("%")
+        hint = ""
+        if share != given and share.replace(".", "", 1).isdigit():
+            hint = f"; did you mean {float(share) / 100:g}?"
+        raise _unreadable(text, f"{visible(given)} is not a number{hint}")
+    return value
+
+
+def _rule(text: str, given: str) -> Rule:
+    name = " ".join(given.split())
+    known = [str(rule) for rule in Rule if rule is not Rule.NON_INFERIOR]
+    if not name:
+        return Rule.ACCEPTANCE
+    if name in known:
+        return Rule(name)
+    close = nearest(name, known)
+    raise _unreadable(
+        text, f"{quoted(name)} is not a rule: {', '.join(known)}" + (f'; did you mean "{close}"?' if close else "")
+    )
+
+
+def _sound(text: str, found: Criterion) -> Criterion:
+    """Only limits a measure can reach, and margins where one way is better."""
+    low, high = found.measure.range
+    if found.rule is Rule.NON_INFERIOR:
+        if found.measure.better is NEITHER:
+            raise PlanError(
+                "measure-unfit",
+                f"{found.measure.name} has no better side, so that nothing is worse by a margin",
+                where=_where(text),
+                fix="state a limit, or choose a measure with a direction",
+            )
+        if not 0 < found.limit < high - low:
+            raise PlanError(
+                "value-out-of-domain",
+                f"margin {found.limit:g} is not a margin of {found.measure.name}",
+                where=_where(text),
+                known=f"above 0, below {high - low:g}",
+                fix="state the largest loss that does not matter, as a positive number",
+            )
+    elif not low <= found.limit <= high:
+        inside = found.limit / 100 if low <= found.limit / 100 <= high else None
+        raise PlanError(
+            "value-out-of-domain",
+            f"{found.limit:g} is outside what {found.measure.name} can be",
+            where=_where(text),
+            known=found.measure.range_shown,
+            fix=f"did you mean {inside:g}?" if inside is not None else "state a limit inside the range",
+        )
+    return found
+
+
+def _why_no_side(rest: str) -> str:
+    if rest.startswith("="):
+        return "= is no limit: write >= or <="
+    if rest.startswith("non-inferior"):
+        return "non-inferior needs its margin: non-inferior margin 0.02"
+    return "after the measure comes >=, <=, >, < or non-inferior"
+
+
+def _word(text: str) -> str:
+    """A name as typed: in quotes where it could be read otherwise."""
+    return text if re.fullmatch(r"[\w.\-*+/ ]+", text) and text == text.strip() else json.dumps(text)
+
+
+def _shown(limit: float) -> str:
+    """A limit in as few digits as keep it."""
+    return repr(limit).removesuffix(".0")
+
+
+def _where(text: str) -> str:
+    return f'criterion "{visible(text)}"'
+
+
+def _unreadable(text: str, why: str) -> PlanError:
+    return PlanError(
+        "criterion-unreadable",
+        f"the criterion cannot be read: {why}",
+        where=_where(text),
+        known=EXAMPLES,
+        fix="write MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER, the parts in brackets where they are meant",
+    )
