@@ -25,6 +25,7 @@ from assay.inference import (
 )
 from assay.inference.delong import areas, delong
 from assay.inference.equivalence import mean_equivalence
+from assay.inference.joint import Joint
 from assay.inference.swapping import mean_permutation, paired_bootstrap, paired_permutation
 from assay.tally.outcomes import Calls, Outcomes, Patterns, Strata, Table
 from assay.tally.paired import PairedLabels
@@ -358,3 +359,37 @@ def test_draws_of_joint_cells_agree_with_resampling_rows():
         swaps.append(f1_score(y, np.where(swap, b, a)) - f1_score(y, np.where(swap, a, b)))
     by_rows = (1 + np.sum(np.abs(swaps) >= abs(found.effect.value) - 1e-12)) / 1501
     assert paired_permutation(t, measure="f1", positive=1).p == near(by_rows, abs=0.015)
+
+
+def test_pooled_swaps_of_several_classes_agree_with_swapping_rows():
+    from sklearn.metrics import f1_score
+
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 4, 150)
+    a, b = (np.where(rng.random(150) < share, y, rng.integers(0, 4, 150)) for share in (0.6, 0.5))
+    cells = {}
+    for cell in zip(y.tolist(), a.tolist(), b.tolist(), strict=True):
+        cells[cell] = cells.get(cell, 0) + 1
+    joint = Joint(PairedLabels.from_cells(cells, models=("A", "B")), "f1_macro", None)
+    ours = joint.swapped(4000, 1)
+    theirs = []
+    for _ in range(300):
+        swap = rng.random(150) < 0.5
+        one, two = np.where(swap, b, a), np.where(swap, a, b)
+        theirs.append(f1_score(y, one, average="macro") - f1_score(y, two, average="macro"))
+    assert ss.ks_2samp(ours, theirs).pvalue > 0.001
+    drawn = joint.resampled(4000, 1, stratified=False)
+    theirs = []
+    for _ in range(300):
+        at = rng.integers(0, 150, 150)
+        theirs.append(f1_score(y[at], a[at], average="macro") - f1_score(y[at], b[at], average="macro"))
+    assert ss.ks_2samp(drawn, theirs).pvalue > 0.001
+
+
+def test_very_many_cells_get_fewer_draws_and_say_so():
+    rng = np.random.default_rng(8)
+    cells = {(int(t), int(p), int(q)): 1 for t, p, q in rng.integers(0, 200, (15_000, 3))}
+    joint = Joint(PairedLabels.from_cells(cells, models=("A", "B")), "accuracy", None)
+    assert joint.affordable(9999) == (1 << 27) // len(cells)
+    assert joint.affordable(500) == 500
+    assert not joint.jackknifed

@@ -8,26 +8,24 @@ multinomial draw of the joint cells. So both cost what there are cells, however 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, listed, quoted
+from assay.core.text import counted
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
+from assay.inference.joint import HELD, SAME, Joint
 from assay.inference.power import least_normal
-from assay.inference.proportion import normal_quantile
 from assay.inference.resampling import SEED, stream
 from assay.inference.tails import CERTAIN, Tail
-from assay.measures.declare import Measure, parse
+from assay.measures.declare import Measure
 from assay.tally.paired import PairedLabels
 from assay.tally.samples import Pairs
-from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,10 +34,6 @@ if TYPE_CHECKING:
     Whole: TypeAlias = NDArray[np.int64]
 
 DRAWS: Final = 9999
-HELD: Final = 1 << 20
-"""Random numbers held at a time: 8 MiB."""
-SAME: Final = 1e-12
-"""Differences of values up to this are rounding, not difference."""
 MOST_ITEMS: Final = 1 << 24
 """Random numbers for items, which unlike cells grow with the rows; beyond, the normal form is used."""
 RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
@@ -68,11 +62,12 @@ def paired_permutation(
     stratified: bool = False,
 ) -> Finding:
     joint = Joint(t, measure, positive)
-    gap = joint.difference()
-    effect, spread = joint.effect(level, draws, seed, stratified=stratified)
-    if gap is None:
-        return joint.undefined(level)
-    chance, notes = joint.swapped(gap, draws, seed)
+    a, b = joint.values()
+    gap, draws = a - b, joint.affordable(draws)
+    if math.isnan(gap):
+        return _undefined(joint, t.n, level)
+    effect, spread = _effect(joint, draws, seed, level, stratified=stratified)
+    chance, notes = _swapped(joint, gap, draws, seed)
     return Finding(
         chance=chance,
         effect=effect,
@@ -82,7 +77,7 @@ def paired_permutation(
         n=t.n,
         level=level,
         counts={"rows called differently": joint.disputed},
-        notes=(*notes, *joint.notes),
+        notes=notes,
         least=least_normal(spread, level) if spread else ALIKE,
     )
 
@@ -109,10 +104,11 @@ def paired_bootstrap(
     stratified: bool = False,
 ) -> Finding:
     joint = Joint(t, measure, positive)
-    gap = joint.difference()
-    effect, spread = joint.effect(level, draws, seed, stratified=stratified)
-    if gap is None:
-        return joint.undefined(level)
+    a, b = joint.values()
+    gap, draws = a - b, joint.affordable(draws)
+    if math.isnan(gap):
+        return _undefined(joint, t.n, level)
+    effect, spread = _effect(joint, draws, seed, level, stratified=stratified)
     values = joint.resampled(draws, seed, stratified=stratified)
     lost = int(np.isnan(values).sum())
     # Undefined draws count against a difference, on both sides.
@@ -127,7 +123,7 @@ def paired_bootstrap(
         n=t.n,
         level=level,
         counts={"rows called differently": joint.disputed},
-        notes=(f"{draws:,} draws of the joint cells, seed {seed}; twice the smaller side, one added", *joint.notes),
+        notes=(f"{draws:,} draws of the joint cells, seed {seed}; twice the smaller side, one added",),
         least=least_normal(spread, level) if spread else ALIKE,
     )
 
@@ -168,194 +164,50 @@ def mean_permutation(t: Pairs, *, level: float = 0.95, draws: int = DRAWS, seed:
     )
 
 
-class Joint:
-    """A measure of two models on the joint cells of a paired tally."""
-
-    def __init__(self, t: PairedLabels, measure: Measure | str, positive: Label | None) -> None:
-        if len(t.models) != 2:  # noqa: PLR2004  a pair
-            raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
-        self.measure = parse(measure) if isinstance(measure, str) else measure
-        self.models, self._labels, self.notes = t.models, t.labels, ()
-        codes, count = t.codes, t.count
-        if self.measure.takes is Binary:
-            codes, count = _one_against_rest(t, _positive(t, self.measure, positive))
-        self.truth, calls = codes[:, 0], codes[:, 1:]
-        self.count = count
-        self._called = (calls[:, 0], calls[:, 1])
-        self._margins = tuple(_margins(self.truth, called, self.measure, len(t.labels)) for called in self._called)
-        self.disputed = int(count[calls[:, 0] != calls[:, 1]].sum())
-
-    def difference(self) -> float | None:
-        """The measure of A minus that of B; None where one of them is undefined."""
-        value = float(self._gap(self.count[np.newaxis].astype(np.float64))[0])
-        return None if math.isnan(value) else value
-
-    def undefined(self, level: float) -> Finding:
-        """The finding where a model has no value."""
-        row = self.count[np.newaxis].astype(np.float64)
-        lost = [
-            model
-            for model, margins in zip(self.models, self._margins, strict=True)
-            if math.isnan(float(self._values(row, margins)[0]))
-        ]
-        reason = Undefined(reason=f"{self.measure.title} of {' and '.join(lost) or 'the models'} is undefined here")
-        return Finding(
-            chance=reason,
-            effect=Effect(name=self._name, value=reason),
-            statistic=reason,
-            statistic_name="difference",
-            about=self.measure.title,
-            n=int(self.count.sum()),
-            level=level,
-        )
-
-    def swapped(self, gap: float, draws: int, seed: int) -> tuple[Tail, tuple[str, ...]]:
-        """How often random swaps of the answers bring as large a difference."""
-        if not self.disputed:
-            return CERTAIN, ("the models answer every row alike",)
-        rng = stream(seed, 1)
-        (first, second), far, lost = self._margins, 0, 0
-        open_ = self._called[0] != self._called[1]
-        fixed = self.count.astype(np.float64)
-        for start, stop in _steps(draws, len(self.count)):
-            moved = np.zeros((stop - start, len(self.count)))
-            moved[:, open_] = rng.binomial(self.count[open_], 0.5, size=(stop - start, int(open_.sum())))
-            stayed = fixed - moved
-            a = self._values_of([x + y for x, y in zip(first(stayed), second(moved), strict=True)])
-            b = self._values_of([x + y for x, y in zip(second(stayed), first(moved), strict=True)])
-            gaps = np.abs(a - b)
-            lost += int(np.isnan(gaps).sum())
-            far += int((np.isnan(gaps) | (gaps >= abs(gap) - SAME)).sum())
-        told = [f"{draws:,} random swaps of the answers, seed {seed}; p = (1 + as far) / (1 + drawn)"]
-        if lost:
-            told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
-        return Tail.of((1 + far) / (1 + draws)), tuple(told)
-
-    def resampled(self, draws: int, seed: int, *, stratified: bool) -> Floats:
-        """The difference on draws of the joint cells; NaN where undefined."""
-        rng, parts = stream(seed, 2), []
-        strata = [self.truth == c for c in np.unique(self.truth)] if stratified else [np.ones(len(self.count), bool)]
-        for start, stop in _steps(draws, len(self.count)):
-            drawn = np.zeros((stop - start, len(self.count)))
-            for here in strata:
-                held = self.count[here]
-                drawn[:, here] = rng.multinomial(int(held.sum()), held / held.sum(), size=stop - start)
-            parts.append(self._gap(drawn))
-        return np.concatenate(parts)
-
-    def effect(self, level: float, draws: int, seed: int, *, stratified: bool) -> tuple[Effect, float]:
-        """The difference with its interval, and its standard error."""
-        gap = self.difference()
-        if gap is None:
-            return Effect(name=self._name, value=Undefined(reason="a value is undefined")), 0.0
-        if not self.disputed:
-            return Effect(name=self._name, value=0.0, no_interval="the models answer every row alike"), 0.0
-        values = self.resampled(draws, seed, stratified=stratified)
-        lost = int(np.isnan(values).sum())
-        if lost:
-            told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
-            hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
-            good = values[~np.isnan(values)]
-            return (
-                Effect(name=self._name, value=gap, no_interval=told + hint),
-                float(good.std()) if len(good) > 1 else 0.0,
-            )
-        low, high = self._bca(gap, np.sort(values), level)
-        interval = Interval(low=low, high=high, level=level, method="bca of joint cells", draws=draws, seed=seed)
-        return Effect(name=self._name, value=gap, interval=interval), float(values.std())
-
-    @property
-    def _name(self) -> str:
-        return f"{self.measure.title}, {self.models[0]} minus {self.models[1]}"
-
-    def _bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
-        """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""
-        from scipy.special import ndtr, ndtri
-
-        below = (np.searchsorted(values, gap - SAME) + np.searchsorted(values, gap + SAME)) / 2 / len(values)
-        edge = 0.5 / len(values)
-        bias = float(ndtri(min(max(below, edge), 1 - edge)))
-        weight = self.count.astype(np.float64)
-        without = self._gap(weight - np.eye(len(weight)))
-        kept = ~np.isnan(without)
-        pull = np.average(without[kept], weights=weight[kept]) - without[kept] if kept.any() else np.zeros(1)
-        cube, square = float((weight[kept] * pull**3).sum()), float((weight[kept] * pull**2).sum())
-        skew = cube / (6 * square**1.5) if square > 0 else 0.0
-        ends = []
-        for tail in ((1 - level) / 2, (1 + level) / 2):
-            shifted = bias + normal_quantile(tail)
-            at = float(ndtr(bias + shifted / (1 - skew * shifted))) if 1 - skew * shifted > 0 else float(shifted > 0)
-            ends.append(float(np.quantile(values, min(max(at, edge), 1 - edge))))
-        return ends[0], ends[1]
-
-    def _gap(self, counts: Floats) -> Floats:
-        a, b = (self._values(counts, margins) for margins in self._margins)
-        with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined, and marked so
-            gap: Floats = a - b
-        return gap
-
-    def _values(self, counts: Floats, margins: _Margins) -> Floats:
-        return self._values_of(margins(counts))
-
-    def _values_of(self, parts: list[Floats]) -> Floats:
-        if self.measure.takes is Binary:
-            tp, fp, fn, tn = parts
-            return self.measure.values(Binary(tp=tp, fp=fp, fn=fn, tn=tn))
-        hits, actual, called = parts
-        return self.measure.values(Multiclass(hits=hits, actual=actual, called=called, labels=self._labels))
+def _effect(joint: Joint, draws: int, seed: int, level: float, *, stratified: bool) -> tuple[Effect, float]:
+    """The difference with its interval, and its standard error."""
+    a, b = joint.values()
+    if not joint.disputed:
+        return Effect(name=joint.name, value=0.0, no_interval="the models answer every row alike"), 0.0
+    values = joint.resampled(draws, seed, stratified=stratified)
+    lost = int(np.isnan(values).sum())
+    if lost:
+        told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
+        hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
+        good = values[~np.isnan(values)]
+        spread = float(good.std()) if len(good) > 1 else 0.0
+        return Effect(name=joint.name, value=a - b, no_interval=told + hint), spread
+    low, high = joint.bca(a - b, np.sort(values), level)
+    method = "bca of joint cells" if joint.jackknifed else "bias-corrected draws of joint cells"
+    interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
+    return Effect(name=joint.name, value=a - b, interval=interval), float(values.std())
 
 
-class _Margins:
-    """Adds cells up to what a measure reads, for one model."""
-
-    def __init__(self, parts: list[Any]) -> None:
-        self._parts = parts
-
-    def __call__(self, counts: Floats) -> list[Floats]:
-        return [np.asarray(counts @ part) for part in self._parts]
-
-
-def _margins(truth: Whole, called: Whole, measure: Measure, k: int) -> _Margins:
-    if measure.takes is Binary:
-        true, named = truth == 1, called == 1
-        four = (true & named, ~true & named, true & ~named, ~true & ~named)
-        return _Margins([cell.astype(np.float64) for cell in four])
-    from scipy.sparse import csr_array
-
-    cells, ones = np.arange(len(truth)), np.ones(len(truth))
-    on = truth == called
-    shape = (len(truth), k)
-    return _Margins(
-        [
-            csr_array((ones[on], (cells[on], truth[on])), shape=shape),
-            csr_array((ones, (cells, truth)), shape=shape),
-            csr_array((ones, (cells, called)), shape=shape),
-        ]
+def _undefined(joint: Joint, n: int, level: float) -> Finding:
+    """The finding where a model has no value."""
+    pairs = zip(joint.models, joint.values(), strict=True)
+    lost = [model for model, value in pairs if math.isnan(value)]
+    told = f"{joint.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {joint.measure.title}"
+    reason = Undefined(reason=f"{told} is undefined here")
+    return Finding(
+        chance=reason,
+        effect=Effect(name=joint.name, value=reason),
+        statistic=reason,
+        statistic_name="difference",
+        about=joint.measure.title,
+        n=n,
+        level=level,
     )
 
 
-def _one_against_rest(t: PairedLabels, at: int) -> tuple[Whole, Whole]:
-    """Eight joint cells are all that a measure of one class sees."""
-    flags = (t.codes == at).astype(np.int64)
-    found, inverse = np.unique(flags, axis=0, return_inverse=True)
-    sums = np.zeros(len(found), dtype=np.int64)
-    np.add.at(sums, inverse.ravel(), t.count)
-    return found, sums
-
-
-def _positive(t: PairedLabels, measure: Measure, positive: Label | None) -> int:
-    if positive is not None and positive in t.labels:
-        return t.labels.index(positive)
-    raise PlanError(
-        "positive-class-undeclared" if positive is None else "unknown-positive",
-        f"{measure.name} speaks of one class, and none is stated"
-        if positive is None
-        else f"{quoted(positive)} is not among the classes",
-        known=listed(t.labels),
-        fix="state the class: positive=...",
-    )
-
-
-def _steps(draws: int, cells: int) -> list[tuple[int, int]]:
-    step = max(1, HELD // max(cells, 1))
-    return [(start, min(start + step, draws)) for start in range(0, draws, step)]
+def _swapped(joint: Joint, gap: float, draws: int, seed: int) -> tuple[Tail, tuple[str, ...]]:
+    """How often random swaps of the answers bring as large a difference."""
+    if not joint.disputed:
+        return CERTAIN, ("the models answer every row alike",)
+    gaps = np.abs(joint.swapped(draws, seed))
+    lost = int(np.isnan(gaps).sum())
+    far = int((np.isnan(gaps) | (gaps >= abs(gap) - SAME)).sum())
+    told = [f"{draws:,} random swaps of the answers, seed {seed}; p = (1 + as far) / (1 + drawn)"]
+    if lost:
+        told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
+    return Tail.of((1 + far) / (1 + draws)), tuple(told)

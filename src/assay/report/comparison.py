@@ -131,8 +131,13 @@ def sentence(one: Mapping[str, Any]) -> str:
         else f", {_level(effect)} interval {_size(low, effect)} to {_size(high, effect)}"
     )
     what = _ahead(str(one["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
-    lead = "" if one.get("significant") or value == 0 else "No difference is shown: "
+    lead = "" if one.get("significant") or value == 0 else _not_shown(one)
     return prose(f"{lead}{what}{ends}, {p}.")
+
+
+def _not_shown(one: Mapping[str, Any]) -> str:
+    alone = one["p"] is not None and one["p"] <= 1 - float(one["level"])
+    return "Not significant after correction: " if alone else "No difference is shown: "
 
 
 def _global(one: Mapping[str, Any]) -> str:

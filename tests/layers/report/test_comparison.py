@@ -71,6 +71,12 @@ def test_what_is_not_significant_says_what_could_have_been_found():
     assert "would have been detected with a chance of 80 %" in text
 
 
+def test_what_only_the_correction_takes_away_is_told_so(pair):
+    one = {**pair.record["findings"][1], "p": 0.04, "significant": False}
+    assert sentence(one).startswith("Not significant after correction: ")
+    assert sentence({**one, "p": 0.4}).startswith("No difference is shown: ")
+
+
 def test_a_terminal_gets_lines_that_fit(pair, sets):
     for c in (pair, sets):
         text = comparisonpage.summary(c.record, width=80)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A measure of two models on their joint cells: swapped at random, or drawn anew.
+
+Only margins are kept of a draw, so that measures of the same grain share the draws, and cells are pooled wherever that
+changes nothing: of rows that both models get wrong, a swap moves calls and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import listed, quoted
+from assay.inference.proportion import normal_quantile
+from assay.inference.resampling import stream
+from assay.measures.declare import Measure, parse
+from assay.tally.paired import PairedLabels
+from assay.tally.tables import Binary, Multiclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+    Margins: TypeAlias = tuple[Floats, Floats, Floats]
+    Two: TypeAlias = tuple[Margins, Margins]
+
+HELD: Final = 1 << 20
+"""Random numbers held at a time: 8 MiB."""
+MOST: Final = 1 << 27
+"""Random numbers for one set of draws; more cells than that allow fewer draws, but no fewer than 999."""
+FEWEST: Final = 999
+KEPT: Final = 1 << 22
+"""Numbers of margins kept for the next measure: 32 MiB."""
+JACKKNIFED: Final = 4000
+"""Cells up to which each is left out once, which the acceleration of an interval rests on."""
+SAME: Final = 1e-12
+"""Differences of values up to this are rounding, not difference."""
+POSITIVE: Final = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Joint cells (truth, call of A, call of B) and how many rows each holds; equal cells are one key."""
+
+    codes: Whole
+    count: Whole
+    k: int
+
+    def __hash__(self) -> int:
+        """By content."""
+        return hash((self.codes.tobytes(), self.count.tobytes(), self.k))
+
+    def __eq__(self, other: object) -> bool:
+        """Same cells."""
+        return (
+            isinstance(other, Cells)
+            and self.k == other.k
+            and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.count, other.count)
+        )
+
+
+class Joint:
+    """A measure of two models on the joint cells of a paired tally."""
+
+    def __init__(self, t: PairedLabels, measure: Measure | str, positive: Label | None) -> None:
+        if len(t.models) != 2:  # noqa: PLR2004  a pair
+            raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
+        self.measure = parse(measure) if isinstance(measure, str) else measure
+        self.models, self._labels = t.models, t.labels
+        self.cells = Cells(t.codes, t.count, len(t.labels))
+        if self.measure.takes is Binary:
+            self.cells = _one_against_rest(t, _positive(t, self.measure, positive))
+        codes, count = self.cells.codes, self.cells.count
+        self.disputed = int(count[codes[:, 1] != codes[:, 2]].sum())
+
+    @property
+    def name(self) -> str:
+        """What is compared."""
+        return f"{self.measure.title}, {self.models[0]} minus {self.models[1]}"
+
+    def values(self) -> tuple[float, float]:
+        """The measure of each model; NaN where undefined."""
+        two = _summed(self.cells)(self.cells.count[np.newaxis].astype(np.float64))
+        a, b = (float(self._of(margins)[0]) for margins in two)
+        return a, b
+
+    def swapped(self, draws: int, seed: int) -> Floats:
+        """The difference where answers are swapped row by row at random; NaN where undefined."""
+        return self._gaps(_swaps, draws, seed, stratified=False)
+
+    def resampled(self, draws: int, seed: int, *, stratified: bool) -> Floats:
+        """The difference on draws of the joint cells; NaN where undefined."""
+        return self._gaps(_draws, draws, seed, stratified=stratified)
+
+    def affordable(self, draws: int) -> int:
+        """As many draws as asked for, fewer where cells are very many."""
+        return max(min(draws, FEWEST), min(draws, MOST // max(len(self.cells.count), 1)))
+
+    def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
+        """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""
+        from scipy.special import ndtr, ndtri
+
+        below = (np.searchsorted(values, gap - SAME) + np.searchsorted(values, gap + SAME)) / 2 / len(values)
+        edge = 0.5 / len(values)
+        bias, skew = float(ndtri(min(max(below, edge), 1 - edge))), self._skew()
+        ends = []
+        for tail in ((1 - level) / 2, (1 + level) / 2):
+            shifted = bias + normal_quantile(tail)
+            at = float(ndtr(bias + shifted / (1 - skew * shifted))) if 1 - skew * shifted > 0 else float(shifted > 0)
+            ends.append(float(np.quantile(values, min(max(at, edge), 1 - edge))))
+        return ends[0], ends[1]
+
+    @property
+    def jackknifed(self) -> bool:
+        """Whether the cells are few enough to leave each out once."""
+        return len(self.cells.count) <= JACKKNIFED
+
+    def _skew(self) -> float:
+        if not self.jackknifed:
+            return 0.0
+        weight, add = self.cells.count.astype(np.float64), _summed(self.cells)
+        step = max(1, HELD // len(weight))
+        parts = []
+        for start in range(0, len(weight), step):
+            rows = np.tile(weight, (min(step, len(weight) - start), 1))
+            rows[np.arange(len(rows)), np.arange(start, start + len(rows))] -= 1
+            parts.append(self._gap(add(rows)))
+        without = np.concatenate(parts)
+        kept = ~np.isnan(without)
+        if not kept.any():
+            return 0.0
+        pull = np.average(without[kept], weights=weight[kept]) - without[kept]
+        cube, square = float((weight[kept] * pull**3).sum()), float((weight[kept] * pull**2).sum())
+        return cube / (6 * square**1.5) if square > 0 else 0.0
+
+    def _gaps(self, way: Any, draws: int, seed: int, *, stratified: bool) -> Floats:  # noqa: ANN401  a generator function
+        small = draws * self.cells.k * 6 <= KEPT
+        blocks = _kept(way, self.cells, draws, seed, stratified) if small else way(self.cells, draws, seed, stratified)
+        return np.concatenate([self._gap(two) for two in blocks])
+
+    def _gap(self, two: Two) -> Floats:
+        a, b = (self._of(margins) for margins in two)
+        with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined, and marked so
+            gap: Floats = a - b
+        return gap
+
+    def _of(self, margins: Margins) -> Floats:
+        hits, actual, called = margins
+        if self.measure.takes is not Binary:
+            return self.measure.values(Multiclass(hits=hits, actual=actual, called=called, labels=self._labels))
+        tp = hits[:, POSITIVE]
+        table = Binary(tp=tp, fp=called[:, POSITIVE] - tp, fn=actual[:, POSITIVE] - tp, tn=hits[:, 1 - POSITIVE])
+        return self.measure.values(table)
+
+
+@lru_cache(maxsize=4)
+def _kept(way: Any, cells: Cells, draws: int, seed: int, stratified: bool) -> tuple[Two, ...]:  # noqa: ANN401, FBT001
+    """The margins of all draws, kept for the next measure of the same cells."""
+    return tuple(way(cells, draws, seed, stratified))
+
+
+def _draws(cells: Cells, draws: int, seed: int, stratified: bool) -> Iterator[Two]:  # noqa: FBT001
+    """Rows resampled, over all classes or within each."""
+    rng, add, count = stream(seed, 2), _summed(cells), cells.count
+    truth = cells.codes[:, 0]
+    strata = [truth == c for c in np.unique(truth)] if stratified else [np.ones(len(count), dtype=bool)]
+    for size in _sizes(draws, len(count)):
+        drawn = np.zeros((size, len(count)))
+        for here in strata:
+            held = count[here]
+            drawn[:, here] = rng.multinomial(int(held.sum()), held / held.sum(), size=size)
+        yield add(drawn)
+
+
+def _swaps(cells: Cells, draws: int, seed: int, stratified: bool) -> Iterator[Two]:  # noqa: FBT001
+    """Answers swapped row by row; rows that a swap moves alike are one binomial number."""
+    del stratified  # a swap leaves every row in its class
+    from scipy.sparse import csr_array
+
+    rng = stream(seed, 1)
+    truth, a, b = cells.codes.T
+    alike = a == b
+    fixed, _ = _summed(Cells(cells.codes[alike], cells.count[alike], cells.k))(
+        cells.count[alike][np.newaxis].astype(np.float64)
+    )
+    # One of the two is right: the right call and the other one; none is: the two calls in order, whatever the truth.
+    right = (a == truth) | (b == truth)
+    first = np.where(right, truth, np.minimum(a, b))
+    second = np.where(right, np.where(a == truth, b, a), np.maximum(a, b))
+    keys = np.stack([right, first, second], axis=1)[~alike]
+    items, inverse = np.unique(keys, axis=0, return_inverse=True)
+    count = np.zeros(len(items), dtype=np.int64)
+    np.add.at(count, inverse.ravel(), cells.count[~alike])
+    at, ones = np.arange(len(items)), np.ones(len(items))
+    one, two = (csr_array((ones, (at, items[:, i])), shape=(len(items), cells.k)) for i in (1, 2))
+    hit = csr_array((items[:, 0].astype(np.float64), (at, items[:, 1])), shape=(len(items), cells.k))
+    actual = np.zeros((1, cells.k))
+    np.add.at(actual[0], truth, cells.count)
+    for size in _sizes(draws, len(items)):
+        here = rng.binomial(count, 0.5, size=(size, len(items))).astype(np.float64)
+        there = count - here
+        every = np.broadcast_to(actual, (size, cells.k))
+        yield (
+            (fixed[0] + here @ hit, every, fixed[2] + here @ one + there @ two),
+            (fixed[0] + there @ hit, every, fixed[2] + there @ one + here @ two),
+        )
+
+
+def _summed(cells: Cells) -> Any:  # noqa: ANN401  a function from counts to margins
+    """How counts of cells add up to hits, truths and calls of both models."""
+    from scipy.sparse import csr_array
+
+    size, k = len(cells.count), cells.k
+    truth, at, ones = cells.codes[:, 0], np.arange(size), np.ones(size)
+    true = csr_array((ones, (at, truth)), shape=(size, k))
+    called = [csr_array((ones, (at, cells.codes[:, i])), shape=(size, k)) for i in (1, 2)]
+    hits = [csr_array(((cells.codes[:, i] == truth).astype(np.float64), (at, truth)), shape=(size, k)) for i in (1, 2)]
+
+    def add(counts: Floats) -> Two:
+        actual = counts @ true
+        return (counts @ hits[0], actual, counts @ called[0]), (counts @ hits[1], actual, counts @ called[1])
+
+    return add
+
+
+def _sizes(draws: int, cells: int) -> Iterator[int]:
+    step = max(1, HELD // max(cells, 1))
+    for start in range(0, draws, step):
+        yield min(step, draws - start)
+
+
+def _one_against_rest(t: PairedLabels, at: int) -> Cells:
+    """Eight joint cells are all that a measure of one class sees."""
+    flags = (t.codes == at).astype(np.int64)
+    found, inverse = np.unique(flags, axis=0, return_inverse=True)
+    sums = np.zeros(len(found), dtype=np.int64)
+    np.add.at(sums, inverse.ravel(), t.count)
+    return Cells(found, sums, 2)
+
+
+def _positive(t: PairedLabels, measure: Measure, positive: Label | None) -> int:
+    if positive is not None and positive in t.labels:
+        return t.labels.index(positive)
+    raise PlanError(
+        "positive-class-undeclared" if positive is None else "unknown-positive",
+        f"{measure.name} speaks of one class, and none is stated"
+        if positive is None
+        else f"{quoted(positive)} is not among the classes",
+        known=listed(t.labels),
+        fix="state the class: positive=...",
+    )
