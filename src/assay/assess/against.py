@@ -125,7 +125,7 @@ class Paired:
 
     def gap(self, subject: Subject, new: Assessment) -> Gap:
         """From draws of the joint cells."""
-        from assay.inference.swapping import Joint
+        from assay.inference.joint import Joint
 
         if subject.factor is not None or subject.measure.from_scores:
             what = "groups" if subject.factor is not None else "scores"

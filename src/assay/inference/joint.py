@@ -7,6 +7,7 @@ changes nothing: of rows that both models get wrong, a swap moves calls and noth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +17,10 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import listed, quoted
+from assay.core.text import counted, listed, quoted
+from assay.core.values import Undefined
+from assay.inference.estimates import Interval
+from assay.inference.findings import Effect
 from assay.inference.proportion import normal_quantile
 from assay.inference.resampling import stream
 from assay.measures.declare import Measure, parse
@@ -103,6 +107,27 @@ class Joint:
     def affordable(self, draws: int) -> int:
         """As many draws as asked for, fewer where cells are very many."""
         return max(min(draws, FEWEST), min(draws, MOST // max(len(self.cells.count), 1)))
+
+    def effect(self, level: float, draws: int, seed: int, *, stratified: bool) -> tuple[Effect, float]:
+        """The difference with its interval, and its standard error."""
+        a, b = self.values()
+        if math.isnan(a - b):
+            return Effect(name=self.name, value=Undefined(reason="a value is undefined")), 0.0
+        if not self.disputed:
+            return Effect(name=self.name, value=0.0, no_interval="the models answer every row alike"), 0.0
+        draws = self.affordable(draws)
+        values = self.resampled(draws, seed, stratified=stratified)
+        lost = int(np.isnan(values).sum())
+        if lost:
+            told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
+            hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
+            good = values[~np.isnan(values)]
+            spread = float(good.std()) if len(good) > 1 else 0.0
+            return Effect(name=self.name, value=a - b, no_interval=told + hint), spread
+        low, high = self.bca(a - b, np.sort(values), level)
+        method = "bca of joint cells" if self.jackknifed else "bias-corrected draws of joint cells"
+        interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
+        return Effect(name=self.name, value=a - b, interval=interval), float(values.std())
 
     def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
         """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""

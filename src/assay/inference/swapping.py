@@ -17,7 +17,6 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
-from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.joint import HELD, SAME, Joint
 from assay.inference.power import least_normal
@@ -66,7 +65,7 @@ def paired_permutation(
     gap, draws = a - b, joint.affordable(draws)
     if math.isnan(gap):
         return _undefined(joint, t.n, level)
-    effect, spread = _effect(joint, draws, seed, level, stratified=stratified)
+    effect, spread = joint.effect(level, draws, seed, stratified=stratified)
     chance, notes = _swapped(joint, gap, draws, seed)
     return Finding(
         chance=chance,
@@ -108,7 +107,7 @@ def paired_bootstrap(
     gap, draws = a - b, joint.affordable(draws)
     if math.isnan(gap):
         return _undefined(joint, t.n, level)
-    effect, spread = _effect(joint, draws, seed, level, stratified=stratified)
+    effect, spread = joint.effect(level, draws, seed, stratified=stratified)
     values = joint.resampled(draws, seed, stratified=stratified)
     lost = int(np.isnan(values).sum())
     # Undefined draws count against a difference, on both sides.
@@ -162,25 +161,6 @@ def mean_permutation(t: Pairs, *, level: float = 0.95, draws: int = DRAWS, seed:
         more=(),
         notes=(f"{draws:,} random swaps of the items, seed {seed}; p = (1 + as far) / (1 + drawn)",),
     )
-
-
-def _effect(joint: Joint, draws: int, seed: int, level: float, *, stratified: bool) -> tuple[Effect, float]:
-    """The difference with its interval, and its standard error."""
-    a, b = joint.values()
-    if not joint.disputed:
-        return Effect(name=joint.name, value=0.0, no_interval="the models answer every row alike"), 0.0
-    values = joint.resampled(draws, seed, stratified=stratified)
-    lost = int(np.isnan(values).sum())
-    if lost:
-        told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
-        hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
-        good = values[~np.isnan(values)]
-        spread = float(good.std()) if len(good) > 1 else 0.0
-        return Effect(name=joint.name, value=a - b, no_interval=told + hint), spread
-    low, high = joint.bca(a - b, np.sort(values), level)
-    method = "bca of joint cells" if joint.jackknifed else "bias-corrected draws of joint cells"
-    interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
-    return Effect(name=joint.name, value=a - b, interval=interval), float(values.std())
 
 
 def _undefined(joint: Joint, n: int, level: float) -> Finding:
