@@ -127,7 +127,8 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
 def of_whole(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None) -> list[Measure]:
     """The measures of the whole table that fit a task, and the scores if there are some."""
     if wanted is not None:
-        return [m for m in wanted if m.takes in ALL_CLASSES or task is Task.BINARY]
+        fitting = [m for m in wanted if not m.from_scores or m.only in (None, task)]
+        return [m for m in fitting if m.takes in ALL_CLASSES or task is Task.BINARY]
     every = [m for m in REGISTRY if not m.needs and m.only in (None, task) and _fits(m, scored)]
     if task is Task.BINARY:
         # Averages over the two classes are there on request; in a binary table they crowd out what is asked.

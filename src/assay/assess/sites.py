@@ -39,6 +39,8 @@ def site_tally(assessment: Assessment, *, site: str | None = None, smallest_cell
     if site is not None and not site.strip():
         raise PlanError("option-unknown", "the name of the site is empty", where="site", fix="name it, or leave it out")
     grouped, notes = _protected(assessment, smallest_cell)
+    if assessment.scores is not None:
+        notes = [*notes, "scores stay at the site: which row has which score can be told from their tally"]
     tallies = {"confusion": assessment.confusion.to_json(), "groups": grouped.to_json()}
     plan = {"given": "site tally", **assessment.settings.to_json(), "data": {"smallest_cell": smallest_cell}}
     whole = assessment.record

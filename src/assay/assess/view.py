@@ -132,6 +132,12 @@ class View(Mapping[str, Estimate]):
             stated = 'state it: scores="probability" (--scores probability)'
             fix = stated if self.scores is not None else "give score=... (--score)"
             raise PlanError("measure-unfit", f"{measure.name} {why}", fix=fix)
+        if measure.only not in (None, self.task):
+            raise PlanError(
+                "measure-unfit",
+                f"{measure.name} is for {measure.only} tasks, and this one is {self.task}",
+                fix="`assay measures --task` lists what fits",
+            )
         return self.scores
 
     def _value(self, measure: Measure) -> Value:

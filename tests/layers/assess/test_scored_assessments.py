@@ -292,3 +292,18 @@ def test_a_frame_of_scores_is_matched_by_its_column_names():
     b = assay.assess(truth=KINDS, score=MATRIX[:, [1, 2, 0]], scores="probability")
     assert a.scores.whole == b.scores.whole
     assert a.labels == (0, 1, 2)
+
+
+def test_a_measure_of_many_classes_does_not_fit_two():
+    a = assay.assess(**GIVEN, threshold=0.4, measures=["curves", "recall"])
+    assert "auroc" in a
+    assert "auroc_macro" not in set(a)
+    with pytest.raises(assay.PlanError, match="is for multiclass tasks"):
+        a["auroc_macro"]
+
+
+def test_scores_stay_at_the_site():
+    a = assay.assess(**GIVEN, threshold=0.4)
+    shared = a.tally(site="north", smallest_cell=1)
+    assert "scores" not in shared["tallies"]
+    assert "scores stay at the site" in " ".join(shared["notes"])

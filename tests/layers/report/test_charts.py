@@ -18,7 +18,7 @@ from assay.report.html import policy, render, slider, stylesheet
 from assay.report.markdown import render as markdown
 from assay.report.terminal import summary
 from tests.layers.report import examples
-from tests.layers.report.test_browser import FLAGS
+from tests.layers.report.test_browser import FLAGS, watched
 
 
 def scored(rows=1000, *, threshold=0.4, scores="probability", grouped=True, **more):
@@ -173,3 +173,14 @@ def test_the_slider_moves_point_cells_and_rates_together(browser, tmp_path):
     for name in ("t-now", "c-tp", "c-fp", "c-fn", "c-tn", "r-recall", "r-prec"):
         assert told["back"][name] == told["start"][name]
     assert told["words"].startswith("threshold 0.4, recall ")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("made", [scored, many], ids=["two classes", "four classes"])
+def test_a_page_with_curves_is_readable_on_a_phone(browser, tmp_path, made, theme):
+    flags = ["--blink-settings=preferredColorScheme=0"] if theme == "dark" else []
+    seen, complaints = watched(browser, tmp_path, render(made().record), *flags)
+    assert not complaints
+    assert (seen["images"], seen["dialogs"], seen["loaded"]) == (0, 0, [])
+    assert seen["faint"] == []
+    assert (seen["shut"], seen["open"]) == (360, 360)

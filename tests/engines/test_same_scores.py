@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same scores through every engine give the identical tally, one by one and in bins."""
+
+from __future__ import annotations
+
+import duckdb
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+import pytest
+
+import assay
+from assay.tally.binned import bin_map, binned
+from assay.tally.scorebins import PROBABILITY, REAL
+from assay.tally.scoreframes import with_places
+
+ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]
+
+
+def given(kind, frame, folder):
+    writers = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson", "arrow": "write_ipc"}
+    if kind in writers:
+        path = folder / f"rows.{kind}"
+        getattr(frame, writers[kind])(path)
+        return path
+    made = {
+        "polars": lambda: frame,
+        "lazy": frame.lazy,
+        "pandas": frame.to_pandas,
+        "pyarrow": frame.to_arrow,
+        "duckdb": lambda: duckdb.connect().from_arrow(frame.to_arrow()),
+    }
+    return made[kind]()
+
+
+def rows(n=700):
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, n)
+    matrix = rng.dirichlet(np.ones(3) * 0.4, n)
+    return pl.DataFrame(
+        {
+            "y": np.array(["cat", "dog", "eel"])[truth],
+            **{f"p_{name}": matrix[:, i] for i, name in enumerate(("cat", "dog", "eel"))},
+            "logit": np.round(rng.normal(size=n) * 30, 1),
+            "ill": np.where(truth == 0, "yes", "no"),
+            "group": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_one_column_of_scores(kind, tmp_path):
+    frame = rows()
+    a = assay.assess(
+        data=given(kind, frame, tmp_path), truth="ill", score="logit", threshold=0.5, positive="yes", group="group"
+    )
+    b = assay.assess(
+        truth=frame["ill"].to_list(),
+        score=frame["logit"].to_numpy(),
+        threshold=0.5,
+        positive="yes",
+        group={"group": frame["group"].to_list()},
+    )
+    assert a.confusion == b.confusion
+    assert a.scores.whole == b.scores.whole
+    assert a.scores.groups == b.scores.groups
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_one_column_for_each_class(kind, tmp_path):
+    frame = rows()
+    names = ["p_cat", "p_dog", "p_eel"]
+    a = assay.assess(data=given(kind, frame, tmp_path), truth="y", score=names, scores="probability")
+    b = assay.assess(
+        truth=frame["y"].to_list(),
+        score=frame.select(names).to_numpy(),
+        labels=["cat", "dog", "eel"],
+        scores="probability",
+    )
+    assert a.confusion == b.confusion
+    assert a.scores.whole == b.scores.whole
+    assert a.scores.ranks == b.scores.ranks
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "parquet"])
+def test_bins_counted_in_an_engine_are_those_of_the_exact_tally(kind, tmp_path):
+    frame = rows()
+    for column, probability in (("p_cat", True), ("logit", False)):
+        a = assay.assess(
+            data=given(kind, frame, tmp_path),
+            truth="ill",
+            score=column,
+            scores="probability" if probability else "any",
+            threshold=0.5,
+            positive="yes",
+            group="group",
+            exact_scores=20,
+        )
+        b = assay.assess(truth=frame["ill"].to_list(), score=frame[column].to_numpy(), threshold=0.5, positive="yes")
+        expected = binned(b.scores.whole, bin_map(probability=probability))
+        assert a.scores.whole == expected
+        np.testing.assert_array_equal(a.scores.whole.columns[0].only, expected.columns[0].only)
+        low, high = a["auroc"].bracket
+        assert low <= b["auroc"].value <= high
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb"])
+def test_every_engine_puts_every_score_into_the_same_bin(kind):
+    rng = np.random.default_rng(9)
+    edges = 2.0 ** -rng.integers(0, 1074, 300)
+    probabilities = np.concatenate([rng.random(2000), edges, 1 - edges, np.nextafter(edges, 0), [0, 1, 0.5, 5e-324]])
+    wild = rng.normal(size=2000) * 10.0 ** rng.uniform(-12, 12, 2000)
+    reals = np.concatenate([wild, [0.0, -0.0, 2.0**32, -(2.0**32), 1e300, -1e300, 2.0**-32, np.nextafter(2.0**32, 0)]])
+    for bins, scores in ((PROBABILITY, probabilities), (REAL, reals)):
+        frame = pl.DataFrame({"s": scores})
+        native = given(kind, frame, None)
+        found = with_places(nw.from_native(native), bins).select("b")
+        eager = found.collect() if isinstance(found, nw.LazyFrame) else found
+        np.testing.assert_array_equal(eager.get_column("b").to_numpy().astype(np.int64), bins.place(scores))
