@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.assess.merging import merge
     from assay.assess.record import Record
     from assay.assess.run import assess, load
+    from assay.assess.scorer import scorer
     from assay.core.errors import (
         AssayError,
         EngineError,
@@ -56,6 +57,7 @@ __all__ = [
     "measure",
     "measures",
     "merge",
+    "scorer",
 ]
 
 _HOMES = {
@@ -73,6 +75,7 @@ _HOMES = {
     "merge": "assay.assess.merging",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",
+    "scorer": "assay.assess.scorer",
 }
 
 

@@ -86,6 +86,7 @@ CODES: dict[str, str] = {
     "value-out-of-domain": "A value lies outside what it can be.",
     "measure-unfit": "The measure does not fit the task.",
     "criterion-unreadable": "An acceptance criterion is not written as one.",
+    "measure-undefined": "A scorer must give a number, and the measure has none on these rows.",
     "plan-unreadable": "A file is not a plan in TOML, YAML or JSON.",
     "plan-invalid": "A plan has errors; all of them are listed with their lines.",
     "plan-too-deep": "A plan is nested more than 32 levels deep.",
