@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every number a reader meets in a report is in its Record: the files are read back and compared.
+
+A value with its interval must be one estimate, all three numbers of it; a part of a whole must be a numerator and its
+denominator; what is left must be a number of the Record, a margin of its tallies, or stand in a declared text.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+import random
+import re
+from fractions import Fraction
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from pypdf import PdfReader
+
+import assay
+from assay.app.running import demo_files, run_file
+from assay.assess.errata import errata
+from assay.assess.rendering import BINARY, RENDERERS
+from assay.measures import REGISTRY
+from assay.report import sentences
+from assay.report.document import OF_CLASS
+from tests.layers.report import examples
+
+NUMBER = r"(?:-?infinite|[-−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
+TRIPLE = re.compile(rf"(?<![\w.,-])({NUMBER})\*{{0,2}} \(?({NUMBER})(?: to |–)({NUMBER})(?![\w.])")
+PARTS = re.compile(r"(?<![\w.,-])(\d[\d,.]*) of (\d[\d,.]*)(?![\w.])")
+PRECISE = re.compile(r"(?<![\w.,-])-?\d+\.\d{3,}(?:e[+-]?\d+)?(?![\w.])")
+LARGE = re.compile(r"(?<![\w.,-])\d[\d,]*\d(?! ?%|[\w-]|[.,]\d)")
+PERCENT = re.compile(r"(?<![\w.,-])([<>]?)(\d+) %")
+SMALLEST = 40
+"""Whole numbers below this may be numbers of pages, sections and bins."""
+
+
+class Words(HTMLParser):
+    """What a reader of a page sees: texts, but no style, no script and no numbers of axes."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts, self.hidden = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if self.hidden:
+            self.hidden.append(tag)
+        elif tag in {"style", "script", "title", "desc"} or (tag == "g" and ("class", "ax") in attrs):
+            self.hidden = [tag]
+
+    def handle_endtag(self, tag):
+        if self.hidden and tag in self.hidden:
+            while self.hidden.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.texts.append(data)
+
+
+def html(record):
+    reader = Words()
+    reader.feed(RENDERERS[".html"](record))
+    return " ".join(" ".join(reader.texts).split())
+
+
+def markdown(record):
+    return " ".join(re.sub(r"\\(?=[^\w\s])|[|`]", " ", RENDERERS[".md"](record)).split()).replace("* ", " ")
+
+
+def pdf(record):
+    pages = PdfReader(io.BytesIO(BINARY[".pdf"](record))).pages
+    shown = " ".join(page.extract_text() for page in pages).replace("\u200b", "")
+    return " ".join(re.sub(r"(?: \.){3,} \d+", " ", shown).split())
+
+
+FORMS = {"html": html, "markdown": markdown, "pdf": pdf}
+
+
+def read(text):
+    plain = text.replace(",", "").replace("−", "-")
+    return {"infinite": math.inf, "-infinite": -math.inf}.get(plain) or float(plain)
+
+
+def rounded(text, number):
+    """Whether a text is a number, rounded to the digits it shows."""
+    if number is None:
+        return False
+    shown = read(text)
+    if math.isinf(shown) or math.isinf(number):
+        return shown == number
+    if "e" in text:
+        return math.isclose(shown, number, rel_tol=0.06)
+    digits = len(text.partition(".")[2])
+    return abs(shown - number) <= 0.5 * 10**-digits * 1.0001 + 1e-12
+
+
+def leaves(content):
+    if isinstance(content, dict):
+        for one in content.values():
+            yield from leaves(one)
+    elif isinstance(content, list):
+        for one in content:
+            yield from leaves(one)
+    else:
+        yield content
+
+
+def real(content):
+    return float(content) if content is not None else None
+
+
+class Known:
+    """What a Record and the declarations hold, ready to be asked."""
+
+    def __init__(self, record):
+        estimates = record["estimates"]
+        self.triples = [tuple(real(one.get(k)) for k in ("value", "low", "high")) for one in estimates]
+        self.parts = {
+            tuple(float(Fraction(str(one[k]))) for k in ("numerator", "denominator"))
+            for one in estimates
+            if one.get("denominator") is not None
+        }
+        every = list(leaves(json.loads(record.to_text())))
+        self.numbers = {float(one) for one in every if isinstance(one, (int, float)) and not isinstance(one, bool)}
+        whole = {one["measure"] for one in estimates if one.get("class") is None and one.get("slice") is None}
+        self.numbers |= set(_derived(record)) | {len(whole), len(whole | set(OF_CLASS))}  # entries of the glossary
+        told = [one for one in every if isinstance(one, str)] + [json.dumps(record["plan"])]
+        self.words = set(re.findall(r"\d+(?:[.,]\d+)*", " ".join([*told, declared()])))
+        for curve in record.get("curves", ()):
+            self.triples += [tuple(map(real, one[4:])) for one in (curve.get("reliability") or {}).get("bins", ())]
+            edges = (curve.get("histogram") or {}).get("edges", ())
+            self.triples += [(None, *pair) for pair in itertools.pairwise(edges)]
+        self.shares = {float(record["plan"]["level"]), *_shares(record)}
+
+    def wrong(self, text):
+        """Numbers of a text that cannot be accounted for."""
+        found = []
+        for match in TRIPLE.finditer(text):
+            value, low, high = match.groups()
+            near = [a is None or rounded(value, a) for a, b, c in self.triples if rounded(low, b) and rounded(high, c)]
+            if not any(near):
+                found.append(match.group())
+        rest = TRIPLE.sub(" ", text)
+        for match in PARTS.finditer(rest):
+            pair = tuple(read(one.rstrip(".,")) for one in match.groups())
+            if pair[1] >= SMALLEST and pair not in self.parts and not set(pair) <= self.numbers:
+                found.append(match.group())
+        for sign, whole in PERCENT.findall(rest):
+            # A share that is not nothing is never shown as 0, and one that is not all never as 100.
+            bounds = {"<": (0, 0.01), ">": (0.99, 1), "": (int(whole) / 100 - 0.00501, int(whole) / 100 + 0.00501)}
+            low, high = bounds[sign]
+            if not any(low <= share <= high for share in self.shares):
+                found.append(f"{sign}{whole} %")
+        rest = PARTS.sub(" ", rest)
+        for match in (*PRECISE.finditer(rest), *LARGE.finditer(rest)):
+            token = match.group()
+            if token.lstrip("-") in self.words or (read(token) < SMALLEST and "." not in token):
+                continue
+            if not any(rounded(token, number) for number in self.numbers):
+                found.append(token)
+        return found
+
+
+def _shares(record):
+    """Of every cell of the whole table its share of the true class."""
+    table = record["tallies"]["confusion"]
+    cells = [(t, float(Fraction(str(n if not isinstance(n, list) else n[0])))) for t, _, n in table["cells"]]
+    for truth, n in cells:
+        yield n / sum(m for t, m in cells if t == truth)
+
+
+def _derived(record):
+    """Margins of the tallies, and what follows from the cells at each threshold of a curve."""
+    tallies = record["tallies"]
+    tables = [tallies["confusion"], *(one["confusion"] for levels in tallies["groups"].values() for one in levels)]
+    for table in tables:
+        cells = [(t, p, float(Fraction(str(n if not isinstance(n, list) else n[0])))) for t, p, n in table["cells"]]
+        k = range(len(table["labels"]))
+        for axis in (0, 1):
+            yield from (sum(cell[2] for cell in cells if cell[axis] == i) for i in k)
+        yield from (cell[2] for cell in cells)
+        yield sum(cell[2] for cell in cells if cell[0] == cell[1])
+        yield sum(cell[2] for cell in cells)
+    for curve in record.get("curves", ()):
+        p, n = float(curve["positives"]), float(curve["negatives"])
+        for _, tp, fp in curve["points"]:
+            yield from (tp / p, 1 - fp / n, p - tp, n - fp, *((tp / (tp + fp),) if tp + fp else ()))
+
+
+@cache
+def declared():
+    """Texts that stand in reports whatever the data are."""
+    texts = []
+    for one in REGISTRY:
+        texts += [
+            one.formula,
+            one.says,
+            one.range_shown,
+            one.chance or "",
+            one.symbol,
+            *one.also,
+            *map(str, one.source),
+        ]
+    for one in errata():
+        texts += [one.id, one.title, one.reading, one.source, one.where]
+    texts += [sentences.ORIENTATION, *sentences.METHODS.values(), "ISO/IEC TS 4213:2022"]
+    return " ".join(texts)
+
+
+@cache
+def scored():
+    rng = np.random.default_rng(4)
+    truth = rng.random(300) < 0.4
+    score = np.clip(truth * 0.3 + rng.random(300) * 0.7, 0, 1)
+    return assay.assess(truth=truth, score=score, scores="probability", threshold=0.5)
+
+
+@cache
+def made(name):
+    if name == "scored":
+        return scored().record
+    if name in ("binary", "multiclass"):
+        return examples.pinned(name)
+    if name == "classes":
+        return examples.classes(12).record
+    return next(run_file(path, quiet=True, **roles).record for found, path, roles in demo_files() if found == name)
+
+
+EXAMPLES = ["screening", "waste", "binary", "multiclass", "classes", "scored"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_number_of_a_report_is_in_its_record(name, form):
+    text = FORMS[form](made(name))
+    assert len(TRIPLE.findall(text)) > 20
+    assert Known(made(name)).wrong(text) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["screening", "waste"])
+def test_every_headline_and_every_group_of_the_examples_is_there(name, form):
+    """The other way round: what the Record lists of whole and groups stands in the report."""
+    text = FORMS[form](made(name))
+    shown = [tuple(map(read, found)) for found in TRIPLE.findall(text)]
+    for one in made(name)["estimates"]:
+        if one["class"] is None and one["slice"] is None and one["value"] is not None and one.get("low") is not None:
+            triple = [real(one[k]) for k in ("value", "low", "high")]
+            near = [
+                all(a == b or abs(a - b) < 6e-4 * max(1, abs(b)) for a, b in zip(t, triple, strict=True)) for t in shown
+            ]
+            assert any(near), one["measure"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_changed_digit_is_found(form):
+    """The check itself is checked: one digit of one value or interval is changed, forty times."""
+    record = made("screening")
+    text, known = FORMS[form](record), Known(record)
+    rng = random.Random(7)
+    places = [m.start(i) + 4 for m in TRIPLE.finditer(text) for i in (1, 2, 3) if re.fullmatch(r"0\.\d{3}", m.group(i))]
+    assert len(places) > 100
+    for place in rng.sample(places, 40):
+        other = str((int(text[place]) + rng.randint(2, 8)) % 10)
+        changed = text[:place] + other + text[place + 1 :]
+        assert known.wrong(changed), changed[place - 40 : place + 20]
