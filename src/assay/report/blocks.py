@@ -52,3 +52,8 @@ def panels(charts: Iterable[str], *, alt: str) -> Block:
 def text(shown: str, *, below: str = "", warn: bool = False, soft: bool = False, code: bool = False) -> Json:
     """What stands in a cell."""
     return {"text": breakable(shown), "below": breakable(below), "warn": warn, "soft": soft, "code": code}
+
+
+def across(shown: str, columns: int) -> Json:
+    """The one cell of a row that heads the rows below it."""
+    return {"text": breakable(shown), "span": columns}

@@ -15,6 +15,7 @@ from assay.report.figures import Point, axis, bar, forest
 from assay.report.labels import fitted
 from assay.report.printable import breakable
 from assay.report.scorepaper import scores
+from assay.report.statementpaper import conformity, controls
 
 MANY_LEVELS: Final = 12
 """Beyond, a group gets charts of its first measures only; the table has them all."""
@@ -38,6 +39,8 @@ def sections(document: Document) -> list[Json]:
         ("Class by class", _classes(document)),
         ("Averages over classes", _averages(document)),
         ("Group by group", _groups(document)),
+        ("Conformity", conformity(document.statement)),
+        ("Controls", controls(document.statement)),
         ("All measures", _measures(document)),
         ("Where every row went", _rows(document)),
         ("How it was computed", _method(document)),

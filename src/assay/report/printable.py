@@ -39,13 +39,14 @@ COVERED: Final = (
     (0x2126, 0x2151),
     (0x2190, 0x22FF),  # arrows, operators
     (0x2500, 0x25FF),  # lines, blocks, shapes
-    (0x2713, 0x2714),  # ticks and crosses
+    (0x270E, 0x270E),  # pencil, ticks and crosses
+    (0x2713, 0x2714),
     (0x2717, 0x2718),
 )
 """What the fonts hold together, less what is rare; a test typesets all of it."""
 PLAIN: Final = 0x017F
 """Up to here every font has every character, so that no mixture of fonts can fail."""
-SIGNS: Final = frozenset("∅△−–…✓✗┃→↓≥≤×·’")
+SIGNS: Final = frozenset("∅△−–…✓✗✎○┃→↓≥≤×·’²")
 """What reports themselves say beyond that."""
 
 _STARTS: Final = [start for start, _ in COVERED]

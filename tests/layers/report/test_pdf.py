@@ -293,6 +293,23 @@ def test_scores_are_drawn_and_their_operating_points_listed():
         assert part in shown
 
 
+def test_a_conformity_statement_is_printed_row_by_row():
+    def row(name, clause, demand, verdict, says):
+        told = {"id": name, "clause": clause, "strength": "shall", "demand": demand, "verdict": verdict, "says": says}
+        return {**told, "answer": "two readers", "evidence": [], "parts": []}
+
+    rows = [
+        row("R-5.1-1", "5.1", "The task is #fixed.", "pass", "it is"),
+        row("R-A-1", "Annex A", "Labels are true.", "declared", "stated: $truth$"),
+    ]
+    counts = {"pass": 1, "fail": 0, "suspect": 0, "declared": 1, "no-evidence": 0, "n/a": 0}
+    judged = {"overall": "conforming by declaration", "document": "TS", "says": "so", "counts": counts, "rows": rows}
+    shown = words(pdf.render(Record({**examples.pinned("binary"), "conformity": judged})))
+    for part in ("conforming by declaration", "Clause 5.1", "R-5.1-1", "The task is #fixed.", "✎ declared", "$truth$"):
+        assert part in shown
+    assert shown.index("conforming by declaration") < shown.index("Headline measures")
+
+
 def test_a_comparison_is_typeset_with_its_record_attached(tmp_path):
     from assay.assess.comparing import compare
 
