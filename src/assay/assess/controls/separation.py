@@ -41,29 +41,26 @@ def overlap(q: Inquiry) -> Iterator[Outcome]:
 
 
 def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tuple[Verdict, str, dict[str, Any]]:
-    """Ids first, then contents, then near-duplicates; one array of hashes a side is held at a time."""
+    """Ids first, then contents, then near-duplicates."""
     column, features = q.plan.columns.id, q.plan.columns.features or []
     facts: dict[str, Any] = {"splits": [a, b]}
     looked, bad = [], []
     if column is not None and mine.has(column) and other.has(column):
-        ids = mine.hashes(column)
-        facts |= {"rows": len(ids), "shared_ids": ids.found_in(other.hashes(column))}
+        facts |= {"rows": mine.rows(), "shared_ids": mine.shared(other, column).rows}
         looked.append("ids")
         if facts["shared_ids"]:
             bad.append(f"{counted(facts['shared_ids'], 'row')} of {a} {_are(facts['shared_ids'])} in {b} by id")
     near = False
     if features and mine.has(*features) and other.has(*features):
-        contents = mine.hashes(*features)
-        same = contents.found_in(other.hashes(*features))
-        facts |= {"rows": len(contents), "same_content": same, "distinct_contents": len(contents.distinct())}
+        same = mine.shared(other, *features).rows
+        facts |= {"rows": mine.rows(), "same_content": same}
         looked.append("contents")
-        nearly = mine.hashes(*features, nearly=True).found_in(other.hashes(*features, nearly=True))
-        facts["nearly_same"] = max(0, nearly - same)
+        facts["nearly_same"] = max(0, mine.shared(other, *features, nearly=True).rows - same)
         near = bool(facts["nearly_same"])
         if same and not q.signed(q.plan.leakage.coincide):
             bad.append(f"{counted(same, 'row')} of {a} {_are(same)} in {b} by content")
         elif same:
-            near = True
+            near, facts["distinct_contents"] = True, mine.distinct(*features)
     if not looked:
         return "no-evidence", "neither ids nor features are declared, so nothing can be compared", facts
     if bad:
@@ -103,11 +100,10 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
         return
     rows = subjects = 0
     for mine in test.values():
-        hashes = mine.hashes(column)
         for other in train.values():
-            theirs = other.hashes(column)
-            rows += hashes.found_in(theirs)
-            subjects += hashes.distinct().found_in(theirs)
+            found = mine.shared(other, column)
+            rows += found.rows
+            subjects += found.distinct
     facts = {"shared_subjects": subjects, "affected_rows": rows}
     said = (
         f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {_are(subjects)} in training too"
@@ -202,7 +198,7 @@ def folds(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
         return
     by = [column, "repetition"] if table.has("repetition") else [column]
-    repeated = table.hashes(*by).repeated
+    repeated = table.rows() - table.distinct(*by)
     cells = table.table(*[*by[1:], "fold"]) or {}
     sizes: dict[Any, list[int]] = {}
     for (*round_, _), n in cells.items():
