@@ -97,9 +97,9 @@ def parts_of(loaded: LoadedPlan) -> tuple[Part, ...]:
     splits = {name: one for name, one in splits_of(loaded, "test").items() if one.path is not None}
     if not splits:
         raise _lack(where, "a test split with a file", '[data.test] path = "..."')
-    models = {name: one for name, one in plan.models.items() if one.predicted is not None}
+    models = {name: one for name, one in plan.models.items() if one.counted}
     if not models:
-        raise _lack(where, "a model with predictions", '[models.NAME] predicted = "COLUMN"')
+        raise _lack(where, "a model with predictions", '[models.NAME] predicted = "COLUMN", or score and threshold')
     return tuple(
         _part(loaded, model, one, split, split_) for split, split_ in splits.items() for model, one in models.items()
     )
@@ -133,11 +133,18 @@ def count_part(
 ) -> Assessment:
     """The assessment of one part, with the plan it followed."""
     plan = frozen.loaded.plan
-    reading, intervals = plan.reading, plan.intervals
+    reading, intervals, model = plan.reading, plan.intervals, plan.models[part.model]
+    # A pin would be asked of the validation file too; every split is held against its own pin when controls open it.
+    pinned = part.pinned if model.threshold_from is None else None
     found = assess(
         data=str(part.path),
         truth=plan.columns.truth,
-        predicted=plan.models[part.model].predicted,
+        predicted=model.predicted,
+        score=model.score,
+        scores=model.scores,
+        threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
+        threshold_from=_elsewhere(frozen.loaded, model),
+        operating_points=plan.metrics.operating_points or () if model.score is not None else (),
         weight=plan.columns.weight,
         group=columns_by_group(frozen.loaded) or None,
         positive=plan.task.positive,
@@ -150,9 +157,7 @@ def count_part(
         undefined=plan.metrics.undefined,
         missing=reading.missing,
         unknown=reading.unknown,
-        reading=Reading(
-            delimiter=reading.delimiter, decimal=reading.decimal, max_rows=reading.max_rows, sha256=part.pinned
-        ),
+        reading=Reading(delimiter=reading.delimiter, decimal=reading.decimal, max_rows=reading.max_rows, sha256=pinned),
         limits=limits,
         spelled=True,
         progress=progress,
@@ -160,6 +165,16 @@ def count_part(
     _demand_rows(frozen.loaded, part, found)
     _demand_task(frozen.loaded, part, found)
     return found.with_evidence(plan=frozen.to_json(part.model, part.split))
+
+
+def _elsewhere(loaded: LoadedPlan, model: Model) -> str | None:
+    """The file of the split on which a threshold is chosen."""
+    if model.threshold_from is None:
+        return None
+    place = loaded.plan.data[model.threshold_from].path
+    if place is None:
+        raise _lack(visible(loaded.path), "the file", f'[data.{model.threshold_from}] path = "..."')
+    return str(loaded.folder / place)
 
 
 def _demand_rows(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
@@ -249,6 +264,7 @@ def examined(loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watc
             assessment=assessment,
             estimates=tuple(record["estimates"]),
             findings=tuple(record["findings"]),
+            points=tuple(record.get("operating_points", ())),
             counted_at=began,
         )
         checked = (*shared, *run_controls(inquiry, "assessment"))

@@ -140,3 +140,54 @@ def test_the_schema_of_a_plan_is_printed():
 
 def test_the_drafted_plan_holds_the_digest_of_the_file(predictions):
     assert len(tomllib.loads(drafted(predictions))["data"]["test"]["sha256"]) == 64
+
+
+def test_scores_and_a_threshold_chosen_on_validation_data_follow_the_plan(tmp_path):
+    import random
+
+    rng = random.Random(3)
+    for name in ("validation", "test"):
+        rows = [(i, rng.random() < 0.4) for i in range(300)]
+        text = "".join(
+            f"{name}{i},{'yes' if y else 'no'},{min(1, max(0, rng.gauss(0.6 if y else 0.4, 0.2))):.4f}\n"
+            for i, y in rows
+        )
+        (tmp_path / f"{name}.csv").write_text("id,truth,score\n" + text, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(
+        """
+[task]
+type = "binary"
+classes = ["no", "yes"]
+positive = "yes"
+[columns]
+truth = "truth"
+id = "id"
+[metrics]
+measures = ["auroc", "recall", "specificity"]
+operating_points = [0.3, 0.7]
+[models.A]
+score = "score"
+scores = "probability"
+threshold_rule = "youden"
+threshold_from = "validation"
+[data.validation]
+path = "validation.csv"
+[data.test]
+path = "test.csv"
+""",
+        encoding="utf-8",
+    )
+    done = assay("run", tmp_path / "plan.toml", "--json", "-q", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert {one["measure"] for one in record["estimates"]} >= {"auroc", "recall", "specificity"}
+    found = {one["check"]: one["verdict"] for one in record["controls"] if one["part"] is None}
+    assert (found["CHK-OPP"], found["CHK-THRESH"]) == ("pass", "pass")
+
+
+def test_a_threshold_chosen_on_test_data_is_an_error_of_the_plan(tmp_path):
+    text = "[models.A]\nscore = 's'\nthreshold_rule = 'youden'\nthreshold_from = 'test'\n[data.test]\n"
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    done = assay("plan", "check", tmp_path / "plan.toml")
+    assert done.returncode == 2
+    assert "chosen on test data" in done.stderr

@@ -37,6 +37,7 @@ class Inquiry:
     assessment: Assessment | None = None
     estimates: tuple[Mapping[str, Any], ...] = ()
     findings: tuple[Mapping[str, Any], ...] = ()
+    points: tuple[Mapping[str, Any], ...] = ()
     counted_at: str = ""
     splits: Mapping[str, SplitRows] = field(default_factory=dict)
     predictions: Mapping[str, SplitRows] = field(default_factory=dict)

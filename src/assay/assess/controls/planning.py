@@ -231,7 +231,7 @@ def sizes(q: Inquiry) -> Iterator[Outcome]:
 )
 def significance(q: Inquiry) -> Iterator[Outcome]:
     """Tests, or why there are none."""
-    counted_models = [name for name, one in q.plan.models.items() if one.predicted is not None]
+    counted_models = [name for name, one in q.plan.models.items() if one.counted]
     if q.findings:
         yield Outcome(verdict="pass", says=f"{counted(len(q.findings), 'test')} reported")
     elif q.signed(q.plan.tests.none):

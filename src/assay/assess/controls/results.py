@@ -143,6 +143,52 @@ def coverage(q: Inquiry) -> Iterator[Outcome]:
 
 
 @control(
+    "CHK-OPP",
+    looks_for="declared operating points without counts",
+    clause=TS4213("8"),
+    passes_when="right and wrong answers are counted at every declared operating point, and at one at least",
+    scope="assessment",
+)
+def operating_points(q: Inquiry) -> Iterator[Outcome]:
+    """Counts at the operating points."""
+    there = [float(one["threshold"]) for one in q.points if one.get("threshold") is not None]
+    lacking = [point for point in q.plan.metrics.operating_points or () if point not in there]
+    if not there:
+        yield Outcome(
+            verdict="no-evidence", says="there are no scores, so there is no operating point but the labels' own"
+        )
+    elif lacking:
+        yield Outcome(verdict="fail", says=f"not counted at {listed(lacking)}", facts={"lacking": lacking})
+    else:
+        yield Outcome(verdict="pass", says=f"counted at {listed(there)}", facts={"thresholds": there})
+
+
+@control(
+    "CHK-THRESH",
+    looks_for="a decision threshold chosen on test data",
+    clause=TS4213("5.3.10"),
+    passes_when="the threshold was chosen by rule on data that are no test data",
+    scope="assessment",
+)
+def threshold(q: Inquiry) -> Iterator[Outcome]:
+    """The threshold was not chosen on the test data."""
+    used = next((one for one in q.points if one.get("in_force")), None)
+    if used is None:
+        yield Outcome(verdict="no-evidence", says="no threshold of a score is in force")
+        return
+    model, facts = q.plan.models.get(q.model), {"threshold": used.get("threshold"), "from": used.get("from")}
+    if used.get("optimistic"):
+        yield Outcome(verdict="fail", says="the threshold was chosen on the rows it is judged by", facts=facts)
+    elif model is not None and model.threshold_from is not None:
+        said = f"chosen by {model.threshold_rule} on {quoted(model.threshold_from)}"
+        yield Outcome(verdict="pass", says=said, facts=facts, inputs=q.digests(model.threshold_from))
+    elif q.signed(q.plan.tuning.test_unused):
+        yield Outcome(verdict="declared", says="stated: the test data were not used to choose it", facts=facts)
+    else:
+        yield Outcome(verdict="no-evidence", says="nobody says where the threshold comes from", facts=facts)
+
+
+@control(
     "CHK-KNOWN",
     looks_for="formulas that do not give the figures the standard prints",
     clause=TS4213("Annex A"),

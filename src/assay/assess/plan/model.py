@@ -116,6 +116,13 @@ class Model(Section):
     kind: Literal["model", "human", "published", "baseline"] = says("What it is.", "model", default="model")
     version: Text | None = says("Its version.", "2.1")
     predicted: Column | None = says("Column with its predicted labels.", "predicted")
+    score: Column | None = says(
+        "Column with its score of the positive class; alone, a threshold makes the labels.", "score"
+    )
+    scores: Literal["probability", "logit", "any"] = says("What the scores are.", "probability", default="any")
+    threshold: Real | None = says("Threshold of the score, chosen before (score >= threshold is positive).", 0.5)
+    threshold_rule: Text | None = says("Rule that chooses the threshold on another split.", "youden")
+    threshold_from: Name | None = says("The split on which the rule chooses.", "validation")
     predictions: Place | None = says("File with its predictions and the truth, if not the test split's own.", "a.csv")
     sha256: Sha256 | None = says("Digest of the model's artefact.")
     artefact: Place | None = says("The model's file; it is hashed before and after, and never opened.", "model.onnx")
@@ -127,6 +134,11 @@ class Model(Section):
     hyperparameters: dict[str, Hyperparameter] | None = says("Hyperparameters by name.")
     preprocessing: list[Step] | None = says("Steps before the model, in order; an empty list says there are none.")
     acceleration: Acceleration | None = says("Use of acceleration, by phase and family (PF-19).")
+
+    @property
+    def counted(self) -> bool:
+        """Whether it has predictions to count."""
+        return self.predicted is not None or self.score is not None
 
 
 class Metrics(Section):

@@ -76,7 +76,7 @@ def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
     splits = _table(document, "data")
     named: list[tuple[Path, object]] = [(("tuning", "data"), _table(document, "tuning").get("data"))]
     for model, one in _tables(document, "models"):
-        named.append((("models", model, "trained_on"), one.get("trained_on")))
+        named += [(("models", model, key), one.get(key)) for key in ("trained_on", "threshold_from")]
         for i, step in enumerate(_items(one.get("preprocessing"))):
             if isinstance(step, dict) and step.get("fitted_on") != "none":
                 named.append((("models", model, "preprocessing", i, "fitted_on"), step.get("fitted_on")))
@@ -195,6 +195,7 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
                 what='a channel that has a column is not constant: "column" and "constant" contradict each other',
                 fix="keep one of them",
             )
+    yield from _thresholds(document)
     truth = _table(document, "ground_truth")
     if ("annotations" in truth) != ("annotators" in truth):
         there, lacking = ("annotations", "annotators") if "annotations" in truth else ("annotators", "annotations")
@@ -207,6 +208,31 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
             what="choices were made on test data",
             fix="name the split they were made on; the standard allows none of the test data here (5.3.10)",
         )
+
+
+def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, one in _tables(document, "models"):
+        if ("threshold_rule" in one) != ("threshold_from" in one):
+            there = "threshold_rule" if "threshold_rule" in one else "threshold_from"
+            yield Problem(
+                path=("models", name, there), what="a rule needs the split it chooses on, and the split a rule"
+            )
+        for other in ("threshold_rule", "predicted"):
+            if "threshold" in one and other in one:
+                yield Problem(
+                    path=("models", name, "threshold"),
+                    what=f'"threshold" and "{other}" contradict each other',
+                    fix="keep one of them",
+                )
+        if {"threshold", "threshold_rule", "scores"} & set(one) and "score" not in one:
+            yield Problem(path=("models", name), what="a threshold and a kind of scores need a score column")
+        split = _table(document, "data").get(one.get("threshold_from", ""))
+        if isinstance(split, dict) and split.get("role", one["threshold_from"]) == "test":
+            yield Problem(
+                path=("models", name, "threshold_from"),
+                what="the threshold is chosen on test data",
+                fix="name a validation split",
+            )
 
 
 def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
