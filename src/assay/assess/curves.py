@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 POINTS: Final = 120
 """Points of a curve of two classes; with bands, a page of 1,000 rows stays below 150 KB."""
-CLASS_POINTS: Final = 60
+CLASS_POINTS: Final = 48
 MOST_CLASSES: Final = 12
 BAND: Final = 32
 """Places at which a band is held."""

@@ -54,7 +54,7 @@ def precision_recall(curve: Curve, place: Place | None = None) -> str:
         "".join(body),
         across=("recall", UNIT),
         up=("precision", UNIT),
-        head=curve.head,
+        head=curve.pr_head,
     )
 
 

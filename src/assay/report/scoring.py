@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 from assay.core.text import figure, visible
 from assay.report import scoresentences as sentences
 from assay.report.entries import Entry, amount, entry, prose, real
+from assay.report.labels import fitted
 from assay.tally.base import count_from_json
 
 Ends: TypeAlias = tuple[float, float, float, float, float]
@@ -17,6 +18,8 @@ Ends: TypeAlias = tuple[float, float, float, float, float]
 LISTED: Final = 21
 """Points of a curve that its table lists; the Record has the others."""
 MOST_PANELS: Final = 6
+HEAD: Final = 26
+"""Cells of a class name above its chart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,7 @@ class Curve:
 
     label: str
     head: str
+    pr_head: str
     area: str
     precision_area: str
     prevalence: float
@@ -245,7 +249,8 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
     listed = sorted({*range(0, len(cells), step), len(cells) - 1})
     return Curve(
         label=label,
-        head=label,
+        head=_head(label, area),
+        pr_head=_head(label, precision_area),
         area=area,
         precision_area=precision_area,
         prevalence=_share(positives, positives + negatives) or 0.0,
@@ -258,6 +263,12 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
         points=";".join(f"{'' if t is None else repr(t)},{tp:g},{fp:g}" for t, tp, fp in cells),
         default=_default(cells, now),
     )
+
+
+def _head(label: str, area: str) -> str:
+    """The head of a chart of one class among several; a chart of two classes needs none."""
+    shown = area.partition(" ")[0]
+    return f"{fitted(label, HEAD)}: {shown}" if label and shown else fitted(label, HEAD) if label else ""
 
 
 def _ends(band: Sequence[Sequence[float]]) -> tuple[Ends, ...]:

@@ -107,6 +107,13 @@ def test_a_page_with_curves_stays_small(rows, most):
     assert len(render(scored(rows).record).encode()) <= most
 
 
+def test_several_classes_share_two_cards_of_curves():
+    page = render(many().record)
+    assert page.count('<svg class="plot"') == 8
+    assert page.count("of each class against the rest, with its area") == 2
+    assert len(page.encode()) <= 150_000
+
+
 def test_operating_points_stand_in_the_terminal_and_in_markdown():
     record = scored(operating_points=[0.2, 0.6]).record
     for text in (summary(record, width=100), markdown(record)):
