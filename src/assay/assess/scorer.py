@@ -12,7 +12,7 @@ from assay.assess.run import assess
 from assay.assess.settings import ONE_CLASS
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.text import quoted
+from assay.core.text import listed, quoted
 from assay.core.traits import Better
 from assay.measures import Measure, parse
 from assay.measures.averages import Policy
@@ -117,7 +117,12 @@ def _answers(
     if len(named) == 2 and len(labels) == 2:  # noqa: PLR2004  binary
         chosen = named[-1] if positive is None else positive
         if chosen not in named:
-            raise PlanError("unknown-positive", f"the estimator knows no class {quoted(chosen)}", known=str(named))
+            raise PlanError(
+                "unknown-positive",
+                f"the estimator knows no class {quoted(chosen)}",
+                known=listed(named),
+                fix="state one of its classes: positive=...",
+            )
         return {"predicted": predicted, "score": given[:, named.index(chosen)], "scores": kind}
     return {"predicted": predicted, "score": {one: given[:, i] for i, one in enumerate(named)}, "scores": kind}
 
