@@ -48,7 +48,7 @@ def differences(findings: Sequence[Told], level: str) -> str:
         f'<svg class="wideplot" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 34}"'
         f' width="{width}" fill="currentColor" font-family="system-ui, sans-serif" font-size="{EM}">'
         f"<title>Differences between the models</title><desc>{escape(told)}</desc>"
-        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">Differences, in {unit}</text>'
+        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">Differences, first minus second, in {unit}</text>'
         f'<g class="lb">{"".join(labels)}</g><g transform="translate({LABEL + GAP} 0)">'
         f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
         f'<path class="rf" stroke="currentColor" stroke-dasharray="3 3" d="M{zero} {TOP - 6}V{bottom}"/>'
