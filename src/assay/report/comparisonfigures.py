@@ -43,12 +43,12 @@ def differences(findings: Sequence[Told], level: str) -> str:
         f'<text x="{_near(scale.at(t, 0, PLOT))}" y="{bottom + 14}">{_tick(t)}</text>' for t in scale.ticks
     )
     told = f"{len(rows)} differences with {level} intervals; filled points are significant, open ones are not."
-    unit = "points" if by > 1 else "units of the measure"
+    head = f"Differences, first minus second, in {'points' if by > 1 else 'units of the measure'}"
     return (
         f'<svg class="wideplot" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 34}"'
         f' width="{width}" fill="currentColor" font-family="system-ui, sans-serif" font-size="{EM}">'
         f"<title>Differences between the models</title><desc>{escape(told)}</desc>"
-        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">Differences, first minus second, in {unit}</text>'
+        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{head}</text>'
         f'<g class="lb">{"".join(labels)}</g><g transform="translate({LABEL + GAP} 0)">'
         f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
         f'<path class="rf" stroke="currentColor" stroke-dasharray="3 3" d="M{zero} {TOP - 6}V{bottom}"/>'

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label, in_order
@@ -19,6 +19,8 @@ from assay.core.traits import Task
 
 Locate: TypeAlias = Callable[[str, Label | None], str]
 """Role and label -> where its first rows stand, as text."""
+
+_PLAIN = (int, str)
 
 LONGEST = 4096
 EXACT = 2**53
@@ -32,16 +34,16 @@ def label_of(value: object, *, where: str) -> Label | None:
     >>> label_of(1.0, where="truth"), label_of("a", where="truth"), label_of(float("nan"), where="truth")
     (1, 'a', None)
     """
+    if type(value) in _PLAIN:  # first, because asking abstract classes takes longer than all the rest
+        return _text(value, where) if isinstance(value, str) else cast("int", value)
     if isinstance(value, Enum):
         value = value.value
     if absent(value):
         return None
     if isinstance(value, str):
         return _text(value, where)
-    if type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        return int(value)
+    if isinstance(value, numbers.Integral) or type(value).__name__ == "bool_":
+        return bool(value) if type(value).__name__ in ("bool", "bool_") else int(cast("int", value))
     if isinstance(value, (numbers.Real, Decimal)):
         return _whole(float(value), where)
     if isinstance(value, (list, tuple, dict, set)) or hasattr(value, "__len__"):
@@ -74,7 +76,7 @@ def absent(value: object) -> bool:
 
 
 def _text(value: str, where: str) -> str:
-    if len(value.encode("utf-8", "surrogatepass")) > LONGEST:
+    if 4 * len(value) > LONGEST and len(value.encode("utf-8", "surrogatepass")) > LONGEST:
         raise RowsError(
             "name-too-long",
             f"a label is {len(value):,} characters long",

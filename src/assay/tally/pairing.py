@@ -222,7 +222,10 @@ def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> li
     where = f"{source.where}, {source.shown(column)}"
     known: dict[tuple[type, object], Label | None] = {}
     found: list[Label | None] = []
-    for value in values.tolist():
+    items: list[Label | None] = values.tolist()
+    if set(map(type, items)) == {int}:
+        return items  # as they are: millions of ids need no second look
+    for value in items:
         key = (type(value), value)
         if key not in known:
             known[key] = label_of(value, where=where)
