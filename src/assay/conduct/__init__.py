@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training and testing models ourselves: splits, running them, and keeping what is finished."""

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schemes of cross-validation by name: what each deals rows by, and what tests its values admit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, cast
+
+import numpy as np
+
+from assay.conduct.splits import (
+    Fold,
+    Rows,
+    crossed,
+    dealt,
+    dealt_by_class,
+    dealt_by_class_and_group,
+    dealt_by_group,
+    demand_sound,
+    dice,
+    in_time,
+)
+from assay.core.errors import PlanError
+from assay.core.text import counted, nearest, visible
+from assay.inference.decisions import Kind
+
+RUNS: Final = 5
+INNER: Final = 1
+"""A second number beside repeat and fold, so that inner folds have chance of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheme:
+    """A way to make training and test parts of one data set."""
+
+    name: ClassVar[str] = ""
+    kind: ClassVar[Kind] = Kind.RESAMPLES
+    partition: ClassVar[bool] = True
+    takes_groups: ClassVar[bool] = True
+    least: ClassVar[dict[str, int]] = {"k": 2, "repeats": 1, "inner": 2, "gap": 0}
+
+    def __post_init__(self) -> None:
+        """Only numbers that make sense."""
+        for name, least in self.least.items():
+            given = getattr(self, name, least)
+            if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < least:
+                raise PlanError(
+                    "value-out-of-domain",
+                    f"{name}={given!r} is not possible in {self.name}",
+                    known=f"{least}, {least + 1}, ...",
+                    fix=f"give {name} as a whole number",
+                )
+
+    @property
+    def title(self) -> str:
+        """The name with its parameters, as it can be typed back."""
+        given = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
+        return f"{self.name}({given})" if given else self.name
+
+    def folds(self, rows: Rows, seed: int) -> tuple[Fold, ...]:
+        """The folds, proven to be sound."""
+        if rows.groups is not None and not self.takes_groups:
+            raise PlanError(
+                "role-clash",
+                f"{self.name} would put rows of one group into training and test",
+                known="grouped, stratified_grouped, repeated, nested, leave_one_out and 5x2 keep groups whole",
+                fix=f'scheme="{self.name}" without groups, or a scheme that keeps them whole',
+            )
+        found = tuple(self._folds(rows, seed))
+        demand_sound(found, rows, partition=self.partition)
+        return found
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KFold(Scheme):
+    """Segments of equal size, whatever their classes."""
+
+    name: ClassVar[str] = "kfold"
+    takes_groups: ClassVar[bool] = False
+    k: int = 5
+    shuffle: bool = True
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        return crossed(dealt(rows.n, self.k, dice(seed, 1) if self.shuffle else None), self.k, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratified(Scheme):
+    """Segments with the same share of each class."""
+
+    name: ClassVar[str] = "stratified"
+    takes_groups: ClassVar[bool] = False
+    k: int = 5
+    shuffle: bool = True
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        return crossed(dealt_by_class(rows, self.k, dice(seed, 1) if self.shuffle else None), self.k, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped(Scheme):
+    """Segments of whole groups: subjects, sites, days."""
+
+    name: ClassVar[str] = "grouped"
+    k: int = 5
+    shuffle: bool = True
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        return crossed(dealt_by_group(rows, self.k, dice(seed, 1) if self.shuffle else None), self.k, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratifiedGrouped(Scheme):
+    """Segments of whole groups, with shares of the classes as even as that allows."""
+
+    name: ClassVar[str] = "stratified_grouped"
+    k: int = 5
+    shuffle: bool = True
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        return crossed(dealt_by_class_and_group(rows, self.k, dice(seed, 1) if self.shuffle else None), self.k, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated(Scheme):
+    """Several rounds of stratified folds, dealt anew each time; groups stay whole where there are some."""
+
+    name: ClassVar[str] = "repeated"
+    k: int = 10
+    repeats: int = 10
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        return _rounds(rows, seed, self.k, self.repeats)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiveByTwo(Scheme):
+    """Five rounds of two halves, each trained on one half and tested on the other (Dietterich)."""
+
+    name: ClassVar[str] = "5x2"
+    kind: ClassVar[Kind] = Kind.FIVE_BY_TWO
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        return _rounds(rows, seed, 2, RUNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveOneOut(Scheme):
+    """Each row is a test part of its own; with groups, each group."""
+
+    name: ClassVar[str] = "leave_one_out"
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        dice(seed)  # nothing is left to chance, but the seed is recorded
+        if rows.groups is None:
+            return crossed(dealt(rows.n, max(rows.n, 2)), rows.n, 1)
+        names, segment = np.unique(rows.groups, return_inverse=True)
+        dealt(len(names), 2)
+        return crossed(segment.astype(np.int64), len(names), 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested(Scheme):
+    """Stratified folds to measure, and inside each training part folds of their own to tune on."""
+
+    name: ClassVar[str] = "nested"
+    k: int = 5
+    inner: int = 5
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        for fold in _rounds(rows, seed, self.k, 1):
+            chance = dice(seed, fold.repeat, fold.fold, INNER)
+            within = crossed(_dealt(rows.among(fold.train), self.inner, chance), self.inner, 1)
+            inner = tuple(
+                Fold(repeat=1, fold=one.fold, train=fold.train[one.train], test=fold.train[one.test]) for one in within
+            )
+            yield Fold(repeat=fold.repeat, fold=fold.fold, train=fold.train, test=fold.test, inner=inner)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeOrdered(Scheme):
+    """Test parts in order of time, each trained on what came `gap` rows or more before it."""
+
+    name: ClassVar[str] = "time_ordered"
+    partition: ClassVar[bool] = False
+    takes_groups: ClassVar[bool] = False
+    k: int = 5
+    gap: int = 0
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        dice(seed)
+        parts = in_time(rows, self.k, self.gap)
+        return [Fold(repeat=1, fold=i, train=train, test=test) for i, (train, test) in enumerate(parts, start=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Given(Scheme):
+    """Parts that somebody else made, such as those of a splitter of scikit-learn."""
+
+    name: ClassVar[str] = "given"
+    partition: ClassVar[bool] = False
+    parts: tuple[tuple[Any, Any], ...]
+
+    @property
+    def title(self) -> str:
+        """How many there are."""
+        return f"given({counted(len(self.parts), 'part')})"
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        del rows
+        dice(seed)
+        for i, (train, test) in enumerate(self.parts, start=1):
+            yield Fold(repeat=1, fold=i, train=_places(train, i), test=_places(test, i))
+
+
+SCHEMES: Final[dict[str, type[Scheme]]] = {
+    one.name: one
+    for one in (
+        KFold, Stratified, Grouped, StratifiedGrouped, Repeated, FiveByTwo, LeaveOneOut, Nested, TimeOrdered,
+    )
+}  # fmt: skip
+_ROUNDS = re.compile(r"(\d{1,6})\s*x\s*(\d{1,6})")
+_FOLDS = re.compile(r"(\d{1,6})-fold")
+
+
+def scheme_of(given: object) -> Scheme:
+    """A scheme by text or object: "5x2", "10x10" (ten rounds of ten folds), "5-fold", "time_ordered(k=4, gap=7)".
+
+    >>> scheme_of("10x10").title, scheme_of("grouped(k=4)").title
+    ('repeated(k=10, repeats=10)', 'grouped(k=4, shuffle=True)')
+    """
+    if isinstance(given, Scheme):
+        return given
+    if not isinstance(given, str):
+        return _given(given)
+    text = given.strip()
+    if text in SCHEMES:
+        return SCHEMES[text]()
+    if rounds := _ROUNDS.fullmatch(text):
+        return Repeated(repeats=int(rounds[1]), k=int(rounds[2]))
+    if folds := _FOLDS.fullmatch(text):
+        return Repeated(repeats=1, k=int(folds[1]))
+    return _called(text)
+
+
+def _called(text: str) -> Scheme:
+    name, _, _ = text.partition("(")
+    found = SCHEMES.get(name.strip())
+    try:
+        tree = ast.parse(text, mode="eval").body
+        if found is None or not isinstance(tree, ast.Call) or tree.args:
+            raise ValueError(text)  # noqa: TRY301  told as one below
+        return found(**{str(one.arg): ast.literal_eval(one.value) for one in tree.keywords})
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        close = nearest(name, SCHEMES)
+        own = "" if found is None else ", ".join(one.name for one in fields(found))
+        raise PlanError(
+            "option-unknown",
+            f'"{visible(text)}" is no scheme of cross-validation',
+            known=", ".join([*SCHEMES, "10x10", "10-fold"]),
+            fix=f"{name} takes {own or 'nothing'}" if found else f'did you mean "{close}"?' if close else "choose one",
+        ) from error
+
+
+def _given(given: object) -> Scheme:
+    try:
+        parts = tuple((train, test) for train, test in cast("Iterable[tuple[Any, Any]]", given))
+    except (TypeError, ValueError) as error:
+        raise PlanError(
+            "option-unknown",
+            f"a scheme cannot be a {type(given).__name__}",
+            known='text such as "5x2", a scheme, a splitter with split(X, y, groups), or pairs of row numbers',
+            fix="give one of these",
+        ) from error
+    return Given(parts=parts)
+
+
+def _places(part: object, fold: int) -> Any:  # noqa: ANN401  an array of row numbers
+    found = np.asarray(part)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise PlanError(
+            "folds-unsound",
+            f"fold {fold} is not given as row numbers",
+            found=f"{found.dtype} of shape {found.shape}",
+            fix="give whole numbers from 0 on, one for each row; a mask becomes numbers by np.flatnonzero",
+        )
+    return found.astype(np.int64)
+
+
+def _rounds(rows: Rows, seed: int, k: int, repeats: int) -> Iterable[Fold]:
+    return [
+        fold for repeat in range(1, repeats + 1) for fold in crossed(_dealt(rows, k, dice(seed, repeat)), k, repeat)
+    ]
+
+
+def _dealt(rows: Rows, k: int, chance: np.random.Generator) -> Any:  # noqa: ANN401  an array of row numbers
+    return dealt_by_class(rows, k, chance) if rows.groups is None else dealt_by_class_and_group(rows, k, chance)
