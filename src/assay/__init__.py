@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.comparing import compare
     from assay.assess.comparison import Comparison
+    from assay.assess.conducted import Conducted
+    from assay.assess.conducting import conduct
     from assay.assess.merging import merge
     from assay.assess.record import Record
     from assay.assess.run import assess, load
@@ -37,6 +39,7 @@ __all__ = [
     "AssayError",
     "Assessment",
     "Comparison",
+    "Conducted",
     "EngineError",
     "Estimate",
     "Finding",
@@ -53,6 +56,7 @@ __all__ = [
     "UnpairedRows",
     "assess",
     "compare",
+    "conduct",
     "load",
     "measure",
     "measures",
@@ -63,6 +67,7 @@ __all__ = [
 _HOMES = {
     "Assessment": "assay.assess.assessment",
     "Comparison": "assay.assess.comparison",
+    "Conducted": "assay.assess.conducted",
     "Estimate": "assay.inference.estimates",
     "Finding": "assay.inference.findings",
     "Interval": "assay.inference.estimates",
@@ -71,6 +76,7 @@ _HOMES = {
     "Record": "assay.assess.record",
     "assess": "assay.assess.run",
     "compare": "assay.assess.comparing",
+    "conduct": "assay.assess.conducting",
     "load": "assay.assess.run",
     "merge": "assay.assess.merging",
     "measure": "assay.measures.catalogue",
@@ -98,7 +104,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         msg = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(msg)
-    if name in ("assess", "compare", "load", "merge", "Assessment", "Comparison"):
+    if name in ("assess", "compare", "conduct", "load", "merge", "Assessment", "Comparison", "Conducted"):
         import_module("assay.report")  # a result can draw itself once the report layer has introduced itself
     found = getattr(import_module(_HOMES.get(name, "assay.core.errors")), name)
     globals()[name] = found

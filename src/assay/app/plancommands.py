@@ -52,8 +52,8 @@ def init(predictions: str, *, out: str | None, **given: Any) -> None:  # noqa: A
     if out is None:
         click.echo(text, nl=False)
         return
-    from assay.assess.record import write_whole
     from assay.core.errors import PlanError
+    from assay.rows.scratch import write_whole
 
     if Path(out).exists():
         raise PlanError("out-exists", f"there is already a file {out}", where=out, fix="give another --out")

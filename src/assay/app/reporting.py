@@ -9,10 +9,11 @@ from pathlib import Path
 import assay.report  # noqa: F401  it introduces the kinds
 from assay.assess.assessment import Assessment
 from assay.assess.comparison import Comparison
-from assay.assess.record import Record, write_whole
+from assay.assess.record import Record
 from assay.assess.rendering import kind_of, rendered, write_report
 from assay.core.errors import PlanError, RecordError
 from assay.core.text import visible
+from assay.rows.scratch import write_whole
 from assay.tally.base import digest
 
 STDOUT = "-"

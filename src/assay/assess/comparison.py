@@ -168,6 +168,8 @@ class Comparison:
         """The measure, the value of each model, and whether high is good."""
         if self.values is not None:
             means = {m: float(one.mean) for m, one in zip(self.values.models, self.values.values, strict=True)}
+            if isinstance(self.values, Blocks) and self.values.about:
+                return self.values.about, means, not self.lower_is_better
             if isinstance(self.values, Blocks) and len(self.models) > 2:  # noqa: PLR2004
                 return "mean rank", mean_ranks(self.values), False
             return "mean", means, not self.lower_is_better

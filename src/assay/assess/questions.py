@@ -266,7 +266,9 @@ def _five(t: Blocks, a: int, b: int) -> FiveByTwo:
             fix="give them run by run: first half, second half, five times",
         )
     exact = [Fraction(x, gap.over) for x in gap.whole]
-    return FiveByTwo.of([exact[2 * i : 2 * i + 2] for i in range(RUN)], models=(t.models[a], t.models[b]))
+    return FiveByTwo.of(
+        [exact[2 * i : 2 * i + 2] for i in range(RUN)], models=(t.models[a], t.models[b]), about=t.about
+    )
 
 
 def _ratio(given: object) -> object:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from assay.core.errors import PlanError, RecordError
 from assay.core.text import visible
-from assay.rows.scratch import hold, part_of, sweep
+from assay.rows.scratch import write_whole
 
 VERSION = "1"
 DEEPEST = 32
@@ -210,28 +210,3 @@ def schema(kind: str = "assessment") -> dict[str, Any]:
             "site": {"description": "What the site calls itself.", "type": ["string", "null"]},
         },
     }
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write a file by renaming a complete one into place; on any failure nothing is left behind."""
-    goal = Path(path)
-    sweep(goal.parent)
-    part = part_of(goal)
-    try:
-        with part.open("xb") as file:
-            hold(file.fileno())
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(goal)
-    except OSError as error:
-        raise PlanError(
-            "out-exists",
-            f"cannot write {visible(goal)}",
-            where=str(goal),
-            found=error.strerror,
-            fix="give a path that can be written",
-        ) from error
-    finally:
-        part.unlink(missing_ok=True)
-    return goal

@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.assess.record import Record, write_whole
+from assay.assess.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
+from assay.rows.scratch import write_whole
 
 RENDERERS: dict[str, Callable[[Record], str]] = {}
 """Filled by the report layer: ending (".html"), kind ("cyclonedx") or display ("text/plain") -> text of a Record."""

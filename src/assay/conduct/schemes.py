@@ -206,11 +206,12 @@ class Given(Scheme):
     name: ClassVar[str] = "given"
     partition: ClassVar[bool] = False
     parts: tuple[tuple[Any, Any], ...]
+    called: str = ""
 
     @property
     def title(self) -> str:
-        """How many there are."""
-        return f"given({counted(len(self.parts), 'part')})"
+        """What made them, or how many there are."""
+        return self.called or f"given({counted(len(self.parts), 'part')})"
 
     def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
         del rows

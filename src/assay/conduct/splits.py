@@ -95,13 +95,15 @@ def dealt(n: int, k: int, chance: Dice | None = None) -> Places:
 def dealt_by_class(rows: Rows, k: int, chance: Dice | None = None) -> Places:
     """The segment of each row: in all, and within each class, the sizes of segments differ by one at most."""
     have = np.bincount(rows.classes, minlength=len(rows.labels))
-    few = [f"{quoted(rows.labels[c])} has {counted(int(have[c]), 'row')}" for c in np.flatnonzero(have < k)]
+    few = [
+        f"{quoted(rows.labels[c])} has {counted(int(have[c]), 'row')}" for c in np.flatnonzero((have > 0) & (have < k))
+    ]
     if few:
         raise RowsError(
             "too-few-rows",
             f"{counted(len(few), 'class', 'classes')} cannot be in each of {k} segments",
             found="; ".join(few[:5]),
-            fix=f"ask for {max(2, int(have.min()))} folds at most, gather rows of the class, or leave it out",
+            fix=f"ask for {max(2, int(have[have > 0].min()))} folds at most, gather rows of the class, or leave it out",
         )
     # Laid out class after class, in the order the classes first appear, every k-th place belongs to one segment.
     first = np.array([int(np.argmax(rows.classes == c)) for c in range(len(rows.labels))])
@@ -199,7 +201,7 @@ def crossed(segment: Places, k: int, repeat: int) -> list[Fold]:
 
 
 def demand_sound(folds: Sequence[Fold], rows: Rows, *, partition: bool) -> None:
-    """Prove a split: parts hold rows, share none, split no group; with `partition`, each row is tested once a repeat."""
+    """Prove a split: parts share no row and split no group; with `partition`, a repeat tests each row exactly once."""
     if not folds:
         raise PlanError("folds-unsound", "the scheme gives no folds", fix="give at least one training and test part")
     for fold in folds:
@@ -277,5 +279,3 @@ def _groups(rows: Rows, k: int) -> Places:
             fix=f"ask for {len(names)} folds at most" if len(names) > 1 else "groups must differ between rows",
         )
     return groups.astype(np.int64)
-
-

@@ -266,6 +266,14 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses={"paired_t": (FOLDS, True), "wilcoxon": (FOLDS, True)},
     ),
     Row(
+        number=12,
+        kinds=(Kind.FIVE_BY_TWO,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(Way("five_by_two_f", ALWAYS, "ten differences of a 5x2 cross-validation for every pair: the combined F test by pairs"),),
+        refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
+    ),
+    Row(
         number=13,
         kinds=(Kind.RESAMPLES,),
         models=(2, 2),

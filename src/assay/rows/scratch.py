@@ -16,6 +16,9 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
+from assay.core.errors import PlanError
+from assay.core.text import visible
+
 try:
     import fcntl
 except ImportError:  # not on Windows; then what a killed process leaves behind stays
@@ -56,6 +59,31 @@ def _usual() -> str:
 def part_of(goal: Path) -> Path:
     """The name of a file that is being written and will be renamed to its goal."""
     return goal.with_name(f".{goal.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write a file by renaming a complete one into place; on any failure nothing is left behind."""
+    goal = Path(path)
+    sweep(goal.parent)
+    part = part_of(goal)
+    try:
+        with part.open("xb") as file:
+            hold(file.fileno())
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(goal)
+    except OSError as error:
+        raise PlanError(
+            "out-exists",
+            f"cannot write {visible(goal)}",
+            where=str(goal),
+            found=error.strerror,
+            fix="give a path that can be written",
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return goal
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
@@ -140,6 +140,7 @@ class Pairs:
     b: Exact
     models: tuple[str, str] = ("A", "B")
     unit: str = "item"
+    about: str = ""
 
     @classmethod
     def of(cls, a: object, b: object, *, models: tuple[str, str] = ("A", "B"), unit: str = "item") -> Pairs:
@@ -178,6 +179,8 @@ class Blocks:
     models: tuple[str, ...]
     unit: str = "item"
     lower_is_better: bool = False
+    about: str = ""
+    """What is measured, where it is known."""
 
     @classmethod
     def of(
@@ -187,6 +190,7 @@ class Blocks:
         models: tuple[str, ...] = (),
         unit: str = "item",
         lower_is_better: bool = False,
+        about: str = "",
     ) -> Blocks:
         """From one column a model, or from rows with one value a model."""
         if not isinstance(values, Mapping):
@@ -208,17 +212,21 @@ class Blocks:
                 found=shown,
                 fix=f"give one value a model for every {unit}",
             )
-        return cls(values=tuple(held.values()), models=tuple(held), unit=unit, lower_is_better=lower_is_better)
+        return cls(
+            values=tuple(held.values()), models=tuple(held), unit=unit, lower_is_better=lower_is_better, about=about
+        )
 
     def __add__(self, other: Blocks) -> Blocks:
         """Both tallies together, block after block."""
-        if self.models != other.models or self.unit != other.unit:
+        if (self.models, self.unit, self.about) != (other.models, other.unit, other.about):
             raise PlanError(
-                "tally-mismatch", "the values are of different models or units", fix="give both in the same form"
+                "tally-mismatch",
+                "the values are of different models, units or measures",
+                fix="give both in the same form",
             )
         both = zip(self.values, other.values, strict=True)
         joined = [Exact.of([*a.fractions(), *b.fractions()]) for a, b in both]
-        return Blocks(values=tuple(joined), models=self.models, unit=self.unit, lower_is_better=self.lower_is_better)
+        return replace(self, values=tuple(joined))
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -229,6 +237,7 @@ class Blocks:
             "unit": self.unit,
             "lower_is_better": self.lower_is_better,
             "values": [one.to_json() for one in self.values],
+            **({"about": self.about} if self.about else {}),
         }
 
     @classmethod
@@ -240,6 +249,7 @@ class Blocks:
             models=tuple(cast("list[str]", content["models"])),
             unit=cast("str", content["unit"]),
             lower_is_better=bool(content["lower_is_better"]),
+            about=str(content.get("about", "")),
         )
 
     @property
@@ -258,7 +268,8 @@ class Blocks:
 
     def pair(self, a: int, b: int) -> Pairs:
         """Two of the models."""
-        return Pairs(a=self.values[a], b=self.values[b], models=(self.models[a], self.models[b]), unit=self.unit)
+        models = (self.models[a], self.models[b])
+        return Pairs(a=self.values[a], b=self.values[b], models=models, unit=self.unit, about=self.about)
 
     def pairs(self) -> list[Pairs]:
         """Every two of the models."""
@@ -325,6 +336,7 @@ class Folds:
     difference: Exact
     test_over_train: Fraction
     models: tuple[str, str] = ("A", "B")
+    about: str = ""
 
     @classmethod
     def of(cls, pairs: Pairs, *, test_over_train: object) -> Folds:
@@ -337,7 +349,7 @@ class Folds:
                 known="a number above 0, such as 1/4 for five folds",
                 fix="give n_test / n_train of one resample",
             )
-        return cls(difference=pairs.difference, test_over_train=ratio, models=pairs.models)
+        return cls(difference=pairs.difference, test_over_train=ratio, models=pairs.models, about=pairs.about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -346,9 +358,12 @@ class FiveByTwo:
 
     difference: tuple[tuple[Fraction, Fraction], ...]
     models: tuple[str, str] = ("A", "B")
+    about: str = ""
 
     @classmethod
-    def of(cls, differences: Sequence[Sequence[object]], *, models: tuple[str, str] = ("A", "B")) -> FiveByTwo:
+    def of(
+        cls, differences: Sequence[Sequence[object]], *, models: tuple[str, str] = ("A", "B"), about: str = ""
+    ) -> FiveByTwo:
         """From five pairs of differences, in the order they were run."""
         rows = [list(row) for row in differences]
         if len(rows) != RUNS or any(len(row) != HALVES for row in rows):
@@ -360,7 +375,7 @@ class FiveByTwo:
             )
         flat = Exact.of(finite([x for row in rows for x in row], "differences"))
         exact = [Fraction(x, flat.over) for x in flat.whole]
-        return cls(difference=tuple((exact[2 * i], exact[2 * i + 1]) for i in range(RUNS)), models=models)
+        return cls(difference=tuple((exact[2 * i], exact[2 * i + 1]) for i in range(RUNS)), models=models, about=about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
