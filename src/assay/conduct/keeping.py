@@ -73,7 +73,8 @@ class Kept:
     def load(self, model: str, fold: Fold, key: str) -> Outcome | None:
         """The outcome, if it was finished in the same circumstances; what cannot be read counts as unfinished."""
         try:
-            with np.load(self.path(model, fold, key), allow_pickle=False) as held:
+            content = io.BytesIO(self.path(model, fold, key).read_bytes())
+            with np.load(content, allow_pickle=False) as held:
                 if str(held["key"]) != key or held["predicted"].shape != fold.test.shape:
                     return None
                 kind = str(held["kind"])

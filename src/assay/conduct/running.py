@@ -6,9 +6,10 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 CHANCE: Final = 2
 """A second number beside repeat and fold, so that estimators have chance of their own."""
+ROUNDING: Final = 1e-9
+"""How far a probability may stray from 0 to 1 by sums that were rounded."""
 BATCH: Final = 4
 """Units handed out at a time for each worker where a backend cannot give results one by one."""
 
@@ -72,12 +75,20 @@ def run(
             found[unit] = outcome
 
     left = [unit for unit in todo if unit not in found]
+    failed: dict[tuple[str, int], Trouble] = {}
+    going = (
+        unit for unit in left if not failed
+    )  # after a failure nothing new is begun; what runs is finished and kept
     with _bar(len(todo), len(found)) as tell:
-        for unit, outcome in _outcomes(estimators, data, folds, left, seed=seed, jobs=jobs):
+        for unit, outcome in _outcomes(estimators, data, folds, going, seed=seed, jobs=jobs):
             if isinstance(outcome, Trouble):
-                raise _failed(unit[0], folds[unit[1]], outcome, kept=folder is not None)
-            keep(unit, outcome)
+                failed[unit] = outcome
+            else:
+                keep(unit, outcome)
             tell()
+    if failed:
+        model, i = first = min(failed, key=left.index)
+        raise _failed(model, folds[i], failed[first], kept=folder is not None)
     return {model: [found[model, i] for i in range(len(folds))] for model in estimators}
 
 
@@ -85,29 +96,24 @@ def _outcomes(
     estimators: Mapping[str, Any],
     data: Data,
     folds: Sequence[Fold],
-    left: Sequence[tuple[str, int]],
+    units: Iterator[tuple[str, int]],
     *,
     seed: int,
     jobs: int | None,
 ) -> Iterator[tuple[tuple[str, int], Outcome | Trouble]]:
     from joblib import Parallel, delayed
 
-    def calls(units: Iterable[tuple[str, int]]) -> Any:  # noqa: ANN401  joblib's own type
-        return (delayed(_one)(unit, estimators[unit[0]], data, folds[unit[1]], seed) for unit in units)
+    calls = (delayed(_one)(unit, estimators[unit[0]], data, folds[unit[1]], seed) for unit in units)
 
     try:
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
     except ValueError:  # a backend that hands results over all at once; small batches keep what is finished
         parallel = Parallel(n_jobs=jobs)
         step = max(1, abs(parallel.n_jobs)) * BATCH
-        for start in range(0, len(left), step):
-            yield from parallel(calls(left[start : start + step]))
+        while batch := list(islice(calls, step)):
+            yield from parallel(batch)
         return
-    results = parallel(calls(left))
-    try:
-        yield from results
-    finally:
-        results.close()  # after a failure, what has not begun is not begun
+    yield from parallel(calls)
 
 
 def _one(
@@ -173,10 +179,16 @@ def _scores(fitted: Any, asked: Any, data: Data) -> tuple[NDArray[np.float64] | 
     ask = getattr(fitted, "predict_proba" if kind == "probability" else "decision_function", None)
     if ask is None or not hasattr(fitted, "classes_"):
         return None, None
+    if any(value == "ovo" for name, value in fitted.get_params().items() if name.endswith("decision_function_shape")):
+        return None, None  # one column for each pair of classes
     found = np.asarray(ask(asked), dtype=np.float64)
     known = numbered(fitted.classes_, "classes", data.labels)
     if not np.isfinite(found).all():
         raise RowsError("score-not-finite", "a score is not finite", fix="repair the estimator")
+    if kind == "probability":
+        if found.min() < -ROUNDING or found.max() > 1 + ROUNDING:
+            raise RowsError("score-out-of-range", "a probability lies outside 0 to 1", fix="repair the estimator")
+        found = np.clip(found, 0.0, 1.0)
     if found.ndim == 1 and len(known) == len(data.labels) == 2 and data.positive is not None:  # noqa: PLR2004
         ahead = data.labels[int(known[1])] == data.positive
         return (found if ahead else -found)[:, np.newaxis], kind
@@ -225,7 +237,7 @@ def features(x: Any, rows: int) -> Any:  # noqa: ANN401  arrays, frames, sparse 
     if n != rows:
         raise RowsError(
             "rows-unmatched",
-            f"X has {'no rows' if n is None else counted(n, 'row')}, y has {rows:,}",
+            f"X has {'an unknown number of rows' if n is None else counted(n, 'row')}, y has {rows:,}",
             where="X",
             fix="give one row of features for each label",
         )
@@ -238,8 +250,6 @@ def taken(x: Any, places: NDArray[np.int64]) -> Any:  # noqa: ANN401
         return x.iloc[places]
     if isinstance(x, (list, tuple)):
         return [x[i] for i in places.tolist()]
-    if hasattr(x, "take") and not isinstance(x, np.ndarray) and not hasattr(x, "__getitem__"):
-        return x.take(places)
     return x[places]
 
 

@@ -263,7 +263,7 @@ TABLE: Final[tuple[Row, ...]] = (
         questions=(Question.LOCATION,),
         ways=(Way("five_by_two_f", ALWAYS, "ten differences of a 5x2 cross-validation: the combined F test, which does not depend on their order"),),
         beside=("five_by_two_t", "corrected_resampled_t"),
-        refuses={"paired_t": (FOLDS, True), "wilcoxon": (FOLDS, True)},
+        refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
     ),
     Row(
         number=12,

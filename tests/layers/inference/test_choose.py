@@ -45,6 +45,7 @@ def test_every_test_the_table_names_is_declared():
         (Kind.DATA_SETS, 3, Question.LOCATION, Facts(blocks=6, models=3), "friedman_permutation"),
         (Kind.DATA_SETS, 3, Question.LOCATION, Facts(blocks=12, models=3), "iman_davenport"),
         (Kind.FIVE_BY_TWO, 2, Question.LOCATION, Facts(), "five_by_two_f"),
+        (Kind.FIVE_BY_TWO, 3, Question.LOCATION, Facts(), "five_by_two_f"),
         (Kind.RESAMPLES, 2, Question.LOCATION, Facts(n=10), "corrected_resampled_t"),
         (Kind.RESAMPLES, 4, Question.LOCATION, Facts(n=10), "corrected_resampled_t"),
         (Kind.RESAMPLES, 2, Question.VARIANCE, Facts(), None),
