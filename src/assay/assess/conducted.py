@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +34,7 @@ from assay.inference.findings import Finding
 from assay.inference.intervals import Wanted
 from assay.inference.multiplicity import adjusted
 from assay.measures import Measure
+from assay.rows.scratch import write_whole
 from assay.tally.census import Census
 from assay.tally.samples import Blocks
 
@@ -54,6 +59,7 @@ class Conducted:
     estimators: Mapping[str, str]
     outcomes: Mapping[str, list[Outcome]]
     tallies: Mapping[str, tuple[FoldTally, ...]]
+    ids: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -73,14 +79,24 @@ class Conducted:
         return {m: tuple(None if isinstance(v, Undefined) else v.value for v in own) for m, own in found.items()}
 
     @property
-    def table(self) -> dict[str, NDArray[np.int64]]:
-        """Which row was tested in which fold, as columns: row, repeat, fold."""
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Which row was tested when, as columns: id (the number of the row unless given), repetition, fold."""
         sizes = [len(fold.test) for fold in self.folds]
+        places = np.concatenate([fold.test for fold in self.folds])
         return {
-            "row": np.concatenate([fold.test for fold in self.folds]),
-            "repeat": np.repeat([fold.repeat for fold in self.folds], sizes),
+            "id": places if self.ids is None else self.ids[places],
+            "repetition": np.repeat([fold.repeat for fold in self.folds], sizes),
             "fold": np.repeat([fold.fold for fold in self.folds], sizes),
         }
+
+    def save_folds(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fold table as CSV, as the control of folds reads it."""
+        table = self.table
+        with io.StringIO(newline="") as text:
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(table)
+            writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+            return write_whole(path, text.getvalue().encode("utf-8"))
 
     @property
     def digest(self) -> str:
@@ -95,10 +111,9 @@ class Conducted:
         own = self.outcomes[self._model(model)]
         names = np.empty(len(self.labels), dtype=object)
         names[:] = self.labels
-        table = self.table
         out: dict[str, NDArray[Any]] = {
-            **table,
-            "truth": names[self.rows.classes[table["row"]]],
+            **self.table,
+            "truth": names[self.rows.classes[np.concatenate([fold.test for fold in self.folds])]],
             "predicted": names[np.concatenate([one.predicted for one in own])],
         }
         scores = [one.scores for one in own if one.scores is not None]

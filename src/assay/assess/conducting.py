@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from assay.conduct.splits import Rows, repeats_alike
 from assay.conduct.tallies import FoldTally
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.text import counted, quoted, visible
+from assay.core.text import counted, listed, quoted, visible
 from assay.inference.decisions import BALANCED
 from assay.inference.resampling import SEED
 from assay.measures import Measure, parse
@@ -36,6 +37,7 @@ def conduct(
     *,
     groups: object = None,
     time: object = None,
+    id: object = None,
     positive: Label | None = None,
     labels: Sequence[Label] | None = None,
     measures: Iterable[str | Measure] | str | None = None,
@@ -78,6 +80,7 @@ def conduct(
         groups=None if groups is None else _groups(groups, len(truth)),
         moments=None if time is None else _moments(time, len(truth)),
     )
+    ids = None if id is None else _ids(id, len(truth))
     way = _scheme(scheme, held, given, groups)
     notes = [*settled.notes, *_nested(way, models)]
     if time is not None and not isinstance(way, TimeOrdered):
@@ -110,6 +113,7 @@ def conduct(
             )
             for model, own in outcomes.items()
         },
+        ids=ids,
         notes=tuple(notes),
     )
 
@@ -152,6 +156,21 @@ def _moments(time: object, n: int) -> NDArray[np.int64]:
         raise RowsError(
             "mixed-types-in-column", "times of different types have no order", where="time", fix="give one type"
         ) from error
+
+
+def _ids(given: object, n: int) -> NDArray[Any]:
+    held = as_array(given, "id")
+    _demand_length("id", len(held), n)
+    several = [name for name, times in Counter(held.tolist()).items() if times > 1]
+    if several:
+        raise RowsError(
+            "duplicate-id",
+            f"{counted(len(several), 'id')} not unique",
+            where="id",
+            found=listed(several),
+            fix="name rows apart",
+        )
+    return held
 
 
 def _demand_length(role: str, found: int, n: int) -> None:

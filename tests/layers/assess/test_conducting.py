@@ -19,9 +19,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import assay
+from assay.assess.controls import CONTROLS, Inquiry
+from assay.assess.plan.loading import planned
 from assay.assess.record import schema
 from assay.conduct.splits import Fold
 from assay.core.errors import PlanError, RowsError
+from assay.rows.reading import Reading
+from assay.tally.splits import SplitRows
 
 X, Y = (part[:200] for part in load_breast_cancer(return_X_y=True))
 IRIS = load_iris(return_X_y=True)
@@ -57,7 +61,7 @@ def test_halves_are_compared_by_the_combined_f_test_and_the_t_test_beside_it(hal
     assert found["five_by_two_f"].p == pytest.approx(stats.f.sf(f, 10, 5), rel=1e-9)
     t = ten[0, 0] / math.sqrt(spread / 5)
     assert found["five_by_two_t"].p == pytest.approx(2 * stats.t.sf(abs(t), 5), rel=1e-9)
-    assert [one.test for one in found.findings] == ["five_by_two_f", "five_by_two_t"]
+    assert [one.test for one in found.findings] == ["five_by_two_f", "five_by_two_t", "corrected_resampled_t"]
 
 
 def test_the_peer_for_halves_is_of_the_same_mind():
@@ -110,10 +114,12 @@ def test_all_measures_are_one_family_in_the_findings(halves):
     assert [(one.test, one.about) for one in found] == [
         ("five_by_two_f", "mean accuracy"),
         ("five_by_two_t", "mean accuracy"),
+        ("corrected_resampled_t", "mean accuracy"),
         ("five_by_two_f", "mean f1"),
         ("five_by_two_t", "mean f1"),
+        ("corrected_resampled_t", "mean f1"),
     ]
-    assert [one.adjusted.of if one.adjusted else None for one in found] == [2, None, 2, None]
+    assert [one.adjusted.of if one.adjusted else None for one in found] == [2, None, None, 2, None, None]
     assert found[0].p == halves.compare("accuracy").findings[0].p
     assert any("corrected together" in note for note in halves.compare().notes)
 
@@ -133,13 +139,22 @@ def test_a_comparison_can_be_saved_read_and_shown(halves, tmp_path):
 
 def test_the_folds_are_told(halves):
     table = halves.table
-    assert {name: len(column) for name, column in table.items()} == dict.fromkeys(("row", "repeat", "fold"), 5 * 200)
+    assert {name: len(column) for name, column in table.items()} == dict.fromkeys(("id", "repetition", "fold"), 5 * 200)
     for repeat in range(1, 6):
-        assert sorted(table["row"][table["repeat"] == repeat]) == list(range(200))
+        assert sorted(table["id"][table["repetition"] == repeat]) == list(range(200))
     told = halves.to_json()
     assert told["folds"][0] == [1, 1, 100, 100, 0]
     assert told["classes"] == [[0, int((Y == 0).sum())], [1, int((Y == 1).sum())]]
     assert told["estimators"]["tree"] == "DecisionTreeClassifier(max_depth=2)"
+
+
+def test_the_control_of_folds_reads_the_fold_table(tmp_path):
+    found = assay.conduct(MODELS, X, Y, "3x4", id=[f"case {i}" for i in range(200)])
+    table = SplitRows.open(found.save_folds(tmp_path / "folds.csv"), reading=Reading())
+    loaded = planned({"plan": {"assessor": "A", "date": "2026-01-31"}, "columns": {"id": "id"}})
+    (outcome,) = CONTROLS["CHK-FOLDS"].look(Inquiry(loaded=loaded, folds=table))
+    assert (outcome.verdict, outcome.says) == ("pass", "4 folds in 3 repetitions, every sample tested once in each")
+    assert found.predictions("tree")["id"][0] == found.table["id"][0]
 
 
 def test_folds_and_digests_are_those_of_all_models(halves):
@@ -228,6 +243,7 @@ def test_groups_and_times_are_heeded():
         ({"groups": [1, 2]}, "rows-unmatched"),
         ({"groups": [None, *range(59)]}, "missing-label"),
         ({"time": range(60)}, "role-clash"),
+        ({"id": [1] * 60}, "duplicate-id"),
         ({"time": range(10), "scheme": "time_ordered"}, "rows-unmatched"),
         ({"time": [*range(59), float("nan")], "scheme": "time_ordered"}, "missing-label"),
         ({"time": ["a", *range(59)], "scheme": "time_ordered"}, "mixed-types-in-column"),
