@@ -101,7 +101,7 @@ def _outcomes(
     seed: int,
     jobs: int | None,
 ) -> Iterator[tuple[tuple[str, int], Outcome | Trouble]]:
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     calls = (delayed(_one)(unit, estimators[unit[0]], data, folds[unit[1]], seed) for unit in units)
 
@@ -109,7 +109,7 @@ def _outcomes(
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
     except ValueError:  # a backend that hands results over all at once; small batches keep what is finished
         parallel = Parallel(n_jobs=jobs)
-        step = max(1, abs(parallel.n_jobs)) * BATCH
+        step = effective_n_jobs(jobs) * BATCH
         while batch := list(islice(calls, step)):
             yield from parallel(batch)
         return
@@ -127,9 +127,9 @@ def _one(
 
 
 def _outcome(estimator: Any, data: Data, fold: Fold, seed: int) -> Outcome:  # noqa: ANN401
-    model = prepared(estimator, fold, seed)
+    model, train = prepared(estimator, fold, seed), fold.train
     started = time.perf_counter()
-    model.fit(taken(data.x, fold.train), data.y[fold.train])
+    model.fit(taken(data.x, train), data.y[train])
     trained = time.perf_counter()
     asked = taken(data.x, fold.test)
     called = model.predict(asked)
@@ -159,7 +159,8 @@ def prepared(estimator: Any, fold: Fold, seed: int) -> Any:  # noqa: ANN401
     model.set_params(**dict.fromkeys(open_, number))
     name = inner_folds_go_to(model)
     if fold.inner and name is not None:
-        local = [(np.searchsorted(fold.train, one.train), np.searchsorted(fold.train, one.test)) for one in fold.inner]
+        train = fold.train
+        local = [(np.searchsorted(train, one.train), np.searchsorted(train, one.test)) for one in fold.inner]
         model.set_params(**{name: local})
     return model
 

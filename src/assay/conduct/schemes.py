@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Final, cast
 
 import numpy as np
@@ -175,12 +175,14 @@ class Nested(Scheme):
 
     def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
         for fold in _rounds(rows, seed, self.k, 1):
-            chance = dice(seed, fold.repeat, fold.fold, INNER)
-            within = crossed(_dealt(rows.among(fold.train), self.inner, chance), self.inner, 1)
-            inner = tuple(
-                Fold(repeat=1, fold=one.fold, train=fold.train[one.train], test=fold.train[one.test]) for one in within
+            chance, train = dice(seed, fold.repeat, fold.fold, INNER), fold.train
+            within = crossed(_dealt(rows.among(train), self.inner, chance), self.inner, 1)
+            yield replace(
+                fold,
+                inner=tuple(
+                    Fold(repeat=1, fold=one.fold, test=train[one.test], others=train[one.train]) for one in within
+                ),
             )
-            yield Fold(repeat=fold.repeat, fold=fold.fold, train=fold.train, test=fold.test, inner=inner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +198,7 @@ class TimeOrdered(Scheme):
     def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
         dice(seed)
         parts = in_time(rows, self.k, self.gap)
-        return [Fold(repeat=1, fold=i, train=train, test=test) for i, (train, test) in enumerate(parts, start=1)]
+        return [Fold(repeat=1, fold=i, test=test, others=train) for i, (train, test) in enumerate(parts, start=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -217,7 +219,7 @@ class Given(Scheme):
         del rows
         dice(seed)
         for i, (train, test) in enumerate(self.parts, start=1):
-            yield Fold(repeat=1, fold=i, train=_places(train, i), test=_places(test, i))
+            yield Fold(repeat=1, fold=i, test=_places(test, i), others=_places(train, i))
 
 
 SCHEMES: Final[dict[str, type[Scheme]]] = {

@@ -55,9 +55,19 @@ class Fold:
 
     repeat: int
     fold: int
-    train: Places
     test: Places
+    others: Places | int
+    """The training part; or how many rows there are, where it is all rows but those of the test part."""
     inner: tuple[Fold, ...] = ()
+
+    @property
+    def train(self) -> Places:
+        """The training part; made when asked for, because that of leave-one-out would not fit otherwise."""
+        if not isinstance(self.others, int):
+            return self.others
+        rest = np.ones(self.others, dtype=bool)
+        rest[self.test] = False
+        return np.flatnonzero(rest)
 
     @property
     def name(self) -> str:
@@ -194,9 +204,9 @@ def in_time(rows: Rows, k: int, gap: int) -> list[tuple[Places, Places]]:
 
 def crossed(segment: Places, k: int, repeat: int) -> list[Fold]:
     """Each segment is the test part once; the others are the training part."""
+    order, cuts = np.argsort(segment, kind="stable"), np.cumsum(np.bincount(segment, minlength=k))[:-1]
     return [
-        Fold(repeat=repeat, fold=i + 1, train=np.flatnonzero(segment != i), test=np.flatnonzero(segment == i))
-        for i in range(k)
+        Fold(repeat=repeat, fold=i + 1, test=test, others=len(segment)) for i, test in enumerate(np.split(order, cuts))
     ]
 
 
@@ -206,34 +216,45 @@ def demand_sound(folds: Sequence[Fold], rows: Rows, *, partition: bool) -> None:
         raise PlanError("folds-unsound", "the scheme gives no folds", fix="give at least one training and test part")
     for fold in folds:
         _demand_apart(fold, rows)
+        trained = np.bincount(fold.train, minlength=rows.n) > 0 if fold.inner else None
         for inner in fold.inner:
-            if not np.isin(np.concatenate([inner.train, inner.test]), fold.train).all():
+            if trained is not None and not (trained[inner.train].all() and trained[inner.test].all()):
                 raise _unsound(fold, "its inner folds hold rows outside its training part")
             _demand_apart(inner, rows)
     if partition:
         for _, own in itertools.groupby(folds, key=lambda fold: fold.repeat):
-            held = list(own)
-            tested = np.bincount(np.concatenate([fold.test for fold in held]), minlength=rows.n)
-            if (tested != 1).any():
-                raise _unsound(held[0], "a row is not tested exactly once in this repeat")
-            for fold in held:
-                if len(fold.train) + len(fold.test) != rows.n:
-                    raise _unsound(fold, "training and test part are not all rows")
+            _demand_once(list(own), rows.n)
+
+
+def _demand_once(round_: Sequence[Fold], n: int) -> None:
+    tested = np.bincount(np.concatenate([fold.test for fold in round_]), minlength=n)
+    if (tested != 1).any():
+        raise _unsound(round_[0], "a row is not tested exactly once in this repeat")
+    for fold in round_:
+        if (not isinstance(fold.others, int) or fold.others != n) and len(fold.train) + len(fold.test) != n:
+            raise _unsound(fold, "training and test part are not all rows")
 
 
 def _demand_apart(fold: Fold, rows: Rows) -> None:
-    for name, part in (("training", fold.train), ("test", fold.test)):
+    train = fold.train
+    held = []
+    for name, part in (("training", train), ("test", fold.test)):
         if not len(part):
             raise _unsound(fold, f"its {name} part is empty")
-        if part.min() < 0 or part.max() >= rows.n or len(np.unique(part)) != len(part):
+        there = np.zeros(rows.n, dtype=bool)
+        if part.min() >= 0 and part.max() < rows.n:
+            there[part] = True
+        if np.count_nonzero(there) != len(part):
             raise _unsound(fold, f"its {name} part holds a row twice, or rows that do not exist")
-    shared = np.intersect1d(fold.train, fold.test)
+        held.append(there)
+    shared = np.flatnonzero(held[0] & held[1])
     if len(shared):
         raise _unsound(fold, f"{counted(len(shared), 'row')} in both parts, such as row {int(shared[0])}")
     if rows.groups is not None:
-        split = np.intersect1d(rows.groups[fold.train], rows.groups[fold.test])
-        if len(split):
-            raise _unsound(fold, f"{counted(len(split), 'group')} in both parts")
+        met = [np.bincount(rows.groups[part], minlength=int(rows.groups.max()) + 1) > 0 for part in (train, fold.test)]
+        split = int(np.count_nonzero(met[0] & met[1]))
+        if split:
+            raise _unsound(fold, f"{counted(split, 'group')} in both parts")
 
 
 def _unsound(fold: Fold, found: str) -> RowsError:

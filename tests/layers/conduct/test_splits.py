@@ -252,15 +252,22 @@ def test_inner_folds_outside_the_training_part_are_unsound():
     def part(*rows):
         return np.array(rows)
 
-    inner = Fold(repeat=1, fold=1, train=part(0), test=part(3))
-    fold = Fold(repeat=1, fold=1, train=part(0, 1), test=part(2, 3), inner=(inner,))
+    inner = Fold(repeat=1, fold=1, test=part(3), others=part(0))
+    fold = Fold(repeat=1, fold=1, test=part(2, 3), others=part(0, 1), inner=(inner,))
     with pytest.raises(RowsError, match="not sound") as told:
         demand_sound([fold], rows_of(np.arange(4) % 2), partition=False)
     assert "inner folds" in told.value.found
 
 
 def test_a_row_that_is_tested_twice_is_unsound():
-    folds = [Fold(repeat=1, fold=i, train=np.array([0, 1]), test=np.array([2, 3])) for i in (1, 2)]
+    folds = [Fold(repeat=1, fold=i, test=np.array([2, 3]), others=np.array([0, 1])) for i in (1, 2)]
     with pytest.raises(RowsError, match="not sound") as told:
         demand_sound(folds, rows_of(np.arange(4) % 2), partition=True)
     assert "exactly once" in told.value.found
+
+
+def test_leave_one_out_of_many_rows_takes_little_memory():
+    folds = scheme_of("leave_one_out").folds(rows_of(np.arange(3000) % 2), 0)
+    assert len(folds) == 3000
+    assert folds[7].train.tolist() == [*range(7), *range(8, 3000)]
+    assert all(isinstance(fold.others, int) and fold.test.nbytes == 8 for fold in folds)
