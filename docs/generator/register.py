@@ -26,7 +26,7 @@ SEVERITIES = {
 }
 EXITS = {
     0: "done",
-    1: "a decision, gate or verification failed; no command of this version decides anything",
+    1: "a decision, gate or verification failed",
     2: "wrong usage: an option, a name or a path",
     3: "inconclusive; no command of this version decides anything",
     4: "the data are unfit; nothing was written",

@@ -13,7 +13,7 @@ import click
 
 from assay.app.modelcommands import compare, tests
 from assay.app.options import of_rows
-from assay.app.plancommands import Group, init, plan
+from assay.app.plancommands import Group, init, plan, verify
 from assay.core.errors import AssayError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -133,6 +133,7 @@ def _run_plan(
 
 cli.add_command(init)
 cli.add_command(plan)
+cli.add_command(verify)
 
 
 @cli.command()

@@ -15,7 +15,7 @@ from assay.assess.criteria import Criterion
 from assay.assess.decide import Decisions
 from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
-from assay.assess.record import VERSION, Record
+from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import RENDERERS, write_report
 from assay.assess.scoring import ScorePart
 from assay.assess.settings import Settings
@@ -147,30 +147,29 @@ class Assessment(Mapping[str, Estimate]):
             plan["accept"] = self._accepted.to_json()
             tallies |= self._accepted.tallies()
         apart = {} if self.sites is None else {"heterogeneity": [one.to_json() for one in self.heterogeneity]}
-        return Record(
-            {
-                "assay": VERSION,
-                "kind": "assessment",
-                "task": str(self.task),
-                "samples": count_to_json(self.confusion.rows),
-                "rows": self.census.to_json(),
-                "labels": list(self.labels),
-                "positive": self.positive,
-                "estimates": [estimate.to_json() for estimate in estimates],
-                **curves,
-                "findings": [],
-                "controls": self._evidence.get("controls", []),
-                "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
-                "decisions": [one.to_json() for one in self.decisions],
-                "tallies": tallies,
-                "plan": {**plan, "digest": digest(plan)},
-                "environment": {**self._environment, **self._evidence.get("environment", {})},
-                "errata": sorted(used),
-                **apart,
-                "notes": list(self.notes),
-                "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
-            }
-        )
+        content: dict[str, Any] = {
+            "assay": VERSION,
+            "kind": "assessment",
+            "task": str(self.task),
+            "samples": count_to_json(self.confusion.rows),
+            "rows": self.census.to_json(),
+            "labels": list(self.labels),
+            "positive": self.positive,
+            "estimates": [estimate.to_json() for estimate in estimates],
+            **curves,
+            "findings": [],
+            "controls": self._evidence.get("controls", []),
+            "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
+            "decisions": [one.to_json() for one in self.decisions],
+            "tallies": tallies,
+            "plan": {**plan, "digest": digest(plan)},
+            "environment": {**self._environment, **self._evidence.get("environment", {})},
+            "errata": sorted(used),
+            **apart,
+            "notes": list(self.notes),
+            "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
+        }
+        return Record(sealed(content))
 
     @cached_property
     def decisions(self) -> Decisions:

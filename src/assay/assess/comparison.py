@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.asking import Answer, Asked
 from assay.assess.environment import environment
 from assay.assess.questions import flat, mean_ranks, of_groups, of_labels, of_scores, of_values
-from assay.assess.record import VERSION, Record
+from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import RENDERERS, write_report
 from assay.assess.settings import Settings, chosen
 from assay.assess.view import View
@@ -192,32 +192,31 @@ class Comparison:
         used = {e for one in self.findings for t in every_test() if t.name == one.test for e in t.errata}
         plan = {"given": "ad hoc", **self.asked.to_json(), "lower_is_better": self.lower_is_better, "data": self._data}
         files = self._data.get("files", {})
-        return Record(
-            {
-                "assay": VERSION,
-                "kind": "comparison",
-                "task": self.task,
-                "samples": count_to_json(self.census.scored),
-                "rows": self.census.to_json(),
-                "labels": list(self.labels),
-                "positive": self.positive,
-                "models": list(self.models),
-                "estimates": [{"model": m, **one.to_json()} for m, own in self.estimates.items() for one in own],
-                "answers": [answer.to_json() for answer in self.answers],
-                "findings": [one.to_json() for one in self.findings],
-                "ranking": [place.to_json() for place in self.ranking],
-                "test_data": {"pairing": self._data.get("pairing"), "digest": self.proof},
-                "controls": [],
-                "conformity": {"overall": "conformity not demonstrated", "rows": []},
-                "decisions": [],
-                "tallies": tallies,
-                "plan": {**plan, "digest": digest(plan)},
-                "environment": self._environment,
-                "errata": sorted(used),
-                "notes": list(self.notes),
-                "digests": {"tallies": digest(tallies), "files": files},
-            }
-        )
+        content: dict[str, Any] = {
+            "assay": VERSION,
+            "kind": "comparison",
+            "task": self.task,
+            "samples": count_to_json(self.census.scored),
+            "rows": self.census.to_json(),
+            "labels": list(self.labels),
+            "positive": self.positive,
+            "models": list(self.models),
+            "estimates": [{"model": m, **one.to_json()} for m, own in self.estimates.items() for one in own],
+            "answers": [answer.to_json() for answer in self.answers],
+            "findings": [one.to_json() for one in self.findings],
+            "ranking": [place.to_json() for place in self.ranking],
+            "test_data": {"pairing": self._data.get("pairing"), "digest": self.proof},
+            "controls": [],
+            "conformity": {"overall": "conformity not demonstrated", "rows": []},
+            "decisions": [],
+            "tallies": tallies,
+            "plan": {**plan, "digest": digest(plan)},
+            "environment": self._environment,
+            "errata": sorted(used),
+            "notes": list(self.notes),
+            "digests": {"tallies": digest(tallies), "files": files},
+        }
+        return Record(sealed(content))
 
     def _tallies(self) -> dict[str, object]:
         out: dict[str, object] = {}

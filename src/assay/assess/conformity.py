@@ -121,14 +121,24 @@ def judged(row: Row, q: Inquiry, checked: Mapping[str, Checked], record: Mapping
     parts += [_part(path, record) for path in row.record]
     if not parts:
         parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
-    verdict = worst(one.verdict for one in parts)
-    if verdict == "declared" and any(one.verdict == "pass" and one.kind in COMPUTED for one in parts):
-        # A statement beside checks that passed is more than a statement, unless a check itself rests on one.
-        resting = any(one.verdict == "declared" and one.kind == "check" for one in parts)
-        verdict = "declared" if resting else "pass"
+    verdict = combined([(one.kind, one.verdict) for one in parts])
     deciding = [one for one in parts if one.verdict == verdict] or parts
     said = "; ".join(dict.fromkeys(one.says for one in deciding))
     return Judged(row=row, verdict=verdict, says=said, evidence=tuple(parts), answer=reply)
+
+
+def combined(parts: Sequence[tuple[str, Verdict]]) -> Verdict:
+    """The verdict of a row from the kinds and verdicts of its parts: the worst one decides.
+
+    A statement beside checks that passed is more than a statement, unless a check itself rests on one.
+
+    >>> combined([("plan", "declared"), ("check", "pass")]), combined([("plan", "declared"), ("check", "declared")])
+    ('pass', 'declared')
+    """
+    verdict = worst(one for _, one in parts)
+    if verdict == "declared" and any(one == "pass" and kind in COMPUTED for kind, one in parts):
+        return "declared" if any(one == "declared" and kind == "check" for kind, one in parts) else "pass"
+    return verdict
 
 
 def _statement(q: Inquiry, path: str) -> Evidence:

@@ -14,10 +14,13 @@ from typing import Any, cast
 from assay.core.errors import PlanError, RecordError
 from assay.core.text import visible
 from assay.rows.scratch import write_whole
+from assay.tally.base import digest
 
 VERSION = "1"
 DEEPEST = 32
 LARGEST = 256 * 2**20
+EVIDENCE = ("kind", "rows", "controls", "conformity", "notes")
+"""Parts of a Record that do not follow from its tallies and its plan."""
 KINDS = {
     "assessment": (),
     "comparison": (),
@@ -209,4 +212,18 @@ def schema(kind: str = "assessment") -> dict[str, Any]:
             "kind": {"const": kind},
             "site": {"description": "What the site calls itself.", "type": ["string", "null"]},
         },
+    }
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """A Record's content with digests of what cannot be computed again: the evidence, and the environment.
+
+    Times differ between two runs of one assessment, so the environment carries its digest itself.
+    """
+    surroundings = {name: value for name, value in content["environment"].items() if name != "digest"}
+    evidence = {name: content[name] for name in EVIDENCE}
+    return {
+        **content,
+        "environment": {**surroundings, "digest": digest(surroundings)},
+        "digests": {**content["digests"], "evidence": digest(evidence)},
     }
