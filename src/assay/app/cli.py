@@ -129,6 +129,8 @@ def _run_plan(
                 _say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
             _say_summary(assessment)
         _say_end(found[0][1], folders, f"assay plan check {path}   (what the plan still leaves open)")
+    if codes := {assessment.decisions.exit_code for _, assessment in found if len(assessment.decisions)}:
+        raise SystemExit(1 if 1 in codes else max(codes))
 
 
 cli.add_command(init)

@@ -164,6 +164,8 @@ def count_part(
     )
     _demand_rows(frozen.loaded, part, found)
     _demand_task(frozen.loaded, part, found)
+    if plan.metrics.accept:
+        found = found.accept(*plan.metrics.accept)
     return found.with_evidence(plan=frozen.to_json(part.model, part.split))
 
 

@@ -191,3 +191,23 @@ def test_a_threshold_chosen_on_test_data_is_an_error_of_the_plan(tmp_path):
     done = assay("plan", "check", tmp_path / "plan.toml")
     assert done.returncode == 2
     assert "chosen on test data" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("criterion", "code"), [("accuracy >= 0.1", 0), ("accuracy >= 0.99", 1), ("accuracy >= 0.5", 3)]
+)
+def test_acceptance_criteria_of_a_plan_decide_the_exit_code(predictions, tmp_path, criterion, code):
+    text = drafted(predictions).replace("[metrics]", f'[metrics]\naccept = ["{criterion}"]')
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    done = assay("run", tmp_path / "plan.toml", "-o", tmp_path / "out", "-q", "--json")
+    assert done.returncode == code, done.stderr
+    record = json.loads(done.stdout)
+    assert len(record["decisions"]) == 1
+    assert assay("verify", tmp_path / "out" / "record.json").returncode == 0
+
+
+def test_a_criterion_that_cannot_be_read_is_an_error_of_the_plan(tmp_path):
+    (tmp_path / "plan.toml").write_text('[metrics]\naccept = ["recal >= 0.5"]\n', encoding="utf-8")
+    done = assay("plan", "check", tmp_path / "plan.toml")
+    assert done.returncode == 2
+    assert "line 2" in done.stderr

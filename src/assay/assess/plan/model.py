@@ -155,6 +155,7 @@ class Metrics(Section):
         "Why each multi-label measure was chosen.", {"hamming_loss": "both kinds of error matter alike"}
     )
     operating_points: list[Real] | None = says("Thresholds at which counts are reported.", [0.5])
+    accept: list[Text] | None = says("Acceptance criteria, decided by their intervals.", ["recall >= 0.85"])
     undefined: Literal["propagate", "skip", "zero", "one"] = says(
         "What a class without a value does to an average.", "propagate", default="propagate"
     )

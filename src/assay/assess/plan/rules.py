@@ -160,12 +160,14 @@ def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
+    from assay.assess.criteria import criterion
     from assay.assess.settings import chosen
 
     metrics = _table(document, "metrics")
     named: list[tuple[Path, object]] = [
         (("metrics", "measures", i), one) for i, one in enumerate(_items(metrics.get("measures")))
     ]
+    named += [(("metrics", "accept", i), one) for i, one in enumerate(_items(metrics.get("accept")))]
     named.append((("metrics", "primary"), metrics.get("primary")))
     for key in ("reasons", "averaging_basis"):
         named += [(("metrics", key, name), name) for name in _table(metrics, key)]
@@ -175,7 +177,7 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
         if not isinstance(name, str):
             continue
         try:
-            chosen(name)
+            criterion(name) if path[1] == "accept" else chosen(name)
         except AssayError as error:
             yield Problem(path=path, what=error.what, known=error.known, fix=error.fix)
 
