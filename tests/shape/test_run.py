@@ -110,11 +110,13 @@ def test_every_check_runs_and_the_first_failure_is_the_exit_code(monkeypatch, ca
 
 def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(run, "run", lambda *_, **__: 0)
+    ran = []
+    monkeypatch.setattr(run, "run", lambda *command, **_: ran.append(command) or 0)
     monkeypatch.setattr(run, "set_up", asked.append)
     monkeypatch.setattr(run, "get_browser", lambda: None)
     monkeypatch.setattr(run, "java", lambda: "/usr/bin/java")
     assert run.main("test", []) == 0
+    assert [command[3:] for command in ran[-2:]] == [("-n", "2", "--ignore", run.SPARK), (run.SPARK,)]
     assert asked == ["test,spark"]
 
     def fails(extra):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _ROWS = "assay_rows"
 EXACT: Final = 4_000_000
 """Distinct scores up to which an engine hands them over one by one: about 100 MB."""
+SURELY: Final = 2
+"""A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +127,21 @@ def _distinct(source: FrameSource, wanted: Wanted) -> int:
     if rows <= wanted.exact:
         return rows
     names = [source.score[place] for place in wanted.columns]
+    if (about := _sketched(source, names)) > SURELY * wanted.exact:
+        return about  # counting millions of distinct numbers takes longer than putting them into bins
     counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
     return max(cast("tuple[int, ...]", fetched(source, source.frame.select(*counts))[0]))
+
+
+def _sketched(source: FrameSource, names: Sequence[str]) -> int:
+    """About how many distinct scores the fullest column holds, if the embedded engine has a sketch of it, else 0."""
+    from assay.rows.engine import quote_identifier
+    from assay.rows.opened import OpenedFile
+
+    if not (source.frame.implementation.is_duckdb() and isinstance(source.opened, OpenedFile)):
+        return 0
+    asked = ", ".join(f"approx_count_distinct({quote_identifier(name)})" for name in names)
+    return max(int(one) for one in source.opened.fetch(source.frame.to_native().aggregate(asked))[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ import pytest
 from tests.engines.spark import cluster as cluster_module
 from tests.engines.spark.cluster import unfit
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 SCRIPT = """
 import sys, time
 from pathlib import Path

@@ -16,7 +16,6 @@ from assay.app.cli import cli
 from assay.rows.sparksession import Session
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 

@@ -16,7 +16,6 @@ import assay
 from tests.engines.spark.cluster import unfit
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
