@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from assay.app.cli import cli
-from assay.assess.record import schema
+from assay.assess.record import schema, sealed
 from assay.assess.run import assess
 from generator.markdown import block, plain, sentences, table
 
@@ -195,6 +195,7 @@ MEANINGS = {
     "digests": "What the Record is checked against when it is loaded.",
     "digests.tallies": "The digest of the tallies.",
     "digests.files": "The digest of each file that was read.",
+    "digests.record": "The digest of everything else in the Record.",
 }
 """What a field means, where the schema itself does not say it."""
 
@@ -225,7 +226,7 @@ def record_page() -> list[str]:
         truth=["cat", "cat", "dog"], predicted=["cat", "dog", "dog"], positive="cat", measures=["recall", "precision"]
     )
     cut_short = {"counted_at": "2026-01-31T12:00:00+00:00", "python": "3.11.0", "packages": {}}
-    shown = json.dumps({**small.record, "environment": cut_short}, indent=1, ensure_ascii=False)
+    shown = json.dumps(sealed({**small.record, "environment": cut_short}), indent=1, ensure_ascii=False)
     flat = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found.group(1).split())}]", shown)
     types = [(f"`{name}`", _type(whole, whole["$defs"][name]), _said(whole["$defs"][name])) for name in TYPES]
     return [

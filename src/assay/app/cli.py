@@ -7,14 +7,19 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.app.modelcommands import compare, tests
-from assay.app.options import of_rows
-from assay.app.plancommands import Group, init, plan, verify
+from assay.app.options import of_decisions, of_rows
+from assay.app.plancommands import Group, init, plan
+from assay.app.saying import colour, say, say_end, say_summary
+from assay.app.trustcommands import verify
 from assay.core.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.app.deciding import Stated
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
@@ -44,6 +49,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @cli.command()
 @click.argument("predictions", type=click.Path(), nargs=-1, required=True)
 @of_rows
+@of_decisions
 @click.option(
     "--out",
     "-o",
@@ -76,26 +82,29 @@ def run(
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
     A plan (.toml, .yaml, .json) is run as it describes, see `assay init`.
     """
+    from assay.app.deciding import decided_by, stated
     from assay.app.reporting import known_kinds, write_run
 
     known_kinds(reports)  # a mistyped ending must not cost a count
+    wanted = stated(given)  # nor a mistyped criterion
     if len(predictions) == 1 and _is_plan(predictions[0], given):
-        _run_plan(predictions[0], out, reports=reports, as_json=as_json, quiet=quiet, given=given)
+        _run_plan(predictions[0], out, reports=reports, as_json=as_json, quiet=quiet, given=given, wanted=wanted)
         return
     from assay.app.running import run_file
     from assay.rows.databases import shown
 
-    assessment = run_file(predictions, quiet=quiet, **given)
+    assessment = wanted.held_to(run_file(predictions, quiet=quiet, **given))
     where = write_run(assessment, Path(out), reports)
     if as_json:
         click.echo(assessment.record.to_text(), nl=False)
     if not quiet:
-        _say_summary(assessment)
-        _say_end(
-            assessment,
+        say_summary(assessment)
+        say_end(
+            [assessment],
             [where],
             f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)",
         )
+    decided_by([assessment])
 
 
 def _is_plan(path: str, given: dict[str, Any]) -> bool:
@@ -107,14 +116,15 @@ def _is_plan(path: str, given: dict[str, Any]) -> bool:
 
 
 def _run_plan(
-    path: str, out: str, *, reports: tuple[str, ...], as_json: bool, quiet: bool, given: dict[str, Any]
+    path: str, out: str, *, reports: tuple[str, ...], as_json: bool, quiet: bool, given: dict[str, Any], wanted: Stated
 ) -> None:
+    from assay.app.deciding import decided_by
     from assay.app.planning import refuse_options, run_plan
     from assay.app.reporting import beside, write_run
     from assay.app.running import limits_of
 
     refuse_options(given)
-    found = run_plan(path, quiet=quiet, limits=limits_of(given))
+    found = [(name, wanted.held_to(one)) for name, one in run_plan(path, quiet=quiet, limits=limits_of(given))]
     folders = []
     for name, assessment in found:
         folder = Path(out) / name
@@ -126,16 +136,15 @@ def _run_plan(
     if not quiet:
         for name, assessment in found:
             if name:
-                _say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
-            _say_summary(assessment)
-        _say_end(found[0][1], folders, f"assay plan check {path}   (what the plan still leaves open)")
-    if codes := {assessment.decisions.exit_code for _, assessment in found if len(assessment.decisions)}:
-        raise SystemExit(1 if 1 in codes else max(codes))
+                say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
+            say_summary(assessment)
+        every = [one for _, one in found]
+        say_end(every, folders, f"assay plan check {path}   (what the plan still leaves open)")
+    decided_by([one for _, one in found])
 
 
 cli.add_command(init)
 cli.add_command(plan)
-cli.add_command(verify)
 
 
 @cli.command()
@@ -173,7 +182,7 @@ def tally(
         from assay.app.federating import said
 
         for line in said(content, written):
-            _say(line)
+            say(line)
 
 
 @cli.command()
@@ -195,11 +204,11 @@ def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bo
     if as_json:
         click.echo(merged.record.to_text(), nl=False)
     if not quiet:
-        _say_summary(merged)
-        _say("")
-        _say(f"record   {out}" + (f"   report   {report}" if report else ""))
+        say_summary(merged)
+        say("")
+        say(f"record   {out}" + (f"   report   {report}" if report else ""))
         if report is None:
-            _say(f"next     assay merge {' '.join(tallies)} -o {out} --report pooled.html")
+            say(f"next     assay merge {' '.join(tallies)} -o {out} --report pooled.html")
 
 
 @cli.command()
@@ -220,9 +229,10 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
     if content is not None:
         click.echo(content, nl=False)
     elif not quiet:
-        _say(f"report   {out}")
+        say(f"report   {out}")
 
 
+cli.add_command(verify)
 cli.add_command(compare)
 cli.add_command(tests)
 
@@ -267,19 +277,19 @@ def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     from assay.app.running import demo_files, run_file
 
     records: dict[str, Any] = {}
-    last, folders = None, []
+    every, folders = [], []
     for name, path, roles in demo_files():
         assessment = run_file(path, quiet=quiet, **roles)
-        last = assessment
+        every.append(assessment)
         folders.append(write_run(assessment, Path(out) / name))
         records[name] = dict(assessment.record)
         if not quiet:
-            _say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
-            _say_summary(assessment)
+            say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
+            say_summary(assessment)
     if as_json:
         click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
     if not quiet:
-        _say_end(last, folders, "assay run YOUR.csv --truth COLUMN --predicted COLUMN --positive LABEL")
+        say_end(every, folders, "assay run YOUR.csv --truth COLUMN --predicted COLUMN --positive LABEL")
     if opens or (opens is None and not quiet and _desktop()):
         click.launch(str(folders[-1] / "report.html"))
 
@@ -316,38 +326,6 @@ def schema(*, kind: str) -> None:
     click.echo(json.dumps(of_record(kind), indent=1))
 
 
-def _say_summary(assessment: Any) -> None:  # noqa: ANN401
-    import shutil
-
-    from assay.report.terminal import summary
-
-    width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    _say(summary(assessment.record, width=width, colour=_colour()).rstrip("\n"))
-
-
-def _say_end(assessment: Any, folders: list[Path], next_command: str) -> None:  # noqa: ANN401
-    _say("")
-    _say(f"verdict  {_verdict(assessment.record)}")
-    _say("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
-    _say(f"next     {next_command}")
-
-
-def _verdict(record: Any) -> str:  # noqa: ANN401
-    overall = record["conformity"]["overall"]
-    if record["plan"]["given"] != "plan":
-        return f"{overall}: an ad hoc run states no plan, so no clause is shown"
-    return f"{overall}: {record['conformity']['says']}"
-
-
-def _say(text: str) -> None:
-    """People's output goes to standard error, so that standard output stays for machines."""
-    click.echo(text, err=True)
-
-
-def _colour() -> bool:
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
-
-
 def _desktop() -> bool:
     return sys.stderr.isatty() and bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("darwin", "win32")
@@ -361,13 +339,13 @@ def main() -> None:
     except AssayError as error:
         _fail(error)
     except click.exceptions.Abort:
-        _say("stopped")
+        say("stopped")
         raise SystemExit(130) from None
     except click.ClickException as error:
         error.show()
         raise SystemExit(2) from None
     except KeyboardInterrupt:
-        _say("stopped")
+        say("stopped")
         raise SystemExit(130) from None
     except BrokenPipeError:
         sys.stdout = None
@@ -391,8 +369,8 @@ def _fail(error: AssayError) -> None:
     if "--json" in sys.argv:
         click.echo(json.dumps(error.to_json(), ensure_ascii=False))
     text = str(error)
-    if _colour():
+    if colour():
         head, _, rest = text.partition("\n")
         text = click.style(head, fg="red", bold=True) + "\n" + rest
-    _say(text)
+    say(text)
     raise SystemExit(error.exit_code)

@@ -179,3 +179,34 @@ def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_MODELS):
         command = option(command)
     return command
+
+
+_DECISIONS = (
+    click.option(
+        "--accept",
+        "accept",
+        metavar="CRITERION",
+        multiple=True,
+        help='Decide a criterion, such as "recall >= 0.85", "recall{sex=f} >= 0.8", "f1[class=cat] >= 0.7 simple",'
+        ' "recall non-inferior margin 0.02"; repeatable.',
+    ),
+    click.option(
+        "--against",
+        metavar="RECORD",
+        type=click.Path(),
+        help="The reference of non-inferior criteria: a record.json.",
+    ),
+    click.option(
+        "--correction",
+        default="holm",
+        show_default=True,
+        help="Of several criteria: holm keeps the chance of any wrong verdict, none takes each alone.",
+    ),
+)
+
+
+def of_decisions(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options about criteria."""
+    for option in reversed(_DECISIONS):
+        command = option(command)
+    return command

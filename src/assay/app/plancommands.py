@@ -81,31 +81,3 @@ def plan_check(path: str, *, as_json: bool) -> None:
     for line in said_of_check(found):
         click.echo(line, err=True)
     click.echo(f"next     assay run {path}", err=True)
-
-
-@click.command()
-@click.argument("path", metavar="RECORD", type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
-def verify(path: str, *, as_json: bool, quiet: bool) -> int:
-    """Check a Record: its digests, every number computed again from its tallies, every verdict from its evidence."""
-    from assay.assess.record import Record
-    from assay.assess.verifying import verify as verified
-
-    found = verified(Record.load(path))
-    if as_json:
-        content = {
-            "record": path,
-            "verified": found.holds,
-            "checked": dict(found.checked),
-            "mismatches": [one.to_json() for one in found.mismatches],
-        }
-        click.echo(json.dumps(content, indent=1, ensure_ascii=False))
-    if not quiet:
-        for one in found.mismatches:
-            click.echo(f"mismatch  {one.said()}", err=True)
-        many = f"{found.checked['estimates']:,} estimates, {found.checked['rows']} requirement rows"
-        click.echo(
-            f"verified  {many}: all follow from what is stored" if found.holds else f"failed    {path}", err=True
-        )
-    return 0 if found.holds else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.against import Against, Unpaired, against_from_json, demand_alike
-from assay.assess.criteria import Criterion, criterion
+from assay.assess.criteria import Criterion, criterion, read
 from assay.assess.decide import Decisions, decide
 from assay.assess.record import Record
 from assay.core.errors import PlanError
@@ -48,12 +48,12 @@ def accepted(
     assessment: Assessment, criteria: Iterable[str | Criterion], against: Against | None, correction: str
 ) -> Accepted:
     """Criteria read and tried at once, so that a mistyped one is told where it was stated."""
-    read = tuple(criterion(one) if isinstance(one, str) else one for one in criteria)
-    if not read:
+    every = tuple(map(read, criteria))
+    if not every:
         raise PlanError(
             "role-missing", "no criterion is given", where="accept", fix='give one such as "recall >= 0.85"'
         )
-    found = Accepted(criteria=read, against=against, correction=correction)
+    found = Accepted(criteria=every, against=against, correction=correction)
     found.decided(assessment)
     return found
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.assess.accepting import Accepted, accepted, reference_to, restored
-from assay.assess.criteria import Criterion
+from assay.assess.criteria import Criterion, read
 from assay.assess.decide import Decisions
 from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
@@ -181,12 +181,16 @@ class Assessment(Mapping[str, Estimate]):
     ) -> Assessment:
         """The same assessment with criteria decided: `a.accept("recall >= 0.85").decisions.verdict`.
 
+        Criteria it is held to already, by a plan for one, stay and are decided with the new ones.
         `against` is the reference of "recall non-inferior margin 0.02": an assessment, a Record or its path.
         """
         other = copy(self)
-        for held in ("record", "decisions"):
-            other.__dict__.pop(held, None)
-        other._accepted = accepted(self, criteria, reference_to(self, against, name), correction)  # noqa: SLF001
+        for name_ in ("record", "decisions"):
+            other.__dict__.pop(name_, None)
+        held = self._accepted
+        against = reference_to(self, against, name) or (None if held is None else held.against)
+        every = {str(one): one for one in (*(held.criteria if held is not None else ()), *map(read, criteria))}
+        other._accepted = accepted(self, tuple(every.values()), against, correction)  # noqa: SLF001
         return other
 
     def restated(self, settings: Settings) -> Assessment:

@@ -151,6 +151,11 @@ def criterion(text: str) -> Criterion:
     )
 
 
+def read(given: str | Criterion) -> Criterion:
+    """A criterion as it was given: as text, or ready."""
+    return given if isinstance(given, Criterion) else criterion(given)
+
+
 def _measure(text: str, name: str) -> Measure:
     try:
         found = parse(name.strip())

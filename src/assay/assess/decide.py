@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.against import Against, Subject
-from assay.assess.criteria import EVERY, EXIT, Criterion, Rule, Verdict, criterion
+from assay.assess.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
 from assay.assess.settings import ONE_CLASS
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError
@@ -143,7 +143,7 @@ def decide(
             known=", ".join(CORRECTIONS),
             fix="choose one of them",
         )
-    asked = [(one, about) for text in criteria for one, about in _expanded(assessment, _read(text))]
+    asked = [(one, about) for text in criteria for one, about in _expanded(assessment, read(text))]
     for one, _ in asked:
         if one.rule is Rule.NON_INFERIOR and against is None:
             raise PlanError(
@@ -167,10 +167,6 @@ def decide(
         found |= {place: judged[place] for place in closed or open_}
         open_ = [place for place in open_ if place not in closed] if closed else []
     return Decisions(found[place] for place in range(len(asked)))
-
-
-def _read(text: str | Criterion) -> Criterion:
-    return text if isinstance(text, Criterion) else criterion(text)
 
 
 def _is_fact(one: Criterion) -> bool:

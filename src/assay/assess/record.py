@@ -71,8 +71,11 @@ class Record(Mapping[str, Any]):
         return write_whole(path, self.to_text().encode("utf-8", "surrogatepass"))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Record:
-        """Read one; anything that is not a Record of a known version is refused."""
+    def load(cls, path: str | os.PathLike[str], *, unsealed: bool = False) -> Record:
+        """Read one; anything that is not a Record of a known version is refused, and so is one that was changed.
+
+        With `unsealed` a changed one is read all the same, so that it can be told what was changed.
+        """
         shown = os.fspath(path)
         try:
             if Path(path).stat().st_size > LARGEST:
@@ -92,7 +95,29 @@ class Record(Mapping[str, Any]):
             raise RecordError(
                 "record-unreadable", "the file is not UTF-8 text", where=shown, fix="give a record.json"
             ) from error
-        return cls(_checked(strict_json(text, shown), shown))
+        content = _checked(strict_json(text, shown), shown)
+        if not unsealed:
+            demand_seal(content, shown)
+        return cls(content)
+
+
+def content_digest(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical form of everything but the digest itself."""
+    rest = {name: one for name, one in content["digests"].items() if name != "record"}
+    return digest({**content, "digests": rest})
+
+
+def demand_seal(content: Mapping[str, Any], where: str) -> None:
+    """Refuse content that is not what was written; Records of before that digest was kept pass."""
+    digests = content.get("digests")
+    stated = digests.get("record") if isinstance(digests, dict) else None
+    if stated is not None and stated != content_digest(content):
+        raise RecordError(
+            "digest-mismatch",
+            "the Record was changed after it was written",
+            where=visible(where),
+            fix=f"restore the file from its source; assay verify {visible(where)} names what was changed",
+        )
 
 
 def _block(part: object) -> str:
@@ -216,14 +241,15 @@ def schema(kind: str = "assessment") -> dict[str, Any]:
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    """A Record's content with digests of what cannot be computed again: the evidence, and the environment.
+    """A Record's content with digests of what cannot be computed again, and of the whole, by which any change shows.
 
     Times differ between two runs of one assessment, so the environment carries its digest itself.
     """
     surroundings = {name: value for name, value in content["environment"].items() if name != "digest"}
-    evidence = {name: content[name] for name in EVIDENCE}
-    return {
+    evidence = {name: content[name] for name in EVIDENCE if name in content}
+    signed = {
         **content,
         "environment": {**surroundings, "digest": digest(surroundings)},
         "digests": {**content["digests"], "evidence": digest(evidence)},
     }
+    return {**signed, "digests": {**signed["digests"], "record": content_digest(signed)}}

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.record import KINDS, VERSION, Record
+from assay.assess.record import KINDS, VERSION, Record, sealed
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, quoted
@@ -44,18 +44,17 @@ def site_tally(assessment: Assessment, *, site: str | None = None, smallest_cell
     tallies = {"confusion": assessment.confusion.to_json(), "groups": grouped.to_json()}
     plan = {"given": "site tally", **assessment.settings.to_json(), "data": {"smallest_cell": smallest_cell}}
     whole = assessment.record
-    return Record(
-        {
-            "assay": VERSION,
-            "kind": "tally",
-            "site": site,
-            **{part: whole[part] for part in KINDS["tally"] if part in whole and part not in {"assay", "kind"}},
-            "tallies": tallies,
-            "plan": {**plan, "digest": digest(plan)},
-            "notes": [*(note for note in assessment.notes if note not in assessment.about_files), *notes],
-            "digests": {"tallies": digest(tallies), "files": {}},
-        }
-    )
+    content: dict[str, Any] = {
+        "assay": VERSION,
+        "kind": "tally",
+        "site": site,
+        **{part: whole[part] for part in KINDS["tally"] if part in whole and part not in {"assay", "kind"}},
+        "tallies": tallies,
+        "plan": {**plan, "digest": digest(plan)},
+        "notes": [*(note for note in assessment.notes if note not in assessment.about_files), *notes],
+        "digests": {"tallies": digest(tallies), "files": {}},
+    }
+    return Record(sealed(content))
 
 
 def _protected(assessment: Assessment, smallest: int) -> tuple[Grouped, list[str]]:

@@ -1,168 +1,238 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a Record is what it says: digests hold, numbers follow from tallies, verdicts from their evidence."""
+"""Verifying a Record: every number is computed again from its tallies, every digest and the row accounting checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
 
-from assay.assess.conformity import DEVIATING, combined
-from assay.assess.record import EVIDENCE, Record
+from assay.assess.consistency import BROKEN, Mismatch, accounted, judged
+from assay.assess.environment import environment
+from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.core.errors import AssayError
-from assay.core.text import quoted, visible
+from assay.core.text import visible
 from assay.tally.base import digest
 
-MOST = 20
-"""Mismatches that are listed; the first one says enough."""
+COPIED: Final = (
+    "assay",
+    "kind",
+    "plan",
+    "environment",
+    "controls",
+    "conformity",
+    "notes",
+    "digests",
+    "site",
+)
+"""Parts that come from outside and are not computed from tallies: digests answer for them."""
+KEYED: Final = {
+    "estimates": ("model", "measure", "class", "slice"),
+    "heterogeneity": ("factor", "measure"),
+    "decisions": ("criterion",),
+}
+"""Lists whose entries are found by what they speak of, so that a later version may know further ones."""
+WORDS: Final = (
+    "why",
+    "notes",
+    "undefined",
+    "undefined_code",
+    "no_interval",
+    "interval_notes",
+    "title",
+    "chosen",
+    "asks",
+)
+"""Sentences, which a later version may put otherwise; the digest of the whole answers for them then."""
+CLOSE: Final = 1e-9
+"""Relative difference allowed where other versions of the numeric packages compute again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mismatch:
-    """A place where a Record is not what it says."""
+class Verification:
+    """What was checked, and what did not hold."""
 
-    path: str
-    what: str
-    found: str
-    known: str
-
-    def to_json(self) -> dict[str, str]:
-        """For machines."""
-        return {"path": self.path, "what": self.what, "found": self.found, "known": self.known}
-
-    def said(self) -> str:
-        """In one line."""
-        return f"{self.path}: {self.what}: {self.found}, not {self.known}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
-    """What was checked, and every mismatch up to a limit."""
-
-    checked: Mapping[str, int]
     mismatches: tuple[Mismatch, ...]
+    checked: Mapping[str, int] = field(default_factory=dict)
+    """Values computed again, by part of the Record."""
+    unchecked: tuple[str, ...] = ()
+    """What could not be computed again, and why."""
+    sealed: bool = True
+    """Whether the Record carries the digest of its whole content."""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is amiss."""
+        """Whether nothing is wrong."""
         return not self.mismatches
 
+    def to_json(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "verified": self.holds,
+            "sealed": self.sealed,
+            "checked": dict(self.checked),
+            "unchecked": list(self.unchecked),
+            "mismatches": [one.to_json() for one in self.mismatches],
+        }
 
-def verify(record: Record) -> Verified:
-    """Check the digests, compute every number again from the tallies, and every verdict from its evidence."""
-    found: list[Mismatch] = []
-    for one in _every(record):
-        found.append(one)
-        if len(found) == MOST:
-            break
-    rows = record.get("conformity", {}).get("rows", ()) if isinstance(record.get("conformity"), Mapping) else ()
-    checked = {"estimates": len(record.get("estimates", ())), "rows": len(rows), "digests": len(DIGESTS)}
-    return Verified(checked=checked, mismatches=tuple(found))
+
+def verify(record: Record) -> Verification:
+    """Check a Record against itself: digests, row accounting, and every number that its tallies give.
+
+    >>> from assay.assess.run import assess
+    >>> verify(assess(truth=[1, 0, 1], predicted=[1, 0, 0]).record).holds
+    True
+    """
+    found = list(chain(_digests(record), accounted(record), _conformity(record)))
+    checked: dict[str, int] = {}
+    unchecked: list[str] = []
+    try:
+        again = _rebuilt(record)
+    except BROKEN as error:
+        what = error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+        if _only_areas(record):
+            unchecked.append(f"findings and estimates: {what}")
+        else:
+            found.append(
+                Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}")
+            )
+        again = {}
+    exact = _same_machinery(record)
+    for part, recomputed in again.items():
+        if part in COPIED or part not in record:
+            continue
+        checker = _Comparing(exact=exact)
+        found += checker.compared(record[part], recomputed, part)
+        checked[part] = checker.values
+    sealed = isinstance(record.get("digests"), dict) and "record" in record["digests"]
+    return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked), sealed=sealed)
 
 
 def first_mismatch(record: Record) -> Mismatch | None:
     """The first mismatch, found as quickly as may be; None where there is none."""
-    return next(_every(record), None)
+    quick = chain(_digests(record), accounted(record), _conformity(record))
+    return next(quick, None) or next(iter(verify(record).mismatches), None)
 
 
-def _every(record: Record) -> Iterator[Mismatch]:
+def _conformity(record: Record) -> Iterator[Mismatch]:
     try:
-        yield from _digests(record)
-        if record.get("kind") == "tally":
-            return
-        yield from _different(dict(record), dict(_again(record)), "")
-        yield from _judged(record["conformity"])
-    except AssayError as error:
-        yield Mismatch(
-            path="record", what=error.what, found=error.found or "this Record", known=error.known or "a whole one"
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
-        yield Mismatch(
-            path="record", what="a part is missing or malformed", found=visible(error), known="a whole Record"
-        )
-
-
-def _again(record: Record) -> Record:
-    """The Record that the tallies of this one give today."""
-    if record["kind"] == "comparison":
-        from assay.assess.comparison import Comparison
-
-        return Comparison.from_record(record).record
-    from assay.assess.assessment import Assessment
-
-    return Assessment.from_record(record).record
-
-
-DIGESTS = ("tallies", "plan", "evidence", "environment")
+        if "conformity" in record:
+            yield from judged(record["conformity"])
+    except BROKEN as error:
+        yield Mismatch(path="conformity", stored=None, recomputed=None, why=f"cannot be read: {visible(error)}")
 
 
 def _digests(record: Record) -> Iterator[Mismatch]:
-    plan = {name: value for name, value in record["plan"].items() if name != "digest"}
-    surroundings = {name: value for name, value in record["environment"].items() if name != "digest"}
-    given = {
-        "tallies": (record["digests"].get("tallies"), record["tallies"]),
-        "plan": (record["plan"].get("digest"), plan),
-    }
-    if record.get("kind") != "tally":
-        given["evidence"] = (record["digests"].get("evidence"), {name: record[name] for name in EVIDENCE})
-        given["environment"] = (record["environment"].get("digest"), surroundings)
-    for name, (stated, content) in given.items():
-        if stated != digest(content):
-            yield Mismatch(path=name, what="the digest does not hold", found=digest(content), known=visible(stated))
-    if "declared_digest" in plan and plan["declared_digest"] != digest(plan.get("declared")):
-        known = visible(plan["declared_digest"])
-        yield Mismatch(
-            path="plan.declared", what="the digest does not hold", found=digest(plan.get("declared")), known=known
-        )
-
-
-def _different(mine: Any, again: Any, path: str) -> Iterator[Mismatch]:  # noqa: ANN401  JSON
-    """Leaves of the Record that come out otherwise when computed again."""
-    if isinstance(mine, Mapping) and isinstance(again, Mapping):
-        for name in dict.fromkeys([*mine, *again]):
-            place = f"{path}.{visible(name)}" if path else visible(name)
-            if name not in mine or name not in again:
-                there = "in the Record" if name in mine else "computed"
-                yield Mismatch(path=place, what="is only there", found=there, known="in both")
-            else:
-                yield from _different(mine[name], again[name], place)
-    elif isinstance(mine, (list, tuple)) and isinstance(again, (list, tuple)):
-        if len(mine) != len(again):
-            yield Mismatch(path=path, what="is of another length", found=str(len(mine)), known=str(len(again)))
-        for i, (one, other) in enumerate(zip(mine, again, strict=False)):
-            yield from _different(one, other, f"{path}[{i}]")
-    elif type(mine) is not type(again) or mine != again:
-        yield Mismatch(path=path, what="does not follow from the tallies", found=quoted(mine), known=quoted(again))
-
-
-def _judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
-    """Verdicts that do not follow from their evidence, and an overall state that does not follow from the verdicts."""
-    rows = conformity.get("rows", [])
-    if not rows:
+    digests, plan = record.get("digests"), record.get("plan")
+    if not isinstance(digests, dict) or not isinstance(plan, dict):
+        yield Mismatch(path="digests", stored=digests, recomputed=None, why="digests or plan are missing")
         return
-    for i, row in enumerate([*rows, *conformity.get("supplement", [])]):
-        verdict = combined([(one["kind"], one["verdict"]) for one in row["evidence"]])
-        if verdict != row["verdict"]:
-            path = f"conformity.rows[{i}].verdict"
-            yield Mismatch(path=path, what="does not follow from its evidence", found=row["verdict"], known=verdict)
-    shall = [row for row in rows if row["strength"] == "shall"]
-    verdicts = {row["verdict"] if not row["answer"] else row["verdict"].replace("suspect", "declared") for row in shall}
-    overall = (
-        "non-conforming"
-        if "fail" in verdicts
-        else "conformity not demonstrated"
-        if verdicts & {"no-evidence", "suspect"} or not shall
-        else "conforming by declaration"
-        if "declared" in verdicts
-        else "conforming"
-    )
-    deviating = [row["id"] for row in rows if row["verdict"] == "fail" and row["strength"] in DEVIATING]
-    counts = {name: sum(row["verdict"] == name for row in rows) for name in conformity["counts"]}
-    for name, known in (("overall", overall), ("deviations", deviating), ("counts", counts)):
-        if conformity[name] != known:
-            yield Mismatch(
-                path=f"conformity.{name}",
-                what="does not follow from the rows",
-                found=visible(conformity[name]),
-                known=visible(known),
-            )
+    wanted: dict[str, tuple[object, object]] = {
+        "digests.tallies": (digests.get("tallies"), digest(record.get("tallies"))),
+        "plan.digest": (plan.get("digest"), digest({name: one for name, one in plan.items() if name != "digest"})),
+    }
+    if "record" in digests:
+        wanted["digests.record"] = (digests["record"], content_digest(record))
+    if "evidence" in digests:
+        evidence = {name: record[name] for name in EVIDENCE if name in record}
+        wanted["digests.evidence"] = (digests["evidence"], digest(evidence))
+    surroundings = record.get("environment")
+    if isinstance(surroundings, dict) and "digest" in surroundings:
+        rest = {name: one for name, one in surroundings.items() if name != "digest"}
+        wanted["environment.digest"] = (surroundings["digest"], digest(rest))
+    if "declared" in plan:
+        wanted["plan.declared_digest"] = (plan.get("declared_digest"), digest(plan["declared"]))
+    if record.get("kind") != "tally":
+        data = plan.get("data")
+        wanted["digests.files"] = (digests.get("files"), data.get("files", {}) if isinstance(data, dict) else {})
+    for path, (stored, recomputed) in wanted.items():
+        if stored != recomputed:
+            yield Mismatch(path=path, stored=stored, recomputed=recomputed, why="the digest does not fit the content")
+
+
+def _rebuilt(record: Record) -> Mapping[str, Any]:
+    """The Record computed again from its tallies and settings; a wrong digest has been told already."""
+    trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
+    if record["kind"] == "comparison":
+        from assay.assess.comparison import Comparison
+
+        return Comparison.from_record(trusted).record
+    from assay.assess.assessment import Assessment
+
+    if record["kind"] == "tally":
+        again = Assessment.from_record(trusted).record
+        return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
+    return Assessment.from_record(trusted).record
+
+
+def _only_areas(record: Record) -> bool:
+    tallies = record.get("tallies")
+    scores = tallies.get("scores") if isinstance(tallies, dict) else None
+    return isinstance(scores, dict) and scores.get("kind") == "areas"
+
+
+def _same_machinery(record: Record) -> bool:
+    now, then = environment(), record.get("environment")
+    return isinstance(then, Mapping) and all(then.get(name) == now.get(name) for name in ("python", "packages"))
+
+
+class _Comparing:
+    """Walks two contents side by side and counts what it looked at."""
+
+    def __init__(self, *, exact: bool) -> None:
+        self._exact, self.values = exact, 0
+
+    def compared(self, stored: object, again: object, path: str) -> Iterator[Mismatch]:
+        """Every place where they differ; names only one side has are not compared, but entries of lists are."""
+        if isinstance(stored, Mapping) and isinstance(again, Mapping):
+            for name in stored:
+                if name in again and (self._exact or name not in WORDS):
+                    yield from self.compared(stored[name], again[name], f"{path}.{visible(name)}")
+            return
+        if path == "errata" and isinstance(stored, list) and isinstance(again, list):
+            self.values += len(stored)  # a later version may know further ones
+            lost = [one for one in stored if one not in again]
+            yield from (Mismatch(path=path, stored=one, recomputed=None, why="not among those used") for one in lost)
+            return
+        if path in KEYED and isinstance(stored, list) and isinstance(again, list):
+            yield from self._keyed(stored, again, path)
+            return
+        if isinstance(stored, (list, tuple)) and isinstance(again, (list, tuple)):
+            if len(stored) != len(again):
+                yield Mismatch(path=path, stored=len(stored), recomputed=len(again), why="another number of entries")
+            for place, (one, other) in enumerate(zip(stored, again, strict=False)):
+                yield from self.compared(one, other, f"{path}[{place}]")
+            return
+        self.values += 1
+        if not self._alike(stored, again):
+            yield Mismatch(path=path, stored=stored, recomputed=again, why="computed again from the tallies")
+
+    def _keyed(self, stored: Sequence[Any], again: Sequence[Any], path: str) -> Iterator[Mismatch]:
+        def key(one: Mapping[str, Any]) -> str:
+            return repr([(type(one.get(name)), one.get(name)) for name in KEYED[path]])
+
+        by_key = {key(one): one for one in again}
+        seen: set[str] = set()
+        for place, one in enumerate(stored):
+            here = f"{path}[{place}]"
+            found = by_key.get(key(one)) if isinstance(one, Mapping) else None
+            if found is None or key(one) in seen:
+                named = {name: one.get(name) for name in KEYED[path]} if isinstance(one, Mapping) else one
+                yield Mismatch(
+                    path=here, stored=named, recomputed=None, why="the tallies give no such entry, or it is twice"
+                )
+                continue
+            seen.add(key(one))
+            if lost := [name for name in one if name not in found]:
+                yield Mismatch(
+                    path=f"{here}.{visible(lost[0])}", stored=one[lost[0]], recomputed=None, why="not computed"
+                )
+            yield from self.compared(one, found, here)
+
+    def _alike(self, stored: object, again: object) -> bool:
+        if type(stored) is type(again) and stored == again:
+            return True
+        both = isinstance(stored, float) and isinstance(again, float)
+        return not self._exact and both and math.isclose(stored, again, rel_tol=CLOSE)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from assay.report.entries import About, Entry, about, amount, entry, prose
 from assay.report.scoring import Scoring, read_scores
 from assay.report.spread import Spread, spreads
 from assay.report.statement import Statement, statement
+from assay.report.verdicts import Verdicts, verdicts
 
 HEADLINE: Final = {
     "binary": (
@@ -157,6 +158,7 @@ class Document:
     digests: tuple[tuple[str, str], ...]
     glossary: tuple[About, ...]
     statement: Statement | None
+    verdicts: Verdicts | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +214,7 @@ def read(record: Record) -> Document:
         digests=tuple(background.digests(record)),
         glossary=_glossary(whole.values(), classes),
         statement=statement(record),
+        verdicts=verdicts(record),
     )
 
 

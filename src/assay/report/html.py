@@ -127,6 +127,7 @@ def _template() -> Template:
 
 def _sections(document: Document) -> list[tuple[str, str]]:
     every = [
+        ("decisions", "Decisions", document.verdicts),
         ("headline", sentences.HEADLINE, document.headline),
         ("matrix", "Confusion matrix", True),
         ("classes", "Class by class", document.classes),

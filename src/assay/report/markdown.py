@@ -13,6 +13,7 @@ from assay.report.document import Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.scoring import Bin
 from assay.report.statement import LIMITS, Demand, Statement
+from assay.report.verdicts import HEAD, Verdicts
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -25,7 +26,9 @@ def render(record: Record) -> str:
     """The whole report."""
     document = read(record)
     parts = [
-        [f"# {prose(document.title)}", "", prose(document.opening)],
+        [f"# {prose(document.title)}"],
+        decided(document.verdicts),
+        [prose(document.opening)],
         [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
         _headline(document),
         _matrix(document),
@@ -196,6 +199,24 @@ def _lost(document: Document) -> list[str]:
         ]
     lines += [f"- {name(one.about.measure)}: {prose(one.reason)}" for one in document.undefined]
     return ["## Undefined and infinite values", "", *lines] if lines else []
+
+
+def decided(found: Verdicts | None, *, head: str = "##") -> list[str]:
+    """The verdict, then the criteria as a table."""
+    if found is None:
+        return []
+    rows = [
+        (
+            name(one.criterion),
+            f"{one.sign} {one.verdict}",
+            prose(one.value),
+            prose(one.ends),
+            one.risk,
+            prose(f"{one.why}; {one.needed}" if one.needed else one.why),
+        )
+        for one in found.rows
+    ]
+    return [f"{head} {found.sign} {found.overall}: {prose(found.says)}", "", *table(list(HEAD), rows, align="l")]
 
 
 def _conformity(statement: Statement | None) -> list[str]:

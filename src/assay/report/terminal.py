@@ -16,6 +16,7 @@ from assay.report.document import Document, Factor, read
 from assay.report.entries import About, Entry
 from assay.report.labels import cells, fitted, wrapped
 from assay.report.statement import Statement
+from assay.report.verdicts import Verdicts
 
 Row: TypeAlias = tuple[str, str, Sequence[Entry]]
 """A class or group: its name, its size, its measures."""
@@ -65,6 +66,7 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
         Text(document.kind + (f", positive class {fitted(document.positive, 40)}" if document.positive else ""), "soft")
     )
     page.blank()
+    _decided(page, document.verdicts)
     page.said(document.opening)
     page.blank()
     _headline(page, document)
@@ -334,6 +336,20 @@ def _undefined(page: _Page, document: Document) -> None:
         page.said(f"  {line}", hang="    ")
     if len(lines) > MOST_UNDEFINED:
         page.said(f"  {sentences.more(len(lines) - MOST_UNDEFINED, 'undefined value')}")
+
+
+def _decided(page: _Page, found: Verdicts | None) -> None:
+    """The verdict first, then each criterion with the reason."""
+    if found is None:
+        return
+    page.line(Text(f"{found.sign} {found.overall}: {found.says}", "strong"))
+    for one in found.rows[:MOST_ROWS]:
+        page.said(f"  {one.sign} {one.verdict:<12} {one.criterion}: {one.why}", hang=" " * 17)
+        if one.needed:
+            page.said(f"{' ' * 17}{one.needed}", hang=" " * 17)
+    if len(found.rows) > MOST_ROWS:
+        page.said(sentences.more(len(found.rows) - MOST_ROWS, "criterion", "criteria"))
+    page.blank()
 
 
 def _conformity(page: _Page, statement: Statement | None) -> None:

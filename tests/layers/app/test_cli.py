@@ -260,6 +260,8 @@ def test_several_files_a_folder_and_a_pattern_are_one_table(tmp_path):
     said = [assay("run", *data, *given, "--json", "-q") for data in (files, [tmp_path / "in"], [tmp_path / "in/*/*"])]
     assert all(done.returncode == 0 for done in said), [done.stderr for done in said]
     records = [json.loads(done.stdout) | {"environment": None} for done in said]
+    for record in records:
+        del record["digests"]["record"]  # it covers the time too
     assert records[0] == records[1] == records[2]
     pins = [f"--sha256={name}={digest}" for name, digest in records[0]["digests"]["files"].items()]
     assert len(pins) == 2

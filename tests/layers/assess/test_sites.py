@@ -107,7 +107,7 @@ def test_a_tally_that_was_changed_is_refused(tmp_path):
     content = json.loads(path.read_text())
     content["tallies"]["confusion"]["cells"][0][2] += 1
     path.write_text(json.dumps(content))
-    with pytest.raises(assay.RecordError, match="not the ones"):
+    with pytest.raises(assay.RecordError, match="was changed"):
         assay.merge(path)
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from assay.assess.record import Record
+from assay.assess.record import Record, sealed
 from assay.assess.run import assess
 
 HERE = Path(__file__).parent
@@ -148,7 +148,7 @@ def write() -> None:
             "python": "3.11.0",
             "packages": {"numpy": "2"},
         }
-        record = Record(content)
+        record = Record(sealed(content))
         record.save(HERE / f"{name}.json")
         (HERE / f"{name}.txt").write_text(summary(record, width=100), encoding="utf-8")
         (HERE / f"{name}.md").write_text(render(record), encoding="utf-8")

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the parts of a Record agree with each other: row accounting, cells and rows, verdicts and their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.assess.conformity import DEVIATING, combined
+from assay.assess.record import Record
+from assay.core.errors import AssayError
+from assay.core.text import visible
+from assay.tally.base import count_from_json
+
+BROKEN: Final = (AssayError, KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)
+"""What rebuilding a Record from malformed content may raise."""
+OTHER_ROWS: Final = "the tally holds other rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A place of the Record whose content is not what it should be."""
+
+    path: str
+    stored: object
+    recomputed: object
+    why: str
+
+    def to_json(self) -> dict[str, object]:
+        """For machines."""
+        return {"path": self.path, "stored": self.stored, "recomputed": self.recomputed, "why": self.why}
+
+    def said(self) -> str:
+        """One line for people."""
+        return f"{self.path}: stored {_shown(self.stored)}, should be {_shown(self.recomputed)} ({self.why})"
+
+
+def accounted(record: Record) -> Iterator[Mismatch]:
+    """Rows read = scored + excluded + unmatched, and the tallies hold exactly the rows scored."""
+    try:
+        rows = record["rows"]
+        total = rows["scored"] + sum(rows["excluded"].values()) + rows["unmatched"]
+        scored, samples = rows["scored"], count_from_json(record["samples"])
+        tallies = record["tallies"]
+        if rows["read"] != total:
+            yield Mismatch(path="rows.read", stored=rows["read"], recomputed=total, why="the row accounting is off")
+        if samples != scored:
+            yield Mismatch(path="samples", stored=record["samples"], recomputed=scored, why="rows scored are others")
+        if "confusion" in tallies and (held := count_from_json(tallies["confusion"]["rows"])) != scored:
+            yield Mismatch(path="rows.scored", stored=scored, recomputed=held, why=OTHER_ROWS)
+        for name, levels in tallies.get("groups", {}).items():
+            parts = sum(count_from_json(one["confusion"]["rows"]) for one in levels)
+            if parts != scored:
+                path = f"tallies.groups.{visible(name)}"
+                yield Mismatch(path=path, stored=parts, recomputed=scored, why="the levels do not add up to all rows")
+        yield from _sums(tallies, "tallies")
+        yield from _paired(record, tallies, scored)
+    except BROKEN as error:
+        yield Mismatch(path="rows", stored=None, recomputed=None, why=f"cannot be read: {visible(error)}")
+
+
+def _paired(record: Record, tallies: Mapping[str, Any], scored: object) -> Iterator[Mismatch]:
+    if "paired" not in tallies:
+        return
+    held = sum(count_from_json(cell[-1]) for cell in tallies["paired"]["cells"])
+    if held != scored:
+        yield Mismatch(path="tallies.paired", stored=held, recomputed=scored, why=OTHER_ROWS)
+    for part in ("labels", "models"):
+        if record[part] != tallies["paired"][part]:
+            yield Mismatch(path=part, stored=record[part], recomputed=tallies["paired"][part], why=OTHER_ROWS)
+
+
+def _sums(content: object, path: str) -> Iterator[Mismatch]:
+    """The cells of every tally add up to the rows it says it holds."""
+    if isinstance(content, Mapping):
+        if content.get("kind") in ("confusion", "ranks"):
+            yield from _cells(content, path)
+        if content.get("kind") == "scores":
+            yield from _columns(content, path)
+        for name, one in content.items():
+            yield from _sums(one, f"{path}.{visible(name)}")
+    elif isinstance(content, list) and content and isinstance(content[0], Mapping):
+        for place, one in enumerate(content):
+            yield from _sums(one, f"{path}[{place}]")
+
+
+def _cells(tally: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
+    cells, rows = tally["cells"], tally["rows"]
+    if len({tuple(cell[:-1]) for cell in cells}) < len(cells):
+        yield Mismatch(path=f"{path}.cells", stored=len(cells), recomputed=None, why="a cell stands twice")
+    held = sum(count_from_json(cell[-1]) for cell in cells)
+    if not tally.get("weighted") and held != count_from_json(rows):
+        yield Mismatch(path=f"{path}.rows", stored=rows, recomputed=held, why=OTHER_ROWS)
+
+
+def _columns(tally: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
+    for place, column in enumerate(tally["columns"]):
+        held = sum(column["counts"]) if "counts" in column else len(column["scores"])
+        if held != tally["rows"]:
+            yield Mismatch(path=f"{path}.columns[{place}]", stored=held, recomputed=tally["rows"], why=OTHER_ROWS)
+
+
+def judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
+    """Verdicts that do not follow from their evidence, and an overall state that does not follow from the verdicts."""
+    rows = conformity.get("rows", [])
+    if not rows:
+        return
+    for i, row in enumerate([*rows, *conformity.get("supplement", [])]):
+        verdict = combined([(one["kind"], one["verdict"]) for one in row["evidence"]])
+        if verdict != row["verdict"]:
+            path = f"conformity.rows[{i}].verdict"
+            yield Mismatch(path=path, stored=row["verdict"], recomputed=verdict, why="the verdict of its evidence")
+    shall = [row for row in rows if row["strength"] == "shall"]
+    verdicts = {row["verdict"] if not row["answer"] else row["verdict"].replace("suspect", "declared") for row in shall}
+    overall = (
+        "non-conforming"
+        if "fail" in verdicts
+        else "conformity not demonstrated"
+        if verdicts & {"no-evidence", "suspect"} or not shall
+        else "conforming by declaration"
+        if "declared" in verdicts
+        else "conforming"
+    )
+    deviating = [row["id"] for row in rows if row["verdict"] == "fail" and row["strength"] in DEVIATING]
+    counts = {name: sum(row["verdict"] == name for row in rows) for name in conformity["counts"]}
+    for name, known in (("overall", overall), ("deviations", deviating), ("counts", counts)):
+        if conformity[name] != known:
+            yield Mismatch(path=f"conformity.{name}", stored=conformity[name], recomputed=known, why="by the rows")
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else visible(repr(value))
