@@ -130,7 +130,9 @@ def partial_auroc(t: Ranked, *, max_fpr: float) -> Number:
 def partial_auroc_standardised(t: Ranked, *, max_fpr: float) -> Number:
     limit = share_of(max_fpr, "partial_auroc_standardised", "max_fpr")
     pairs, least = t.positives * t.negatives, limit**2 / 2
-    return number(_area_up_to(t, limit) + (limit - 2 * least) * pairs, over=2 * (limit - least) * pairs, empty=both(t))
+    whole = 2 * (limit - least) * pairs
+    # The area is at most the whole; only rounding could say otherwise.
+    return number(np.minimum(_area_up_to(t, limit) + (limit - 2 * least) * pairs, whole), over=whole, empty=both(t))
 
 
 @measure(

@@ -67,7 +67,7 @@ def test_the_record_tells_where_both_came_from_and_holds_no_id(files):
     assert data["columns"] == {"truth": "label", "predicted": "guess", "id": "case"}
     side = {"read": 3, "matched": 3, "unmatched": 0}
     assert data["join"] == {"id": ["case"], "predictions": side, "truth": side}
-    assert not any(name in record.to_text() for name in ("c1", "c2", "c3"))
+    assert not any(f'"{name}"' in record.to_text() for name in ("c1", "c2", "c3"))  # a digest may hold the letters
 
 
 def test_a_label_column_of_one_name_on_both_sides_is_told_apart(files):

@@ -53,7 +53,7 @@ def test_frames_of_every_library_meet_by_id(library):
     assert list(found.by_group["site"]) == ["n", "s"]
     side = {"read": 3, "matched": 3, "unmatched": 0}
     assert found.record["plan"]["data"]["join"] == {"id": ["case"], "predictions": side, "truth": side}
-    assert "c1" not in found.record.to_text()
+    assert '"c1"' not in found.record.to_text()  # a digest may hold the letters
 
 
 def test_weights_of_either_frame_are_taken_along(library):
