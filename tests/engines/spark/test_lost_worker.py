@@ -112,8 +112,12 @@ def test_a_worker_killed_under_a_connect_server_does_not_change_the_tally(cluste
 
 
 def test_a_task_that_runs_twice_is_counted_once(classic, expected):
-    await_both(classic)
-    with Watch(classic) as watch:
-        found = assay.assess(data=slow(classic, "CASE WHEN spark_partition_id() = 3 THEN 60 ELSE 1 END"), **ROLES)
+    for milliseconds in (60, 120, 240):  # the scheduler may find a slow task too late to run it again
+        await_both(classic)
+        wait = f"CASE WHEN spark_partition_id() = 3 THEN {milliseconds} ELSE 1 END"
+        with Watch(classic) as watch:
+            found = assay.assess(data=slow(classic, wait), **ROLES)
+        demand_same(found, expected)
+        if watch.twice:
+            break
     assert watch.twice
-    demand_same(found, expected)
