@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.app.gatecommands import gate
 from assay.app.modelcommands import compare, tests
 from assay.app.options import of_decisions, of_rows
 from assay.app.plancommands import Group, init, plan
@@ -232,6 +233,7 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
         say(f"report   {out}")
 
 
+cli.add_command(gate)
 cli.add_command(verify)
 cli.add_command(compare)
 cli.add_command(tests)

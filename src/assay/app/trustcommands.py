@@ -34,8 +34,8 @@ def verify(record: str, *, as_json: bool, quiet: bool) -> None:
             say(f"? not computed again: {text}")
         if not found.sealed:
             say("? no digest of the whole content: written by an early version; notes and environment are not covered")
-        parts = ", ".join(f"{name} {n:,}" for name, n in found.checked.items() if n)
-        say(f"checked  {sum(found.checked.values()):,} values computed again ({parts})")
+        parts = ", ".join(name.replace("_", " ") for name, n in found.checked.items() if n)
+        say(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
         say(f"verdict  {'verified: everything is as it was written' if found.holds else 'NOT as it was written'}")
     if not found.holds:
         raise SystemExit(1)

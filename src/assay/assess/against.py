@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
+from assay.inference.equivalence import score_interval
+from assay.inference.estimates import Interval
+from assay.inference.proportion import normal_quantile
 from assay.inference.unpaired import Gap, mover
 from assay.measures import Measure
 from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
+from assay.tally.outcomes import Outcomes
 from assay.tally.paired import PairedLabels
 
 if TYPE_CHECKING:
@@ -125,18 +129,42 @@ class Paired:
 
     def gap(self, subject: Subject, new: Assessment) -> Gap:
         """From draws of the joint cells."""
-        from assay.inference.joint import Joint
-
         if subject.factor is not None or subject.measure.from_scores:
             what = "groups" if subject.factor is not None else "scores"
             return Gap(value=None, interval=None, reason=f"the paired tally holds labels of all rows, no {what}")
-        label = self.positive if subject.label is None else subject.label
-        wanted = new.settings.wanted
-        effect, _ = Joint(self.tally, subject.measure, label).effect(
-            wanted.level, wanted.draws, wanted.seed, stratified=False
-        )
+        label, level = self.positive if subject.label is None else subject.label, new.settings.wanted.level
+        rows = self._rows(subject.measure, label)
+        if rows is None:
+            return self._drawn(subject.measure, label, new)
+        if not rows.n:
+            return Gap(value=None, interval=None, reason=UNDEFINED)
+        low, high = score_interval(rows, level)
+        ends = Interval(low=low, high=high, level=level, method="tango score")
+        return Gap(value=(rows.only_a - rows.only_b) / rows.n, interval=ends)
+
+    def _rows(self, measure: Measure, label: Label | None) -> Outcomes | None:
+        """Who is right, for measures that are shares of the same rows for both models."""
+        a, b = self.tally.models
+        if measure.name == "accuracy":
+            return self.tally.outcomes(a, b)
+        if label is None or measure.name not in ("recall", "specificity"):
+            return None
+        return self.tally.found(a, b, label) if measure.name == "recall" else self.tally.left_out(a, b, label)
+
+    def _drawn(self, measure: Measure, label: Label | None, new: Assessment) -> Gap:
+        from assay.inference.joint import Joint
+
+        wanted, joint = new.settings.wanted, Joint(self.tally, measure, label)
+        effect, _ = joint.effect(wanted.level, wanted.draws, wanted.seed, stratified=False)
         if not isinstance(effect.value, (int, float)):
             return Gap(value=None, interval=None, reason=UNDEFINED)
+        if not joint.disputed:
+            # As far as the score interval of the rarest class reaches where no row is in dispute.
+            classes = [int(self.tally.count[self.tally.truth == i].sum()) for i in range(len(self.tally.labels))]
+            z2 = normal_quantile((1 + wanted.level) / 2) ** 2
+            reach = z2 / (min(n for n in classes if n) + z2)
+            ends = Interval(low=-reach, high=reach, level=wanted.level, method="score, no row in dispute")
+            return Gap(value=0.0, interval=ends)
         return Gap(value=float(effect.value), interval=effect.interval, reason=effect.no_interval or None)
 
     def told(self, subject: Subject, new: Assessment) -> dict[str, object]:

@@ -15,6 +15,7 @@ from assay.tally.base import count_from_json
 
 BROKEN: Final = (AssayError, KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)
 """What rebuilding a Record from malformed content may raise."""
+DIGEST: Final = "the digest does not fit the content"
 OTHER_ROWS: Final = "the tally holds other rows"
 
 
@@ -33,6 +34,8 @@ class Mismatch:
 
     def said(self) -> str:
         """One line for people."""
+        if self.why == DIGEST:  # two digests tell a reader nothing
+            return f"{self.path}: {self.why}"
         return f"{self.path}: stored {_shown(self.stored)}, should be {_shown(self.recomputed)} ({self.why})"
 
 

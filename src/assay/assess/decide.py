@@ -310,8 +310,6 @@ class _Judge:
         reference, better = against.told(self.about, self.at), self.one.measure.better is HIGHER
         shown = {} if gap.value is None else {"difference": real_to_json(gap.value)}
         if gap.interval is None or gap.value is None:
-            if gap.value == 0 and against.pairing == "paired":
-                return self._told(Verdict.PASS, f"no difference: {gap.reason}", reference={**reference, **shown})
             return self._told(Verdict.INCONCLUSIVE, str(gap.reason), reference={**reference, **shown})
         ends, margin = gap.interval, self.one.limit
         low, high = (ends.low, ends.high) if better else (-ends.high, -ends.low)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from assay.assess.consistency import BROKEN, Mismatch, accounted, judged
+from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged
 from assay.assess.environment import environment
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.core.errors import AssayError
@@ -149,7 +149,7 @@ def _digests(record: Record) -> Iterator[Mismatch]:
         wanted["digests.files"] = (digests.get("files"), data.get("files", {}) if isinstance(data, dict) else {})
     for path, (stored, recomputed) in wanted.items():
         if stored != recomputed:
-            yield Mismatch(path=path, stored=stored, recomputed=recomputed, why="the digest does not fit the content")
+            yield Mismatch(path=path, stored=stored, recomputed=recomputed, why=DIGEST)
 
 
 def _rebuilt(record: Record) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from assay.inference.findings import Effect, Finding, Real
 from assay.inference.mcnemar import difference
 from assay.inference.means import paired_t
 from assay.inference.power import least_normal, least_student
+from assay.inference.proportion import HALVINGS, normal_quantile
 from assay.inference.tails import Tail, normal, student
 from assay.tally.outcomes import Outcomes
 from assay.tally.pairedscores import PairedScores
@@ -139,6 +140,30 @@ def tango(t: Outcomes, gap: float) -> Real:
     if variance <= 0:
         return Undefined(reason="the difference has no variance", code="zero-variance")
     return (b - c - n * gap) / math.sqrt(variance)
+
+
+def score_interval(t: Outcomes, level: float) -> tuple[float, float]:
+    """Tango's interval of the difference: the gaps that the score test does not reject; wide where nothing is disputed.
+
+    >>> low, high = score_interval(Outcomes(both=43, only_a=0, only_b=1, neither=0), 0.95)
+    >>> round(low, 4), round(high, 4)
+    (-0.1181, 0.0594)
+    """
+    z, seen = normal_quantile((1 + level) / 2), (t.only_a - t.only_b) / t.n
+
+    def reached(gap: float, edge: float) -> float:
+        found = tango(t, gap)
+        return math.copysign(math.inf, seen - gap) if isinstance(found, Undefined) else found - edge
+
+    ends = []
+    for edge, far in ((z, -1.0), (-z, 1.0)):
+        near, out = seen, far
+        for _ in range(HALVINGS):
+            middle = (near + out) / 2
+            inside = reached(middle, edge) <= 0 if far < 0 else reached(middle, edge) >= 0
+            near, out = (middle, out) if inside else (near, middle)
+        ends.append((near + out) / 2)
+    return ends[0], ends[1]
 
 
 def _margin(margin: float, most: float) -> float:

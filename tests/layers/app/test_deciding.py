@@ -79,7 +79,7 @@ def test_verify_names_what_was_changed_and_leaves_with_1(place):
     told = json.loads(found.stdout)
     assert not told["verified"]
     assert any(one["stored"] == 0.92 and one["recomputed"] == 0.9 for one in told["mismatches"])
-    assert "digests.record" in found.stderr
+    assert "mismatch digests.record: the digest does not fit" in found.stderr
     assert "mismatch estimates[" in found.stderr
     run(place, "verify", "nowhere.json", code=2)
     (place / "empty.json").write_text("{}", encoding="utf-8")

@@ -7,14 +7,18 @@ import jsonschema
 import numpy as np
 import pytest
 
+from assay.assess.against import Paired
 from assay.assess.assessment import Assessment
 from assay.assess.criteria import EXIT, Verdict
 from assay.assess.decide import decide
 from assay.assess.record import Record, schema
 from assay.assess.run import assess
+from assay.assess.settings import Settings
 from assay.core.errors import PlanError
 from assay.inference.multiplicity import holm
 from assay.inference.proportion import wilson
+from assay.tally.census import Census
+from assay.tally.paired import PairedLabels
 
 
 def two(hits, positives, right, negatives, **more):
@@ -225,3 +229,32 @@ def test_criteria_that_cannot_be_read_are_told_before_anything_else_happens():
         two(90, 100, 90, 100).accept()
     with pytest.raises(PlanError, match="not a correction"):
         two(90, 100, 90, 100).accept("recall >= 0.5", correction="hlom")
+
+
+def paired(cells, positive="yes"):
+    """The first model of a paired tally, and its reference."""
+    tally = PairedLabels.from_cells(cells, models=("new", "old"), labels=("no", "yes"))
+    new = Assessment(tally.confusion("new"), Settings(), positive=positive, census=Census(read=tally.n, scored=tally.n))
+    return new, Paired(tally=tally, positive=positive)
+
+
+def test_a_few_rows_without_any_dispute_show_nothing_and_many_do():
+    for rows, wanted in ((3, "inconclusive"), (60, "inconclusive"), (2000, "pass")):
+        new, against = paired({("yes", "yes", "yes"): rows, ("no", "no", "no"): rows})
+        for measure in ("recall", "accuracy", "f1", "matthews_corrcoef"):
+            found = new.accept(f"{measure} non-inferior margin 0.02", against=against).decisions[0]
+            assert (str(found.verdict), found.reference["pairing"]) == (wanted, "paired"), measure
+
+
+def test_on_the_same_rows_a_smaller_loss_is_found():
+    cells = {("yes", "yes", "yes"): 850, ("yes", "no", "yes"): 40, ("yes", "yes", "no"): 5, ("yes", "no", "no"): 105,
+             ("no", "no", "no"): 1000}  # fmt: skip
+    new, against = paired(cells)
+    for measure in ("recall", "f1"):
+        assert str(new.accept(f"{measure} non-inferior margin 0.02", against=against).decisions.verdict) == "fail"
+    old = Assessment(against.tally.confusion("old"), Settings(), positive="yes", census=new.census)
+    unpaired = new.accept("recall non-inferior margin 0.02", against=old).decisions[0]
+    assert "unpaired" in unpaired.why
+    width = unpaired.reference["difference_high"] - unpaired.reference["difference_low"]
+    found = new.accept("recall non-inferior margin 0.02", against=against).decisions[0].reference
+    assert found["difference_high"] - found["difference_low"] < width
