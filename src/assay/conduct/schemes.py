@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Final, cast
@@ -33,7 +34,7 @@ INNER: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scheme:
+class Scheme(ABC):
     """A way to make training and test parts of one data set."""
 
     name: ClassVar[str] = ""
@@ -73,8 +74,9 @@ class Scheme:
         demand_sound(found, rows, partition=self.partition)
         return found
 
+    @abstractmethod
     def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
-        raise NotImplementedError
+        """The folds, before they are proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,6 +79,10 @@ def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> 
     z = normal_quantile((1 + wanted.level) / 2)
     every = max(z, float(np.quantile(far.max(axis=1), wanted.level)))
     low, high, all_low, all_high = (_chance(middle + k * spread) for k in (-z, z, -every, every))
+    if curve == "roc":
+        # A ROC curve never falls, so what bounds it at one place from below does so at all later ones, and the reverse.
+        all_low, all_high = np.maximum.accumulate(all_low), np.minimum.accumulate(all_high[::-1])[::-1]
+        low, high = np.maximum(low, all_low), np.minimum(high, all_high)
     return Band(
         curve=curve,
         place=at,

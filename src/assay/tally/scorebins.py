@@ -8,6 +8,7 @@ A fixed map is the same everywhere, so two sites can merge without talking first
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
@@ -208,7 +209,7 @@ class ScoreBins:
         )
 
 
-class _Counting:
+class _Counting(ABC):
     """Counts by bin and class while rows come in, and whether a bin has seen one score only."""
 
     def __init__(self, map: BinMap) -> None:  # noqa: A002
@@ -217,9 +218,9 @@ class _Counting:
         self.seen = np.full(map.size, np.nan)
         self.single = np.ones(map.size, dtype=bool)
 
+    @abstractmethod
     def add(self, scores: Floats, truth: NDArray[np.bool_]) -> None:
         """Count some rows."""
-        raise NotImplementedError
 
 
 class _Placed(_Counting):

@@ -35,6 +35,13 @@ def test_a_roc_band_stands_on_the_curve_and_a_pr_band_on_precision():
     assert pr_band(t, Wanted(), [0.5, 1.0]).value.tolist() == [1.0, 2 / 3]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_roc_band_of_all_places_never_falls_because_the_curve_never_does(seed):
+    found = roc_band(table(seed=seed), Wanted())
+    assert (np.diff(found.all_low) >= 0).all()
+    assert (np.diff(found.all_high) >= 0).all()
+
+
 def test_the_same_seed_gives_the_same_band():
     first, second = (roc_band(table(), Wanted(seed=5)) for _ in range(2))
     assert np.array_equal(first.all_low, second.all_low)
