@@ -68,6 +68,10 @@ def test_a_nasty_input_meets_its_ruling(ruling, tmp_path):  # noqa: C901  one br
         assert piece in found[measure].reason
     for measure, value in ruling.get("value", {}).items():
         assert found[measure].value == pytest.approx(value, rel=1e-15)
+    for measure, (top, bottom) in ruling.get("exact", {}).items():
+        assert found[measure].value == top / bottom
+    for fact, said in ruling.get("scores", {}).items():
+        assert found.record["scores"][fact] == said
     for measure, piece in ruling.get("no_interval", {}).items():
         assert found[measure].interval is None
         assert piece in found[measure].no_interval

@@ -77,6 +77,17 @@ _ROWS = (
         show_default=True,
         help="Distinct scores up to which they are counted one by one; beyond, in bins that keep their order.",
     ),
+    click.option(
+        "--missing-score",
+        metavar="CHOICE",
+        help="Rows without a score: error, drop, or worst, which ranks them below all others and counts them"
+        " [default: as --missing]",
+    ),
+    click.option(
+        "--renormalise",
+        is_flag=True,
+        help="Divide the probabilities of a row by their sum where that is not 1; the rows are counted.",
+    ),
     click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
     click.option(
         "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."

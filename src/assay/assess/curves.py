@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -12,7 +13,9 @@ import numpy as np
 from assay.assess.scoring import ScorePart, Threshold
 from assay.assess.thinning import thinned
 from assay.core.labels import Label
+from assay.core.values import WORST
 from assay.inference.bands import pr_band, roc_band
+from assay.inference.estimates import real_to_json
 from assay.inference.proportion import of_share
 from assay.measures.cost import decision_curve
 from assay.tally.base import Count, count_to_json
@@ -45,6 +48,7 @@ def sections(part: ScorePart, *, positive: Label | None, wanted: Wanted) -> dict
     return {
         "scores": {
             **part.facts(),
+            **part.mended(),
             "columns": len(part.whole.columns),
             "form": "binned" if isinstance(part.whole, Binned) else "exact",
             "distinct": len(first.score) if positive is not None else part.whole.distinct,
@@ -117,7 +121,7 @@ def curve(
     places = thinned(np.column_stack([fpr, tpr, precision]), most, keep)
     points = [
         [
-            None if i == 0 else float(score[i - 1]),
+            None if i == 0 else _threshold(float(score[i - 1])),
             count_to_json(_whole(with_start[0][i])),
             count_to_json(_whole(with_start[1][i])),
         ]
@@ -136,6 +140,11 @@ def curve(
         out["reliability"] = _reliability(table, wanted) if probability else None
         out["decision"] = _decision(table) if probability else None
     return out
+
+
+def _threshold(score: float) -> float | str:
+    """A threshold of a curve; the one that calls also the rows without a score is below every number."""
+    return real_to_json(-math.inf if score == WORST else score)
 
 
 def _whole(count: object) -> Count:
@@ -165,14 +174,18 @@ def _some(places: Floats) -> Floats:
     return every[np.unique(np.linspace(0, len(every) - 1, BAND).round().astype(np.int64))]
 
 
-def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any]:
-    low, high = (0.0, 1.0) if probability else (float(table.score[0]), float(table.score[-1]))
+def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:
+    there = slice(int(table.score[0] == WORST), None)  # rows without a score stand nowhere
+    score = table.score[there]
+    if not len(score):
+        return None
+    low, high = (0.0, 1.0) if probability else (float(score[0]), float(score[-1]))
     high = high if high > low else low + 1.0
     edges = np.linspace(low, high, BARS + 1)
-    place = np.clip(np.searchsorted(edges, table.score, side="right") - 1, 0, BARS - 1)
+    place = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, BARS - 1)
     sides = {}
     for name, counts in (("positives", table.pos), ("negatives", table.neg)):
-        sums = np.bincount(place, weights=counts, minlength=BARS)
+        sums = np.bincount(place, weights=counts[there], minlength=BARS)
         sides[name] = [count_to_json(_whole(float(x))) for x in sums]
     return {"edges": edges.tolist(), **sides}
 

@@ -17,9 +17,10 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.labels import Classes, classes, kind_of
+from assay.rows.mending import Rescaled, ranked_last, renormalised
 from assay.rows.opening import FrameSource, Roles, Source
 from assay.rows.scored import by_largest, by_threshold, sound
-from assay.rows.scores import Kind, ScoreColumns, demand_kind, labels_by_score, score_columns
+from assay.rows.scores import Kind, MissingScore, ScoreColumns, demand_kind, labels_by_score, score_columns
 from assay.tally.binned import Tallied
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING
@@ -38,7 +39,8 @@ class Asked:
 
     columns: ScoreColumns
     kind: Kind
-    drop: bool
+    missing: MissingScore
+    """What becomes of rows without a score."""
     declared: Sequence[Label] | None
     positive: Label | None
     spelled: bool = False
@@ -55,6 +57,13 @@ class Asked:
     """Further thresholds whose cells are listed."""
     exact: int = EXACT
     """Distinct scores up to which an engine counts them one by one."""
+    renormalise: bool = False
+    """Whether probabilities that do not add up to 1 are divided by their sum."""
+
+    @property
+    def drop(self) -> bool:
+        """Whether rows without a score are left out."""
+        return self.missing == "drop"
 
     def matched(self, truth: set[Label]) -> Asked:
         """The same in labels of the data's own type."""
@@ -86,6 +95,10 @@ class Decided:
     kind: Kind
     exact: int
     thresholds: tuple[Threshold, ...] = ()
+    last: int | None = None
+    """Rows without a score that were ranked below all others, where that was asked for."""
+    rescaled: Rescaled | None = None
+    """Rows whose probabilities were divided by their sum, where that was asked for."""
 
 
 def demand_scores(
@@ -203,6 +216,7 @@ def _chosen(found: Decided, asked: Asked, text: str) -> Threshold:
 def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     """Count the labels of a source, with predictions made of its scores where they are not given."""
     single = asked.columns.single
+    source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
     source, lost = sound(source, "any", single=single, drop=asked.drop)
     how = None if asked.given else "threshold" if threshold is not None else "largest"
     if how == "largest" and single:
@@ -215,10 +229,11 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     ties, place = 0, 0
     if how == "threshold" and not single:
         place = _positive_column(source, asked)
+    if how == "largest":  # of the scores as given: a quotient may round two of them to one
+        source, ties = by_largest(source)
+    source, rescaled = renormalised(source, drop=asked.drop) if asked.renormalise else (source, None)
     if how == "threshold":
         source = by_threshold(source, cast("float", threshold), place)
-    elif how == "largest":
-        source, ties = by_largest(source)
     found = count(source)
     truth = cast("set[Label]", {cell[0] for cell in found.cells if cell[0] is not None})
     kind_of(truth, where=source.where, locate=source.locate, role="truth")
@@ -239,6 +254,8 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         decided=how,
         kind=asked.kind,
         exact=asked.exact,
+        last=last,
+        rescaled=rescaled,
     )
 
 
@@ -337,15 +354,26 @@ def tallied(decided: Decided, settled: Classes) -> ScorePart:
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
         thresholds=decided.thresholds,
         decided=decided.decided,
+        stored=decided.source.stored,
+        last=decided.last,
+        rescaled=decided.rescaled,
     )
 
 
 def score_notes(part: ScorePart, positive: Label | None) -> tuple[str, ...]:
     """What a reader of two classes should know of the scores: whether they hold few values, and many ties."""
-    if positive is None:
-        return ()
-    table = part.whole.one_vs_rest(positive)
     notes = []
+    if part.last:
+        have = "has no score and ranks" if part.last == 1 else "have no score and rank"
+        notes.append(f"{counted(part.last, 'row')} {have} below all others (missing_score: worst)")
+    if part.rescaled is not None and part.rescaled.rows:
+        notes.append(
+            f"the probabilities of {counted(part.rescaled.rows, 'row')} did not add up to 1"
+            f" (off by {part.rescaled.farthest:.3g} at most) and were divided by their sum (renormalise)"
+        )
+    if positive is None:
+        return tuple(notes)
+    table = part.whole.one_vs_rest(positive)
     if len(table.score) < min(FEW, part.whole.rows):
         notes.append(f"only {counted(len(table.score), 'distinct score')} in {counted(part.whole.rows, 'row')}")
     share = tied_pairs(table)

@@ -142,6 +142,8 @@ def count_part(
         predicted=model.predicted,
         score=model.score,
         scores=model.scores,
+        missing_score=model.missing_score,
+        renormalise=model.renormalise,
         threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
         threshold_from=_elsewhere(frozen.loaded, model),
         operating_points=plan.metrics.operating_points or () if model.score is not None else (),

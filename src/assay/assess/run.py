@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from assay.assess.assessment import Assessment
 from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, score_notes, tallied, validation
 from assay.assess.environment import environment
+from assay.assess.provenance import about, file_notes
 from assay.assess.record import Record
 from assay.assess.settings import Settings, chosen
 from assay.assess.spelling import speller
@@ -22,8 +22,8 @@ from assay.core.traits import Task
 from assay.inference.intervals import DRAWS, Wanted
 from assay.inference.resampling import SEED
 from assay.rows.labels import Classes, Locate, classes, kind_of
-from assay.rows.opening import FrameSource, Roles, Source, no_rows, open_source
-from assay.rows.scores import Kind, score_columns
+from assay.rows.opening import Roles, Source, no_rows, open_source
+from assay.rows.scores import Kind, MissingScore, demand_mended, score_columns
 from assay.tally.base import together
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
@@ -57,6 +57,8 @@ def assess(
     accept_optimistic_threshold: bool = False,
     operating_points: Sequence[float] = (),
     exact_scores: int = EXACT,
+    missing_score: MissingScore | None = None,
+    renormalise: bool = False,
     group: object = None,
     weight: object = None,
     level: float = 0.95,
@@ -82,6 +84,8 @@ def assess(
     `score` is the column of the positive class, or one column for each class (a mapping, names of columns, a matrix);
     `scores` says what they are: "probability", "logit" or "any". Without `predicted`, a `threshold` (s >= t) or the
     largest score calls the class. A threshold by rule, such as "youden", is chosen on the rows of `threshold_from`.
+    Rows without a score follow `missing`, unless `missing_score="worst"` ranks them below all others; probabilities
+    that do not add up to 1 are divided by their sum with `renormalise=True`.
 
     A database is a path or address with table= or query=: "results.duckdb", "results.sqlite", "postgresql://me@host/db".
     A path is read by the embedded engine, within limits=Limits(memory="1GB", threads=2) if stated; or by a Spark
@@ -125,6 +129,7 @@ def assess(
     demand_scores(
         columns, kind=scores, threshold=threshold, threshold_from=threshold_from, operating_points=operating_points
     )
+    demand_mended(missing_score, renormalise=renormalise, kind=scores, columns=columns)
 
     def opened(given: object, wanted: Roles, truth_data: object = None) -> Source:
         return open_source(
@@ -155,7 +160,8 @@ def assess(
         asked = Asked(
             columns=columns,
             kind=scores,
-            drop=missing == "drop",
+            missing=missing_score or missing,
+            renormalise=renormalise,
             declared=labels,
             positive=positive,
             spelled=spelled,
@@ -268,8 +274,8 @@ def _assessed(
         census=census,
         grouped=_grouped(counted_, settled, kinds, source),
         scores=part,
-        notes=(*notes, *settled.notes, *more, *_file_notes(source)),
-        data=_about(source, roles, reading),
+        notes=(*notes, *settled.notes, *more, *file_notes(source)),
+        data=about(source, roles, reading),
         found_in=environment() | ({"limits": limits.to_json()} if limits is not None else {}),
     )
 
@@ -362,39 +368,6 @@ def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], 
             for level in order
         }
     return Grouped(factors=factors)
-
-
-def _id_named(roles: Roles) -> dict[str, str]:
-    """The names of the columns that make an id, if they have names; never an id."""
-    if isinstance(roles.id, str):
-        return {"id": roles.id}
-    several = isinstance(roles.id, (list, tuple)) and isinstance(roles.truth, str)
-    return (
-        {f"id {place}": str(name) for place, name in enumerate(cast("list[str]", roles.id), start=1)} if several else {}
-    )
-
-
-def _file_notes(source: Source) -> tuple[str, ...]:
-    return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
-
-
-def _about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:
-    about: dict[str, Any] = {
-        "from": source.where,
-        "columns": {role: c for role, c in (roles.named() | _id_named(roles)).items() if isinstance(c, str)},
-    }
-    if isinstance(source, FrameSource) and source.opened is not None:
-        path = source.opened.path
-        alone = path if "://" in path else Path(path).name
-        files = getattr(source.opened, "files", {alone: source.opened.sha256} if source.opened.sha256 else {})
-        name = counted(len(files), "file") if len(files) > 1 else alone
-        about |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
-        about |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
-    if source.join is not None:
-        about |= {"join": source.join.to_json()}
-    if reading is not None:
-        about |= {what: text for what in ("table", "query") if (text := getattr(reading, what)) is not None}
-    return about
 
 
 __all__ = ["Task", "assess", "load"]

@@ -10,6 +10,7 @@ from typing import Any, cast
 from assay.assess.scoreslice import ScoreSlice
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.rows.mending import Rescaled
 from assay.rows.scores import Kind
 from assay.tally.binned import LISTED, Binned, Tallied, bin_map, binned, joined, tally_from_json
 from assay.tally.ranks import Ranks
@@ -45,6 +46,12 @@ class ScorePart:
     thresholds: tuple[Threshold, ...] = ()
     decided: str | None = None
     """How predictions were made of the scores: "threshold", "largest", or None where they were given."""
+    stored: tuple[str, ...] = ()
+    """The types the scores were stored with, before they were widened to float64."""
+    last: int | None = None
+    """Rows without a score that were ranked below all others, where the plan says so."""
+    rescaled: Rescaled | None = None
+    """Rows whose probabilities were divided by their sum, where the plan says so."""
 
     def to_json(self) -> dict[str, object]:
         """The tallies, as in a Record: more than LISTED distinct scores are held in bins."""
@@ -55,6 +62,15 @@ class ScorePart:
                 for name, levels in self.groups.items()
             },
             "ranks": None if self.ranks is None else self.ranks.to_json(),
+            **self.mended(),
+        }
+
+    def mended(self) -> dict[str, object]:
+        """How the scores were stored, and what was done to them."""
+        return {
+            **({"stored": list(self.stored)} if self.stored else {}),
+            **({"ranked_last": self.last} if self.last is not None else {}),
+            **({"rescaled": self.rescaled.to_json()} if self.rescaled is not None else {}),
         }
 
     def _kept(self, tally: Tallied) -> Tallied:
@@ -68,6 +84,8 @@ class ScorePart:
             "kind": self.kind,
             "decided": self.decided,
             "thresholds": [one.to_json() for one in self.thresholds],
+            **({"missing_score": "worst"} if self.last is not None else {}),
+            **({"renormalise": True} if self.rescaled is not None else {}),
         }
 
     @classmethod
@@ -83,6 +101,9 @@ class ScorePart:
             ranks=None if content["ranks"] is None else Ranks.from_json(content["ranks"]),
             thresholds=tuple(Threshold.from_json(one) for one in facts["thresholds"]),
             decided=facts["decided"],
+            stored=tuple(content.get("stored", ())),
+            last=content.get("ranked_last"),
+            rescaled=Rescaled(**content["rescaled"]) if "rescaled" in content else None,
         )
 
     def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
@@ -107,7 +128,15 @@ class ScorePart:
             )
         groups = {name: _levels(levels, other.groups.get(name, {})) for name, levels in self.groups.items()}
         ranks = self.ranks + other.ranks if self.ranks is not None and other.ranks is not None else None
-        return replace(self, whole=joined(self.whole, other.whole), groups=groups, ranks=ranks)
+        return replace(
+            self,
+            whole=joined(self.whole, other.whole),
+            groups=groups,
+            ranks=ranks,
+            stored=tuple(sorted({*self.stored, *other.stored})),
+            last=None if self.last is None or other.last is None else self.last + other.last,
+            rescaled=None if self.rescaled is None or other.rescaled is None else self.rescaled + other.rescaled,
+        )
 
 
 def _levels(a: dict[Label, Tallied], b: dict[Label, Tallied]) -> dict[Label, Tallied]:

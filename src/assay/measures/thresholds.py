@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import figure
+from assay.core.values import WORST
 from assay.measures.discrimination import corners
 from assay.measures.ratios import is_number
 from assay.tally.ranked import Ranked
@@ -143,7 +144,7 @@ def _best(t: Ranked, value: Floats, why: str) -> Chosen:
     high, low = float(at[first]), float(at[last + 1]) if last + 1 < len(at) else -inf
     if high == inf:
         taken = float(np.nextafter(at[1], np.inf))
-    elif low == -inf:
+    elif low in (-inf, WORST):  # rows without a score stand at no number to be halfway to
         taken = float(at[last])
     else:
         middle = low + (high - low) / 2

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from assay.core.text import counted
 from assay.report.sentences import SEE_TABLE
@@ -15,6 +15,7 @@ RELIABILITY: Final = "Reliability"
 DECISION: Final = "Decision curve"
 HISTOGRAM: Final = "Scores by true class"
 NOBODY: Final = "none called"
+EVERYBODY: Final = "every row"
 OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"
 
 KINDS: Final = {
@@ -24,7 +25,7 @@ KINDS: Final = {
 }
 
 
-def scores_said(facts: Mapping[str, object]) -> str:
+def scores_said(facts: Mapping[str, Any]) -> str:
     """What the scores are."""
     distinct = int(str(facts.get("distinct") or 0))
     said = f"The scores are {KINDS.get(str(facts.get('kind')), str(facts.get('kind')))}; {distinct:,} are distinct"
@@ -32,7 +33,21 @@ def scores_said(facts: Mapping[str, object]) -> str:
     if isinstance(tied, (int, float)) and tied:
         share = f"{float(tied) * 100:.2g} %" if float(tied) >= 1e-4 else "fewer than 0.01 %"  # noqa: PLR2004
         said += f", and {share} of pairs of a positive and a negative are tied"
-    return f"{said}."
+    return " ".join((f"{said}.", *_mended(facts)))
+
+
+def _mended(facts: Mapping[str, Any]) -> Iterator[str]:
+    """How the scores were stored, and what the plan had done to them."""
+    if stored := facts.get("stored"):
+        kinds = " and ".join(map(str, stored))
+        yield f"They were stored as {kinds}" + ("." if list(stored) == ["float64"] else " and widened to float64.")
+    if last := facts.get("ranked_last"):
+        yield f"{counted(last, 'row')} without a score {'ranks' if last == 1 else 'rank'} below all others."
+    if (mended := facts.get("rescaled")) and mended["rows"]:
+        yield (
+            f"The probabilities of {counted(mended['rows'], 'row')} did not add up to 1, off by"
+            f" {mended['farthest']:.3g} at most, and were divided by their sum."
+        )
 
 
 def roc_described(area: str, label: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from assay.core.text import figure, visible
+from assay.core.values import WORST
 from assay.report import scoresentences as sentences
 from assay.report.entries import Entry, amount, entry, prose, real
 from assay.report.labels import fitted
@@ -201,7 +202,9 @@ def _shown(value: float | None) -> str:
 
 def _threshold(content: object) -> str:
     value = real(content)
-    return sentences.NOBODY if value is None else f"{value:.6g}"
+    if value is None:
+        return sentences.NOBODY
+    return sentences.EVERYBODY if value <= WORST else f"{value:.6g}"
 
 
 def _row(one: Mapping[str, Any]) -> Row:
@@ -260,9 +263,14 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
         roc_band=_ends(band.get("roc", ())),
         pr_band=_ends(band.get("pr", ())),
         rows=tuple(_row(_cells(one["points"][i], one)) for i in listed),
-        points=";".join(f"{'' if t is None else repr(t)},{tp:g},{fp:g}" for t, tp, fp in cells),
+        points=";".join(f"{_scripted(t)},{tp:g},{fp:g}" for t, tp, fp in cells),
         default=_default(cells, now),
     )
+
+
+def _scripted(threshold: float | None) -> str:
+    """A threshold as a script reads it."""
+    return "" if threshold is None else repr(threshold).replace("inf", "Infinity")
 
 
 def _head(label: str, area: str) -> str:

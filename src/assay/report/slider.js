@@ -15,7 +15,7 @@ const histogram = at('cut') ? at('cut').closest('svg') : null;
 const shown = {now: at('t-now').textContent};
 const move = () => {
 const i = Number(range.value), [threshold, tp, fp] = points[i], fn = positives - tp, tn = negatives - fp;
-const name = i === start ? shown.now : threshold === null ? 'none called' : String(Number(threshold.toPrecision(6)));
+const name = i === start ? shown.now : threshold === null ? 'none called' : threshold === -Infinity ? 'every row' : String(Number(threshold.toPrecision(6)));
 at('t-now').textContent = name;
 at('t-from').textContent = i === start ? from : 'moved by hand; the report rests on ' + shown.now;
 const cells = {tp, fp, fn, tn};

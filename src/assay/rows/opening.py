@@ -14,7 +14,7 @@ from assay.rows.columns import Coded, all_text, as_array, coded, weights
 from assay.rows.labels import kind_of
 from assay.rows.listing import are_paths
 from assay.rows.places import places
-from assay.rows.scores import ScoreColumns, score_array
+from assay.rows.scores import ScoreColumns, score_array, stored_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,6 +77,8 @@ class ArraySource:
     kept: NDArray[np.int64] | None = None
     """The user's own index of each row, where rows were left out or brought together."""
     join: Join | None = None
+    stored: tuple[str, ...] = ()
+    """The types the scores were stored with."""
 
     def locate(self, role: str, label: Label | None) -> str:
         """Where the first rows with a label stand."""
@@ -109,6 +111,8 @@ class FrameSource:
     join: Join | None = None
     rows: str | None = None
     """The column with the user's own index of each row, where rows were brought together."""
+    stored: tuple[str, ...] = ()
+    """The types the scores were stored with."""
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""
@@ -268,6 +272,7 @@ def _arrays(roles: Roles) -> Source:
         truth=truth,
         predicted=columns["predicted"],
         score=tuple(scores.values()),
+        stored=() if roles.score is None else tuple(sorted({stored_as(column) for column in roles.score.columns})),
         group={name: columns[f'group "{name}"'] for name in roles.group},
         weight=None if roles.weight is None else weights(roles.weight, len(truth)),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +31,8 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Sour
         return sound_frame(source, kind, single=single, drop=drop)
     bad = _faulty(source.score, kind, single=single)
     faults = Faults(rows=len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()})
+    if faults.unnormal:
+        faults = replace(faults, farthest=farthest([column[bad["unnormal"]] for column in source.score]))
 
     def first(name: str) -> str:
         rows = np.flatnonzero(bad[name])[:MOST].tolist()
@@ -54,11 +58,18 @@ def _faulty(columns: Sequence[NDArray[np.float64]], kind: Kind, *, single: bool)
         for one in values:
             masks["outside"][part] |= (one < 0) | (one > 1)
         if not single:
-            whole = values[0]
-            for one in values[1:]:  # from left to right, as every engine adds
-                whole = whole + one
-            masks["unnormal"][part] = np.abs(whole - 1) > NORMAL
+            masks["unnormal"][part] = np.abs(in_all(values) - 1) > NORMAL
     return masks
+
+
+def in_all(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """What the scores of each row add up to, from left to right, as every engine adds."""
+    return reduce(add, columns)
+
+
+def farthest(columns: Sequence[NDArray[np.float64]]) -> float:
+    """How far from 1 the scores of a row add up at most."""
+    return float(np.abs(in_all(columns) - 1).max(initial=0.0))
 
 
 def _shown(values: Sequence[float], fault: str) -> str:

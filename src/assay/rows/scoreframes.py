@@ -18,7 +18,7 @@ from assay.rows.frames import engine_failure
 from assay.rows.opened import numbered_rows
 from assay.rows.opening import FrameSource
 from assay.rows.places import Row, places
-from assay.rows.scores import NORMAL, Faults, Kind, demand_sound
+from assay.rows.scores import NORMAL, WIDTHS, Faults, Kind, demand_sound
 from assay.rows.sparkerrors import told_as_ours
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
             *(_number(source, column).alias(name) for column, name in zip(columns, names, strict=True))
         )
     shown = {name: source.names.get(column, column) for column, name in zip(columns, names, strict=True)}
-    return replace(source, frame=frame, score=names, names={**source.names, **shown})
+    schema = frame.collect_schema()
+    stored = tuple(sorted({WIDTHS.get(name, name) for name in (type(schema[c]).__name__.lower() for c in columns)}))
+    return replace(source, frame=frame, score=names, names={**source.names, **shown}, stored=stored)
 
 
 def _from_file(opened: OpenedFile, columns: Sequence[str], names: Sequence[str]) -> Any:  # noqa: ANN401  a Narwhals frame
@@ -81,7 +83,7 @@ def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhal
     text = nw.col(column)
     if source.opened.decimal != ".":
         text = text.str.replace_all(source.opened.decimal, ".", literal=True)
-    odd = int(_sums(source, {"odd": ~text.str.contains(NUMBER)})["odd"])
+    odd = int(sums(source, {"odd": ~text.str.contains(NUMBER)})["odd"])
     if odd:
         raise RowsError(
             "column-not-numeric",
@@ -93,7 +95,7 @@ def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhal
     return text.cast(nw.Float64)
 
 
-def _sums(source: FrameSource, conditions: dict[str, Any]) -> dict[str, int]:
+def sums(source: FrameSource, conditions: dict[str, Any]) -> dict[str, int]:
     """How many rows there are, and in how many each condition holds."""
     ones = [nw.when(hit).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name) for name, hit in conditions.items()]
     row = fetched(source, source.frame.select(nw.len().alias("rows"), *ones))[0]
@@ -167,8 +169,9 @@ def complete(source: FrameSource) -> Frame:
 def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:
     """The source without rows whose score is missing, and how many those are; any other fault is an error."""
     hits = _faults(source.score, kind, single=single)
-    found = _sums(source, hits)
-    faults = Faults(**found)
+    faults = Faults(**sums(source, hits))
+    if faults.unnormal:
+        faults = replace(faults, farthest=cast("float", fetched(source, source.frame.select(off_one(source)))[0][0]))
     demand_sound(
         faults,
         where=f"{visible(source.where)}, {' and '.join(source.shown(name) for name in source.score[:MOST])}",
@@ -177,23 +180,31 @@ def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) ->
     )
     if not faults.missing:
         return source, 0
-    whole = reduce(lambda a, b: a & b, (~_gone(nw.col(name)) for name in source.score))
+    whole = reduce(lambda a, b: a & b, (~gone(nw.col(name)) for name in source.score))
     return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + faults.missing), faults.missing
 
 
-def _gone(column: Any) -> Any:  # noqa: ANN401  Narwhals expressions
+def off_one(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
+    """How far from 1 the scores of a row add up at most; a row that lacks one counts nothing."""
+    every = [nw.col(name) for name in source.score]
+    lacking = reduce(or_, (gone(column) for column in every))
+    return nw.when(lacking).then(nw.lit(0.0)).otherwise((reduce(add, every) - 1).abs()).max()
+
+
+def gone(column: Any) -> Any:  # noqa: ANN401  Narwhals expressions
+    """Where a column has no number."""
     return column.is_null() | column.is_nan()
 
 
 def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, Any]:
     every = [nw.col(name) for name in columns]
-    gone = reduce(or_, (_gone(column) for column in every))
-    hits = {"missing": gone, "infinite": reduce(or_, (~column.is_finite() & ~_gone(column) for column in every))}
+    lacking = reduce(or_, (gone(column) for column in every))
+    hits = {"missing": lacking, "infinite": reduce(or_, (~column.is_finite() & ~gone(column) for column in every))}
     if kind != "probability":
         return hits
-    hits["outside"] = reduce(or_, (((column < 0) | (column > 1)) & ~_gone(column) for column in every))
+    hits["outside"] = reduce(or_, (((column < 0) | (column > 1)) & ~gone(column) for column in every))
     if not single:
-        hits["unnormal"] = ((reduce(add, every) - 1).abs() > NORMAL) & ~gone
+        hits["unnormal"] = ((reduce(add, every) - 1).abs() > NORMAL) & ~lacking
     return hits
 
 
@@ -252,5 +263,5 @@ def frame_by_largest(source: FrameSource) -> tuple[FrameSource, int]:
     for i in reversed(range(len(every) - 1)):
         place = nw.when(every[i] == best).then(nw.lit(i)).otherwise(place)
     largest = reduce(add, (nw.when(one == best).then(nw.lit(1)).otherwise(nw.lit(0)) for one in every))
-    tied = _sums(source, {"tied": largest > 1})["tied"]
+    tied = sums(source, {"tied": largest > 1})["tied"]
     return replace(source, frame=source.frame.with_columns(place.alias(PREDICTED)), predicted=PREDICTED), tied

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["probability", "logit", "any"]
 KINDS: Final = ("probability", "logit", "any")
+MissingScore: TypeAlias = Literal["error", "drop", "worst"]
+MISSING_SCORE: Final = ("error", "drop", "worst")
 NORMAL: Final = 1e-6
 """How far the probabilities of one row may add up to something else than 1."""
 EXACT: Final = 2**53
@@ -211,6 +213,22 @@ def score_array(column: object, role: str) -> NDArray[np.float64]:
     return real
 
 
+WIDTHS: Final = {"halffloat": "float16", "float": "float32", "double": "float64", "string": "text", "str": "text"}
+"""What others call the widths of numbers."""
+
+
+def stored_as(column: object) -> str:
+    """The type a column of scores was stored with, before it was widened to float64.
+
+    >>> stored_as([0.5, 0.25])
+    'float64'
+    """
+    kind = getattr(column, "dtype", None)
+    kind = getattr(column, "type", "float64") if kind is None else kind
+    name = str(kind).lower().partition("[")[0].partition("(")[0]
+    return WIDTHS.get(name, name)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
@@ -230,6 +248,8 @@ class Faults:
     missing: int = 0
     outside: int = 0
     unnormal: int = 0
+    farthest: float = 0.0
+    """How far from 1 the probabilities of a row add up at most."""
 
 
 def demand_sound(
@@ -250,7 +270,8 @@ def demand_sound(
             "missing or NaN",
             where=where,
             found=first("missing"),
-            fix='complete the scores, or leave these rows out and count them: missing="drop" (--missing drop)',
+            fix='complete the scores; or leave these rows out and count them: missing="drop" (--missing drop);'
+            ' or rank them below all others: missing_score="worst" (--missing-score worst)',
         )
     if faults.outside:
         raise _unfit(
@@ -269,9 +290,10 @@ def demand_sound(
             "probabilities-not-normalised",
             f"the probabilities of {counted(faults.unnormal, 'row')} of {faults.rows:,} {verb} not add up to 1",
             where=where,
-            found=first("unnormal"),
+            found=f"{first('unnormal')}; {faults.farthest:.7g} from 1 at most",
             known=f"1, give or take {NORMAL:g}",
-            fix='correct the scores, or state that they are none: scores="any" (--scores any)',
+            fix="correct the scores; or divide them by their sum, renormalise=True (--renormalise); or state that they"
+            ' are no probabilities: scores="any" (--scores any)',
         )
 
 
@@ -282,12 +304,50 @@ def _unfit(code: str, bad: int, rows: int, what: str, **told: str) -> OutOfRange
 
 def demand_kind(kind: object) -> Kind:
     """A kind of score that exists."""
-    if kind in KINDS:
-        return kind
-    close = nearest(str(kind), KINDS)
+    return cast("Kind", _choice("scores", kind, KINDS, "is not a kind of score"))
+
+
+def demand_mended(missing_score: object, *, renormalise: bool, kind: Kind, columns: ScoreColumns | None) -> None:
+    """Only ways to mend scores that exist, and only where they make sense."""
+    if missing_score is not None:
+        _choice("missing_score", missing_score, MISSING_SCORE, "is not a choice")
+    for name, given in (("missing_score", missing_score is not None), ("renormalise", renormalise)):
+        if given and columns is None:
+            raise PlanError(
+                "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
+            )
+    if columns is None:
+        return
+    if missing_score == "worst" and kind == "probability":
+        raise PlanError(
+            "role-clash",
+            "a missing score can be ranked below all others, but it is no probability",
+            where="missing_score",
+            fix='ask for ranks only, scores="any" (--scores any), or leave the rows out: missing_score="drop"',
+        )
+    if missing_score == "worst" and not columns.single:
+        raise PlanError(
+            "role-clash",
+            f"a missing score is ranked among those of one class, and there are {len(columns.columns)} score columns",
+            where="missing_score",
+            fix='give the column of the positive class alone, or leave the rows out: missing_score="drop"',
+        )
+    if renormalise and (columns.single or kind != "probability"):
+        raise PlanError(
+            "role-clash",
+            "renormalise speaks of probabilities of several classes, which should add up to 1",
+            where="renormalise",
+            fix='give one score column for each class and state scores="probability", or leave renormalise out',
+        )
+
+
+def _choice(name: str, given: object, known: tuple[str, ...], what: str) -> object:
+    if given in known:
+        return given
+    close = nearest(str(given), known)
     raise PlanError(
         "option-unknown",
-        f"scores={visible(repr(kind))} is not a kind of score",
-        known=", ".join(KINDS),
+        f"{name}={visible(repr(given))} {what}",
+        known=", ".join(known),
         fix=f'did you mean "{close}"?' if close else "choose one of them",
     )

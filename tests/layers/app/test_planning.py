@@ -185,6 +185,34 @@ path = "test.csv"
     assert (found["CHK-OPP"], found["CHK-THRESH"]) == ("pass", "pass")
 
 
+def test_a_plan_gives_one_score_column_for_each_class_and_says_how_they_are_mended(tmp_path):
+    rows = ["y,p_a,p_b,p_c", *(f"{'abc'[i % 3]},0.{i % 7 + 1},0.{i % 5 + 1},0.2" for i in range(30))]
+    (tmp_path / "test.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(
+        """
+[task]
+type = "multiclass"
+classes = ["a", "b", "c"]
+[columns]
+truth = "y"
+[metrics]
+measures = ["auroc_macro", "accuracy"]
+[models.A]
+score = {a = "p_a", b = "p_b", c = "p_c"}
+scores = "probability"
+renormalise = true
+[data.test]
+path = "test.csv"
+""",
+        encoding="utf-8",
+    )
+    done = assay("run", tmp_path / "plan.toml", "--json", "-q", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["scores"]["rescaled"]["rows"] == 26
+    assert record["plan"]["scores"]["renormalise"] is True
+
+
 def test_a_threshold_chosen_on_test_data_is_an_error_of_the_plan(tmp_path):
     text = "[models.A]\nscore = 's'\nthreshold_rule = 'youden'\nthreshold_from = 'test'\n[data.test]\n"
     (tmp_path / "plan.toml").write_text(text, encoding="utf-8")

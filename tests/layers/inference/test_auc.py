@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,3 +83,21 @@ def test_a_million_rows_lose_no_figure():
     mean = Fraction(sum(a * b for a, b in zip(neg, ranks, strict=True)), n)
     second = sum(c * (r - mean) ** 2 for c, r in zip(neg, ranks, strict=True)) / ((n - 1) * n * 4 * p * p)
     assert delong_variance(t) == pytest.approx(float(first + second), rel=1e-13)
+
+
+def test_area_and_variance_of_two_million_rows_are_exact_to_the_last_digits():
+    """Midranks doubled are whole numbers, so nothing is rounded before the end, as float32 midranks would (B13)."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(2_000_000) < 0.5
+    score = np.round(rng.normal(size=2_000_000) + truth, 5)  # with ties
+    t = Scores.binary(score, truth).one_vs_rest(1)
+    x, y = np.sort(score[truth]), np.sort(score[~truth])
+    spread = Fraction(0)
+    for own, other in ((x, y), (y, x)):
+        rank = np.searchsorted(other, own) + np.searchsorted(other, own, side="right")  # twice the midrank
+        total, m, n = int(rank.sum()), len(own), len(other)
+        off = m * sum(int(part.sum()) for part in np.array_split(rank * rank, 64)) - total * total
+        spread += Fraction(off, m * m * (m - 1) * 4 * n * n)
+        if own is x:
+            assert parse("auroc")(t).value == total / (2 * m * n)
+    assert delong_variance(t) == pytest.approx(float(spread), rel=1e-12)

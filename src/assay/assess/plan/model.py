@@ -116,10 +116,16 @@ class Model(Section):
     kind: Literal["model", "human", "published", "baseline"] = says("What it is.", "model", default="model")
     version: Text | None = says("Its version.", "2.1")
     predicted: Column | None = says("Column with its predicted labels.", "predicted")
-    score: Column | None = says(
-        "Column with its score of the positive class; alone, a threshold makes the labels.", "score"
+    score: Column | list[Column] | dict[str, Column] | None = says(
+        "Column with its score of the positive class, or a column for each class; alone, they make the labels.", "score"
     )
     scores: Literal["probability", "logit", "any"] = says("What the scores are.", "probability", default="any")
+    missing_score: Literal["error", "drop", "worst"] | None = says(
+        "Rows without a score: error, drop, or worst (ranked below all); left out, as reading.missing.", "worst"
+    )
+    renormalise: Yes = says(
+        "Divide the probabilities of a row by their sum where that is not 1.", example=True, default=False
+    )
     threshold: Real | None = says("Threshold of the score, chosen before (score >= threshold is positive).", 0.5)
     threshold_rule: Text | None = says("Rule that chooses the threshold on another split.", "youden")
     threshold_from: Name | None = says("The split on which the rule chooses.", "validation")

@@ -15,6 +15,8 @@ from assay.core.errors import AssayError
 from assay.core.text import listed, nearest, quoted, visible
 
 ROLES: Final = ("train", "validation", "test")
+SCORED: Final = {"threshold", "threshold_rule", "scores", "missing_score", "renormalise"}
+"""What a model can state only of scores."""
 SUM_TOLERANCE: Final = 1e-6
 """Shares are written with a few digits; further off than this they were not meant to be a distribution."""
 
@@ -226,7 +228,7 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
                     what=f'"threshold" and "{other}" contradict each other',
                     fix="keep one of them",
                 )
-        if {"threshold", "threshold_rule", "scores"} & set(one) and "score" not in one:
+        if SCORED & set(one) and "score" not in one:
             yield Problem(path=("models", name), what="a threshold and a kind of scores need a score column")
         split = _table(document, "data").get(one.get("threshold_from", ""))
         if isinstance(split, dict) and split.get("role", one["threshold_from"]) == "test":

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where rows come from: files with their digests, columns by role, how both were read; never a value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.core.text import counted
+from assay.rows.opening import FrameSource, Roles, Source
+
+if TYPE_CHECKING:
+    from assay.rows.files import Reading
+
+
+def _id_named(roles: Roles) -> dict[str, str]:
+    """The names of the columns that make an id, if they have names; never an id."""
+    if isinstance(roles.id, str):
+        return {"id": roles.id}
+    several = isinstance(roles.id, (list, tuple)) and isinstance(roles.truth, str)
+    return (
+        {f"id {place}": str(name) for place, name in enumerate(cast("list[str]", roles.id), start=1)} if several else {}
+    )
+
+
+def file_notes(source: Source) -> tuple[str, ...]:
+    """What is to be said of how files were read."""
+    return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
+
+
+def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:
+    """Where the rows come from, as the plan of a Record says it."""
+    told: dict[str, Any] = {
+        "from": source.where,
+        "columns": {role: c for role, c in (roles.named() | _id_named(roles)).items() if isinstance(c, str)},
+    }
+    if isinstance(source, FrameSource) and source.opened is not None:
+        path = source.opened.path
+        alone = path if "://" in path else Path(path).name
+        files = getattr(source.opened, "files", {alone: source.opened.sha256} if source.opened.sha256 else {})
+        name = counted(len(files), "file") if len(files) > 1 else alone
+        told |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
+        told |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
+    if source.join is not None:
+        told |= {"join": source.join.to_json()}
+    if reading is not None:
+        told |= {what: text for what in ("table", "query") if (text := getattr(reading, what)) is not None}
+    return told
