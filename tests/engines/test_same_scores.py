@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import assay
+from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
-from assay.tally.scorebins import PROBABILITY, REAL
 from assay.tally.scoreframes import with_places
 
 ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]

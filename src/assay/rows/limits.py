@@ -14,6 +14,9 @@ from assay.core.text import quoted, visible
 LEAST = 64 * 2**20
 """Bytes below which the engine cannot hold the buffers of one scan."""
 
+MOST = 4
+"""Threads of ours that still gain: beyond, they wait for memory."""
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]i?)?b", re.IGNORECASE)
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -54,6 +57,18 @@ class Limits:
     def bytes(self) -> int | None:
         """The memory in bytes."""
         return None if self.memory is None else bytes_of(self.memory)
+
+
+def workers(threads: int | None = None) -> int:
+    """How many threads of ours may work at once: as many as stated, else one for each processor we may use, to 4.
+
+    >>> workers(3)
+    3
+    """
+    if threads is not None:
+        return Limits(threads=threads).threads or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(MOST, usable or 1)
 
 
 def bytes_of(size: str) -> int:

@@ -13,7 +13,8 @@ from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
 from assay.tally.base import VERSION, digest
-from assay.tally.scorebins import PROBABILITY, REAL, BinMap, ScoreBins
+from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
 
 if TYPE_CHECKING:

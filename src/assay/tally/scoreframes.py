@@ -20,21 +20,22 @@ from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
 from assay.rows.scoreframes import Frame, arrays, complete, fetched
 from assay.tally.base import Count
+from assay.tally.binmaps import (
+    EVEN,
+    FINE,
+    HALF,
+    LOWEST,
+    REAL_FINE,
+    REAL_HALF,
+    REAL_LOWEST,
+    REAL_OCTAVES,
+    BinMap,
+)
 from assay.tally.binned import Binned, Tallied, bin_map
 from assay.tally.grouping import weight_of
 from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
-from assay.tally.scorebins import (
-    EVEN,
-    FINE,
-    HALF,
-    OCTAVES,
-    REAL_FINE,
-    REAL_HALF,
-    REAL_OCTAVES,
-    BinMap,
-    ScoreBins,
-)
+from assay.tally.scorebins import ScoreBins
 from assay.tally.scoring import Scored, Wanted, coded
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ def with_places(rows: Frame, wanted: BinMap) -> Frame:
     if wanted.kind == "probability":
         upper = score >= 0.5  # noqa: PLR2004  the middle of the range
         near = rows.with_columns(d=nw.when(upper).then(1.0 - score).otherwise(score))
-        leading = _with_leading(near, FINE, -1 - OCTAVES).with_columns(f=found + (distance * float(EVEN)).floor())
+        leading = _with_leading(near, FINE, LOWEST).with_columns(f=found + (distance * float(EVEN)).floor())
         return leading.with_columns(b=nw.when(upper).then(2.0 * HALF - 1.0 - found).otherwise(found))
     near = rows.with_columns(d=nw.when(score < 0).then(0.0 - score).otherwise(score))
-    leading = _with_leading(near, REAL_FINE, -REAL_OCTAVES // 2)
+    leading = _with_leading(near, REAL_FINE, REAL_LOWEST)
     most = nw.lit(float(REAL_HALF - 1))
     capped = leading.with_columns(f=nw.when(distance >= 2.0 ** (REAL_OCTAVES // 2)).then(most).otherwise(found))
     return capped.with_columns(b=nw.when(score < 0).then(REAL_HALF - 1.0 - found).otherwise(found + float(REAL_HALF)))

@@ -10,7 +10,8 @@ from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.measures import parse
 from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket
-from assay.tally.scorebins import PROBABILITY, REAL, BinMap, ScoreBins
+from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.scorebins import ScoreBins
 from tests.scorecases import RANKED_CASES, ranked, rows
 
 CASES = [c for c in RANKED_CASES if c.measure.name in ("average_precision", "brier_uncertainty", *BY_ORDER, *BY_EDGES)]

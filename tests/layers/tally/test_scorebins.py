@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import AssayError, PlanError, RecordError
-from assay.tally import scorebins
-from assay.tally.scorebins import PROBABILITY, REAL, BinMap, ScoreBins
+from assay.tally import bincounting, binmaps
+from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.scorebins import ScoreBins
 
 chances = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 1e-30, 0.5, np.nextafter(0.5, 0), np.nextafter(1, 0), 1.0])
 reals = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([-0.0, 0.0, 1e-300, -1e-300, 2.0**32])
@@ -19,6 +20,14 @@ rows = st.lists(st.tuples(chances, st.booleans()), max_size=40)
 
 def of(some, by=PROBABILITY):
     return ScoreBins.of([s for s, _ in some], [y for _, y in some], by)
+
+
+def small(monkeypatch):
+    """Chunks, blocks and rounds of a few rows, so that hundreds of rows go through all of them."""
+    for module in (binmaps, bincounting):
+        monkeypatch.setattr(module, "CHUNK", 16)
+    for name, rows in {"BLOCK": 64, "FIRST": 32, "ROUND": 256}.items():
+        monkeypatch.setattr(bincounting, name, rows)
 
 
 @given(st.lists(chances, min_size=1, max_size=50))
@@ -65,8 +74,7 @@ def test_json_brings_back_the_same_tally(some):
 
 
 def test_bins_that_hold_one_score_are_known_to_be_tied_through_blocks_and_merging(monkeypatch):
-    monkeypatch.setattr(scorebins, "BLOCK", 64)
-    monkeypatch.setattr(scorebins, "CHUNK", 16)
+    small(monkeypatch)
     rng = np.random.default_rng(1)
     scores, truth = rng.integers(0, 10, 500) / 10, rng.random(500) < 0.5
     for by in (PROBABILITY, REAL, BinMap.quantile(scores, 64)):
@@ -76,6 +84,41 @@ def test_bins_that_hold_one_score_are_known_to_be_tied_through_blocks_and_mergin
         assert sorted((tally + tally).only) == sorted(np.unique(scores))
     near = ScoreBins.of(scores, truth, PROBABILITY) + ScoreBins.of(scores + 1e-14, truth, PROBABILITY)
     assert np.isnan(near.only).any()
+
+
+def test_the_number_of_threads_leaves_no_trace(monkeypatch):
+    small(monkeypatch)
+    rng = np.random.default_rng(2)
+    truth = rng.random(500) < 0.4
+    some = rng.random(500)
+    shapes = [
+        some,
+        some.round(1),
+        np.where(some < 0.8, some, 0.5),
+        np.where(some < 0.2, some, 0.25),
+        np.where(truth, 0.0, -0.0),
+        np.sort(some.round(3)),
+    ]
+    for scores in (*shapes, some.astype(np.float32)):
+        for by in (PROBABILITY, REAL, BinMap.quantile(scores, 64)):
+            one, many = (ScoreBins.of(scores, truth, by, threads) for threads in (1, 3))
+            assert json.dumps(one.to_json()) == json.dumps(many.to_json())
+            place, at = np.unique(by.place(scores.astype(np.float64)), return_inverse=True)
+            assert (one.place == place).all()
+            assert (one.pos == np.bincount(at, truth)).all()
+            assert (one.neg == np.bincount(at, ~truth)).all()
+
+
+def test_scores_without_a_bin_are_counted_in_all_rows_whatever_the_threads(monkeypatch):
+    small(monkeypatch)
+    scores, truth = np.full(1000, 0.5), np.arange(1000) % 3 == 0
+    scores[[70, 500, 999]] = np.nan
+    for by in (PROBABILITY, REAL, BinMap.quantile([0.2, 0.8], 4)):
+        for threads in (1, 3):
+            with pytest.raises(AssayError, match=": 3 scores are NaN or infinite"):
+                ScoreBins.of(scores, truth, by, threads)
+    with pytest.raises(AssayError, match="threads cannot be 0"):
+        ScoreBins.of(scores, truth, REAL, 0)
 
 
 def test_many_scores_in_a_bin_are_not_called_tied():

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which bin a score falls into: maps that keep the order of scores and are the same on every machine.
+
+A map folds the line of scores at its middle: how far a score lies from its end, and on which side, are found by a few
+operations on the bits of a double, and both sides are cut alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+
+from assay.core.errors import OutOfRange
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Places: TypeAlias = NDArray[np.int64]
+
+Kind: TypeAlias = Literal["probability", "real", "quantile"]
+
+QUANTILES: Final = 1 << 16
+CHUNK: Final = 1 << 15
+"""Rows whose bins are found at a time, so that the work stays in a processor's cache."""
+
+# A probability is told apart by itself below 1/2 and by its distance from 1 above, which a double holds exactly.
+# Both are cut evenly, and once more by their leading bits: 2^-17 of the whole range, 2^-12 of the distance to the end.
+EVEN: Final = 1 << 17
+OCTAVES, FINE = 64, 12
+LOWEST: Final = -1 - OCTAVES
+HALF: Final = (EVEN >> 1) + (OCTAVES << FINE) + 1
+# Any other score is told apart by sign and leading bits from 2^-32 to 2^32; what lies nearer to zero shares a bin.
+REAL_OCTAVES, REAL_FINE = 64, 14
+REAL_LOWEST: Final = -REAL_OCTAVES // 2
+REAL_HALF: Final = (REAL_OCTAVES << REAL_FINE) + 1
+BIAS: Final = 1023
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinMap:
+    """Which bin a score falls into; a higher score never falls into a lower bin."""
+
+    kind: Kind
+    edges: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return {"probability": 2 * HALF, "real": 2 * REAL_HALF, "quantile": len(self.edges) + 1}[self.kind]
+
+    def place(self, scores: Floats) -> Places:
+        """The bin of each score."""
+        if self.kind == "quantile":
+            return np.searchsorted(self.edges, scores, side="right")
+        fold, place = Fold(self), np.empty(len(scores), dtype=np.int64)
+        for start in range(0, len(scores), CHUNK):
+            place[start : start + CHUNK] = fold.cells(scores[start : start + CHUNK])
+        return self.unfolded(place)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the fold of a fixed map has; 1/2 is one step further from 1 than any chance is from 0."""
+        return self.size + 2 if self.kind == "probability" else self.size
+
+    def unfolded(self, cell: Places) -> Places:
+        """The bin of each cell of the fold."""
+        step, back = cell >> 1, (cell & 1).astype(np.bool_)
+        upwards = step if self.kind == "probability" else step + REAL_HALF
+        return np.where(back, (self.size if self.kind == "probability" else REAL_HALF) - 1 - step, upwards)
+
+    def floor(self, place: Places) -> Floats:
+        """The lowest score of each bin: where a threshold that keeps the bin would stand."""
+        if self.kind == "quantile":
+            return np.concatenate([[-np.inf], self.edges])[place]
+        return _lowest(self, place)
+
+    def __eq__(self, other: object) -> bool:
+        """The same kind with the same edges."""
+        return isinstance(other, BinMap) and self.kind == other.kind and np.array_equal(self.edges, other.edges)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def quantile(cls, sample: ArrayLike, bins: int = QUANTILES) -> BinMap:
+        """Edges at the quantiles of a sample; a score that fills several of them gets a bin of its own."""
+        ordered = np.sort(np.asarray(sample, dtype=np.float64))
+        at = np.arange(1, bins) * len(ordered) // bins
+        edges = np.unique(ordered[at]) if len(ordered) else ordered
+        heavy = ordered[at[:-1]][ordered[at[1:]] == ordered[at[:-1]]] if len(ordered) else ordered
+        past = np.nextafter(heavy[heavy < np.finfo(np.float64).max], np.inf)
+        return cls("quantile", np.unique(np.concatenate([edges, past])))
+
+
+PROBABILITY: Final = BinMap("probability")
+REAL: Final = BinMap("real")
+
+
+class Fold:
+    """The work on a chunk of scores of a fixed map, in arrays that are kept from one chunk to the next."""
+
+    def __init__(self, map: BinMap) -> None:  # noqa: A002  it is a map
+        self._probability = map.kind == "probability"
+        self._map = map
+        self._scores, self._size, self._even = (np.empty(CHUNK) for _ in range(3))
+        self._cell, self._more = (np.empty(CHUNK, dtype=np.int32) for _ in range(2))
+        self._back = np.empty(CHUNK, dtype=np.bool_)
+
+    def cells(self, scores: Floats) -> NDArray[np.int32]:
+        """Twice the step of each score away from the end of its side, plus 1 on the side that is counted downwards.
+
+        The next call writes over it.
+        """
+        rows = slice(0, len(scores))
+        size, cell, more, back = self._size[rows], self._cell[rows], self._more[rows], self._back[rows]
+        if scores.dtype != np.float64:
+            np.copyto(self._scores[rows], scores, casting="unsafe")
+            scores = self._scores[rows]
+        if self._probability:
+            self._distances(scores, size, more, back)
+        else:
+            self._sizes(scores, size, more, back)
+        bits = size.view(np.int64)
+        bits >>= 52 - (FINE if self._probability else REAL_FINE)
+        np.copyto(cell, bits, casting="unsafe")
+        cell += more
+        cell <<= 1
+        np.copyto(more, back)
+        cell += more
+        return cell
+
+    def sided(self, truth: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Twice the last cells, plus 1 where a row is positive."""
+        cell, more = self._cell[: len(truth)], self._more[: len(truth)]
+        cell <<= 1
+        np.copyto(more, truth)
+        cell += more
+        return cell
+
+    def _distances(self, scores: Floats, size: Floats, more: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
+        """Distance from 0 below 1/2 and from 1 above, which a double holds exactly; even steps in `more`."""
+        np.subtract(1.0, scores, out=size)
+        np.minimum(scores, size, out=size)
+        if len(size) and not size.min() >= 0:  # so it is where any is NaN
+            raise unfit(self._map, [scores])
+        even = np.multiply(size, float(EVEN), out=self._even[: len(size)])
+        np.copyto(more, even, casting="unsafe")
+        more -= _before(FINE, LOWEST)
+        np.maximum(size, _under(LOWEST), out=size)
+        np.greater_equal(scores, 0.5, out=back)
+
+    def _sizes(self, scores: Floats, size: Floats, more: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
+        """Size without sign, between the least and the largest that are told apart."""
+        np.absolute(scores, out=size)
+        if len(size) and not size.max() < np.inf:
+            raise unfit(self._map, [scores])
+        more.fill(-_before(REAL_FINE, REAL_LOWEST))
+        np.maximum(size, _under(REAL_LOWEST), out=size)
+        np.minimum(size, _under(REAL_LOWEST + REAL_OCTAVES), out=size)
+        np.less(scores, 0, out=back)
+
+
+def _before(fine: int, lowest: int) -> int:
+    """Leading bits of the double just under 2**lowest: the step of all that are nearer to zero, which is 0."""
+    return ((BIAS + lowest) << fine) - 1
+
+
+def _under(power: int) -> float:
+    return float(np.nextafter(2.0**power, 0))
+
+
+def unfit(map: BinMap, parts: Iterable[Floats]) -> OutOfRange:  # noqa: A002
+    """What is wrong with scores that have no bin, over all of them."""
+    lost, low, high = 0, np.inf, -np.inf
+    for part in parts:
+        found = part.astype(np.float64, copy=False)
+        there = np.isfinite(found)
+        lost += len(found) - int(there.sum())
+        low = min(low, found.min(initial=np.inf, where=there))
+        high = max(high, found.max(initial=-np.inf, where=there))
+    if lost or map.kind != "probability":
+        return OutOfRange("score-not-finite", f"{lost:,} scores are NaN or infinite", fix="correct the scores")
+    return OutOfRange(
+        "score-out-of-range",
+        f"a score of {low if low < 0 else high:g} is no probability",
+        known="0 to 1",
+        fix="give probabilities, or state that the scores are no probabilities",
+    )
+
+
+def _lowest(map: BinMap, place: Places) -> Floats:  # noqa: A002
+    """The lowest double of each bin, by halving among the bits of doubles in order."""
+    ends = (0.0, 1.0) if map.kind == "probability" else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
+    low = np.full(len(place), _ordinal(np.array(ends[:1]))[0])
+    high = np.full(len(place), _ordinal(np.array(ends[1:]))[0])
+    while (low < high).any():
+        middle = (low & high) + ((low ^ high) >> 1)  # the mean, without a sum that could wrap around
+        reached = map.place(_double(middle)) >= place
+        low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+    return _double(low)
+
+
+def _ordinal(x: Floats) -> Places:
+    """Doubles as whole numbers in the same order."""
+    bits = (x + 0.0).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
+
+
+def _double(ordinal: Places) -> Floats:
+    bits = np.where(ordinal < 0, np.int64(-(2**63)) - ordinal, ordinal)
+    return np.ascontiguousarray(bits).view(np.float64)
