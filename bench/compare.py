@@ -3,18 +3,24 @@
 
     python bench/compare.py [--rows 1000000] [--replicates 10000] [--sampled 10]
 
-DeLong's test for two models against MLstatkit (if installed) and against plain numpy midranks; a paired bootstrap of
-F1 and MCC differences on joint cells against resampling rows with scikit-learn, of which only some replicates are
-run and the rest is extrapolated. Ratios are what counts; times belong to the machine they were taken on.
+DeLong's test for two models against plain numpy midranks, against MLstatkit and against pROC in R (where they are
+installed); a paired bootstrap of F1 and MCC differences on joint cells against resampling rows with scikit-learn, of
+which only some replicates are run and the rest is extrapolated. Of pROC only the call of `roc.test` is timed, inside R,
+once from the columns to the p value and once with the two curves made before, which is set against assay with its tally
+made before. Ratios are what counts; times belong to the machine they were taken on.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import shutil
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -70,6 +76,41 @@ def plain(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     return float((areas[0] - areas[1]) / np.sqrt(s[0, 0] + s[1, 1] - 2 * s[0, 1]))
 
 
+PROC = """
+suppressMessages(library(pROC))
+given <- commandArgs(TRUE)
+n <- as.integer(given[2])
+read <- function(name) readBin(file.path(given[1], name), "double", n)
+y <- read("y")
+x <- read("a")
+z <- read("b")
+from_rows <- function() roc.test(y, x, z, levels = c(0, 1), direction = "<", method = "delong", paired = TRUE)
+curves <- lapply(list(x, z), function(one) roc(y, one, levels = c(0, 1), direction = "<"))
+from_curves <- function() roc.test(curves[[1]], curves[[2]], method = "delong", paired = TRUE)
+best <- function(test) min(sapply(seq_len(as.integer(given[3])), function(i) system.time(test())[["elapsed"]]))
+cat(sprintf("%.6f %.6f %.17g\n", best(from_rows), best(from_curves), from_curves()$statistic))
+"""
+
+
+def proc(y: np.ndarray, a: np.ndarray, b: np.ndarray, repeats: int) -> tuple[float, float, float] | None:
+    """Seconds of pROC's test from the rows and from its curves, and its z; None where R or pROC is missing."""
+    command = shutil.which("Rscript")
+    if command is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        for name, column in (("y", y), ("a", a), ("b", b)):
+            column.astype("<f8").tofile(Path(folder, name))
+        script = Path(folder, "test.R")
+        script.write_text(PROC)
+        done = subprocess.run(
+            [command, str(script), folder, str(len(y)), str(repeats)], capture_output=True, text=True, check=False
+        )
+    if done.returncode:
+        return None
+    rows, curves, z = map(float, done.stdout.split())
+    return rows, curves, z
+
+
 def delong(rows: int, repeats: int) -> None:
     """Two models on the same rows."""
     from assay.inference.delong import delong as test
@@ -79,26 +120,36 @@ def delong(rows: int, repeats: int) -> None:
     y = rng.random(rows) < 0.5
     a = rng.normal(size=rows) + y
     b = a + rng.normal(size=rows)
-    for name, round_ in (("distinct", None), ("tied, 3 decimals", 3)):
+    for name, round_ in (("distinct", None), ("tied", 3)):
         x, z = (a, b) if round_ is None else (np.round(a, round_), np.round(b, round_))
 
         def ours(x: np.ndarray = x, z: np.ndarray = z) -> float:
             return float(test(PairedScores.of(y, {"A": x, "B": z})).statistic)  # type: ignore[arg-type]
 
-        assert abs(ours() / plain(y, x, z) - 1) < 1e-9  # noqa: S101  a bench of two different numbers is none
-        mine = best(ours, repeats)
-        line(
-            f"DeLong, {rows:,} {name} scores",
-            mine,
-            best(lambda x=x, z=z: plain(y, x, z), repeats),
-            "numpy midranks",
-            "1/2",
-        )
+        def midranked(x: np.ndarray = x, z: np.ndarray = z) -> float:
+            return plain(y, x, z)
+
+        what = f"DeLong, {rows:,} {name} scores"
+        assert abs(ours() / midranked() - 1) < 1e-9  # noqa: S101  a bench of two different numbers is none
+        line(what, *alternating(ours, midranked, repeats), "numpy midranks", "1/2")
         if find_spec("MLstatkit"):
             from MLstatkit import Delong_test
 
-            peer = best(lambda x=x, z=z: Delong_test(y.astype(int), x, z), 1)
-            line(f"DeLong, {rows:,} {name} scores", mine, peer, "MLstatkit", "1/5")
+            line(
+                what,
+                best(ours, repeats),
+                best(lambda x=x, z=z: Delong_test(y.astype(int), x, z), 1),
+                "MLstatkit",
+                "1/5",
+            )
+        peer = proc(y, x, z, 3)
+        if peer is None:
+            print(f"| {what} | | R with pROC is not installed | | 1/5 |")
+            continue
+        assert abs(ours() / peer[2] - 1) < 1e-9  # noqa: S101
+        line(what, best(ours, repeats), peer[0], "pROC", "1/5")
+        tally = PairedScores.of(y, {"A": x, "B": z})
+        line(f"{what}, tally and curves made", best(lambda t=tally: test(t), repeats), peer[1], "pROC", "none")
 
 
 def bootstrap(rows: int, replicates: int, sampled: int, repeats: int) -> None:

@@ -21,6 +21,7 @@ from assay.inference.findings import Effect, Finding, Real
 from assay.inference.power import least_normal
 from assay.inference.proportion import normal_quantile
 from assay.inference.tails import CERTAIN, Alternative, chi_squared, normal
+from assay.tally.ordering import in_order
 from assay.tally.pairedscores import PairedScores
 
 if TYPE_CHECKING:
@@ -210,15 +211,15 @@ def areas(t: PairedScores) -> Areas:
 class _Products:
     """Exact covariances of rows of whole numbers up to `most`, which stand for numbers between 0 and 1."""
 
-    def __init__(self, rows: Whole, most: int) -> None:
-        self._rows, self._most, self._size = rows, most, rows.shape[1]
+    def __init__(self, rows: tuple[Whole, ...], most: int) -> None:
+        self._rows, self._most, self._size = rows, most, len(rows[0])
         self._step = max(1, LARGEST // (most * most))
         self.sums = [self._sum(row) for row in rows]
 
     def of(self, a: int, b: int) -> Fraction:
         """The sample covariance of two rows."""
         parts = range(0, self._size, self._step)
-        total = sum(int(self._rows[a, i : i + self._step] @ self._rows[b, i : i + self._step]) for i in parts)
+        total = sum(int(self._rows[a][i : i + self._step] @ self._rows[b][i : i + self._step]) for i in parts)
         top = self._size * total - self.sums[a] * self.sums[b]
         return Fraction(top, self._size * (self._size - 1) * self._most * self._most)
 
@@ -226,8 +227,8 @@ class _Products:
         return int(row.sum(dtype=np.int64))
 
 
-def components(positives: Floats, negatives: Floats) -> tuple[Whole, Whole]:
-    """Twice the number of negatives below each positive, and of positives above each negative; a tie is half a one."""
+def components(positives: Floats, negatives: Floats) -> tuple[tuple[Whole, ...], tuple[Whole, ...]]:
+    """By model: twice the negatives below each positive, and twice the positives above each negative; a tie is half."""
     rows = positives.shape[1] + negatives.shape[1]
     models: Iterable[tuple[Whole, Whole]]
     if rows >= THREADS_FROM and len(positives) > 1:
@@ -240,36 +241,33 @@ def components(positives: Floats, negatives: Floats) -> tuple[Whole, Whole]:
     else:
         models = map(_placed, positives, negatives)
     above, below = zip(*models, strict=True)
-    return np.stack(above), np.stack(below)
+    return above, below
 
 
 def _placed(positive: Floats, negative: Floats) -> tuple[Whole, Whole]:
     """One sort of all scores; where a row stands says how many of the other kind stand before it."""
-    scores = np.concatenate([positive, negative])
-    order = np.argsort(scores)
-    ordered = np.sort(scores)  # faster than scores[order], which jumps through memory
-    if bool((ordered[1:] == ordered[:-1]).any()):
-        return _tied(order, ordered, len(positive))
-    m = len(positive)
-    above, below = np.empty(m, dtype=np.int64), np.empty(len(negative), dtype=np.int64)
+    m, n = len(positive), len(negative)
+    order, starts = in_order(np.concatenate([positive, negative]))
+    if starts is not None:
+        return _tied(order, starts, m)
+    above, below = np.empty(m, dtype=np.int64), np.empty(n, dtype=np.int64)
     is_positive = order < m
     at = np.flatnonzero(is_positive)
     above[order[at]] = 2 * (at - np.arange(m))
     at = np.flatnonzero(~is_positive)
-    below[order[at] - m] = 2 * (m - at + np.arange(len(negative)))
+    below[order[at] - m] = 2 * (m - at + np.arange(n))
     return above, below
 
 
-def _tied(order: NDArray[np.intp], ordered: Floats, m: int) -> tuple[Whole, Whole]:
+def _tied(order: Whole, starts: Whole, m: int) -> tuple[Whole, Whole]:
     """The same where scores are equal: each row stands in the middle of its tie, so ties are counted, not rows."""
-    starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
-    sizes = np.diff(starts, append=len(order))
-    negatives = np.add.reduceat(order >= m, starts, dtype=np.int64)
-    positives = sizes - negatives
-    above = 2 * np.cumsum(negatives) - negatives
-    below = 2 * m - 2 * np.cumsum(positives) + positives
-    tie = np.empty(len(order), dtype=np.int32)
-    tie[order] = np.repeat(np.arange(len(starts), dtype=np.int32), sizes)
+    small = np.int32 if len(order) < np.iinfo(np.int32).max else np.int64
+    ends = np.append(starts[1:], len(order))
+    passed = np.cumsum(order < m, dtype=small)[ends - 1].astype(np.int64)  # positives up to the end of each tie
+    passed[1:] += passed[:-1].copy()
+    above, below = starts + ends - passed, 2 * m - passed
+    tie = np.empty(len(order), dtype=small)
+    tie[order] = np.repeat(np.arange(len(starts), dtype=small), ends - starts)
     return above[tie[:m]], below[tie[m:]]
 
 
