@@ -139,14 +139,18 @@ def table_influence(evaluate: Callable[[Binary], Floats], counts: Floats) -> Flo
     return cast("Floats", found - (counts * found).sum(axis=-1, keepdims=True) / total)
 
 
-def without_shift(drawn: Multiclass, centre: Multiclass) -> Multiclass:
-    """The same draws as if true and called shares were equal, which leaves how far chance alone drives them apart."""
-    shift = (centre.actual - centre.called) / (2 * centre.actual.sum(axis=-1, keepdims=True))
+def with_part(drawn: Multiclass, centre: Multiclass, part: float) -> Multiclass:
+    """The same draws as if true and called shares differed by a part of what they do.
+
+    Without any of it, what is left is how far chance alone drives them apart.
+    """
+    shift = (1 - part) * (centre.actual - centre.called) / (2 * centre.actual.sum(axis=-1, keepdims=True))
     shift = shift * drawn.actual.sum(axis=-1, keepdims=True)
-    first, second = drawn.actual - shift, drawn.called + shift
-    kept = (first > 0) & (second > 0)
     return Multiclass(
-        hits=drawn.hits, actual=np.where(kept, first, 0.0), called=np.where(kept, second, 0.0), labels=drawn.labels
+        hits=drawn.hits,
+        actual=np.maximum(drawn.actual - shift, 0.0),
+        called=np.maximum(drawn.called + shift, 0.0),
+        labels=drawn.labels,
     )
 
 
