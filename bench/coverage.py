@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from coverage_seeds import steadiness
 from coverage_truths import (
     Ends,
     Truth,
@@ -31,6 +32,7 @@ from coverage_truths import (
     takahashi_macro,
     truths,
 )
+from scipy.stats import binom
 
 from assay.core.values import Number, Share
 from assay.inference import resampling
@@ -63,7 +65,6 @@ BINARY = (
     "total_variation",
 )
 MANY = (
-    "accuracy",
     "f1_macro",
     "balanced_accuracy",
     "precision_macro",
@@ -189,7 +190,7 @@ def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
         table = Binary(**dict(zip(("tp", "fp", "fn", "tn"), part.T, strict=True)))
         both = two_classes(table, (0, 1), 1)
         stack = Stack(part, Tables(table, Wanted(), (0, 1), 1), TableDraws(table, "multinomial", SEED))
-        for name in BINARY:
+        for name in BINARY[n > 50 :]:
             measure = REGISTRY.find(name)
             values = measure.values(table if measure.takes is Binary else both)
             hole = np.isnan(values)
@@ -252,9 +253,6 @@ def many_part(task: tuple[Truth, int, int]) -> list[dict]:
                 found["dirichlet + 1/2"] = middle.low, middle.high
             if measure.name == "f1_macro":
                 found["takahashi"] = takahashi_macro(table.astype(float))
-            if measure.name == "accuracy":
-                reach = Z * np.sqrt(value * (1 - value) / n)
-                found["wald"] = value - reach, value + reach
             for method, ends in found.items():
                 scores.setdefault((measure.name, method), Score(values[measure.name])).add(ends, np.ones(1))
     print(f"K = {k}, n = {n}, {truth.name}: {drawn:,} tables", flush=True)
@@ -277,40 +275,24 @@ def many_part(task: tuple[Truth, int, int]) -> list[dict]:
     ]
 
 
-def steadiness(seeds: int) -> list[dict]:
-    """How much bounds move with the seed, as a share of the width, on one table a setting; with all draws as shipped."""
-    resampling.STAGES = SHIPPED  # type: ignore[misc]
-    found = []
-    for k, n in ((2, 50), (2, 1000), (3, 50), (10, 200), (10, 1000), (50, 1000)):
-        for truth in truths(k)[:: 1 if k > 2 else 4]:
-            table = stream(SEED, 7, k, n).multinomial(n, truth.cells.ravel()).reshape(k, k)
-            rows, columns = np.nonzero(table)
-            tally = Confusion.from_codes(tuple(range(k)), rows, columns, table[rows, columns], rows=n)
-            exact = tally.multiclass()
-            engines = [Uncertainty(tally, Wanted(seed=seed), positive=1 if k == 2 else None) for seed in range(seeds)]
-            for name in BINARY if k == 2 else MANY:
-                measure = REGISTRY.find(name)
-                result = measure(exact.one_vs_rest().at(1) if measure.takes is Binary else exact)
-                if isinstance(result, Number) and math.isfinite(result.value):
-                    drawn = [
-                        f for f in (e.overall(measure, result) for e in engines) if isinstance(f, Interval) and f.draws
-                    ]
-                    if len(drawn) == seeds:
-                        low, high = np.array([(f.low, f.high) for f in drawn]).T
-                        worst = max(low.std(ddof=1), high.std(ddof=1)) / (high - low).mean()
-                        draws = float(np.mean([f.draws for f in drawn if f.draws]))
-                        found.append(
-                            {
-                                "k": k,
-                                "n": n,
-                                "truth": truth.name,
-                                "measure": name,
-                                "error": round(100 * float(worst), 3),
-                                "draws": round(draws),
-                            }
-                        )
-        print(f"seeds: K = {k}, n = {n}", flush=True)
-    return found
+def accuracy_part(task: tuple[str, int, list[Truth]]) -> list[dict]:
+    """The figures of accuracy, which is a share of the rows: every number of right rows, each with its chance."""
+    _, n, chosen = task
+    right, measure = np.arange(n + 1.0), REGISTRY.find("accuracy")
+    table = Binary(tp=right, fp=0 * right, fn=n - right, tn=0 * right)
+    counts = np.column_stack([table.tp, table.fp, table.fn, table.tn])
+    stack = Stack(counts, Tables(table, Wanted(), (0, 1), 1), TableDraws(table, "multinomial", SEED))
+    found = binary_ends(measure, stack, np.arange(n + 1), measure.values(two_classes(table, (0, 1), 1)))
+    figures = []
+    for truth in chosen:
+        chance = binom.pmf(right, n, np.trace(truth.cells))
+        for method, ends in found.items():
+            score = Score(truth.value(measure))
+            score.add(ends, chance)
+            place = {"k": truth.k, "truth": truth.name, "n": n, "measure": "accuracy", "method": method}
+            figures.append({**place, "tables": None, **score.figures(float(chance.sum()))})
+    print(f"accuracy, n = {n}: every number of right rows", flush=True)
+    return figures
 
 
 def main() -> None:
@@ -326,6 +308,7 @@ def main() -> None:
     started = time.perf_counter()
     tables, seeds, sizes = (60, 5, [50]) if given.quick else (given.tables, given.seeds, given.sizes)
     tasks: list[tuple] = [(n, truths(2), 4 * tables) for n in sizes if 2 in given.classes]
+    tasks += [("accuracy", n, [t for k in given.classes for t in truths(k) if k > 2 or n > 50]) for n in sizes]
     tasks += [
         (t, n, max(60, tables if k < 50 else tables // 3))
         for k in given.classes
@@ -337,9 +320,11 @@ def main() -> None:
         results = pool.map(work, sorted(tasks, key=cost, reverse=True), chunksize=1)
     figures = [figure for part in results for figure in part]
     kept = {"figures": [], "steadiness": []} if given.quick or not FIGURES.exists() else unpacked(FIGURES.read_text())
-    fresh = {(f["k"], f["n"]) for f in figures}
-    kept["figures"] = [f for f in kept["figures"] if (f["k"], f["n"]) not in fresh] + figures
-    kept["steadiness"] = steadiness(seeds) if seeds else kept["steadiness"]
+    fresh = {(f["k"], f["n"], f["measure"]) for f in figures}
+    kept["figures"] = [f for f in kept["figures"] if (f["k"], f["n"], f["measure"]) not in fresh] + figures
+    if seeds:
+        resampling.STAGES = SHIPPED  # type: ignore[misc]
+        kept["steadiness"] = steadiness(seeds, SEED, lambda k: BINARY if k == 2 else MANY)
     from coverage_page import page
 
     if given.quick:
@@ -374,12 +359,16 @@ def unpacked(text: str) -> dict[str, list[dict]]:
 
 def work(task: tuple) -> list[dict]:
     """One task of the pool."""
+    if isinstance(task[0], str):
+        return accuracy_part(task)
     return binary_part(task) if isinstance(task[0], int) else many_part(task)
 
 
 def cost(task: tuple) -> float:
     """Longest first."""
-    return 1e9 + task[0] if isinstance(task[0], int) else task[0].k ** 1.5 * task[1] ** 0.5 * task[2]
+    if isinstance(task[0], (int, str)):
+        return 1e9
+    return task[0].k ** 1.5 * task[1] ** 0.5 * task[2]
 
 
 if __name__ == "__main__":
