@@ -8,6 +8,7 @@ import platform
 from collections import defaultdict
 
 import numpy as np
+from scipy.stats import binom
 
 LOW, HIGH, SMALL = 93.0, 97.0, 50
 PEERS = ("percentile", "bca", "delta", "takahashi", "wald", "dirichlet + 1/2")
@@ -31,7 +32,7 @@ The same was done for the ways other tools take, on the same tables.
 | other values of two classes, or of one class against the rest | Dirichlet draws with 1/2 added to each of the four cells | percentile, BCa and delta fall to 20 to 60 % when one class is rare |
 | values of three classes and more | Dirichlet draws with one right and one wrong row of random weight, freed from bias and widened for small classes | 1/2 in each of K x K cells drowns the table; percentile, BCa and delta collapse when few errors are seen |
 | ratios of three classes and more | the same draws, without the correction | the mean of a ratio need not exist, so its bias is no guide |
-| distances between class shares | the same draws, reaching no distance at all when chance explains what is seen | draws of a distance never touch zero, however near the truth lies to it |
+| distances between class shares | the same draws; the end near no distance is that part of the differences which chance does not explain | chance drives the shares of many classes apart, and draws of a distance never touch zero |
 
 For three classes and more the draws vary around the value of the table with the two added rows.
 Their mean differs from that value by a bias, which the estimate has too, so it is taken off twice.
@@ -80,6 +81,7 @@ def measured(figures: list[dict]) -> str:
         "",
         "| classes | truths | tables for each truth and number of rows | simulation error of a coverage of 95 % |",
         "|---|---|---|---|",
+        "| any, for accuracy | all | every number of right rows, by its chance | none |",
         "| 2, up to 50 rows | 12 | all that a truth gives with a chance above 1e-9 | none |",
     ]
     for k, tables in sorted(sizes.items()):
@@ -145,6 +147,9 @@ def reason(cell: Cell, figure: dict) -> str:
     cells = next(t.cells for t in truths(k) if t.name == name)
     rarest, wrong = n * min(cells.sum(axis=0).min(), cells.sum(axis=1).min()), n * (1 - np.trace(cells))
     over = max(LOW - figure["coverage"], figure["coverage"] - HIGH)
+    if measure == "accuracy":
+        steps = "right rows are a whole number, and coverage jumps from one to the next"
+        return steps if reachable(n, np.trace(cells)) else f"{steps}: no interval at all has a coverage inside"
     if over <= 2 * error_of(figure):
         return "within twice the simulation error"
     if measure == DISTANCE:
@@ -153,11 +158,20 @@ def reason(cell: Cell, figure: dict) -> str:
         return f"a distance near its best end: {above if figure['coverage'] > HIGH else below}"
     if figure["undefined"] > 5:
         return f"{figure['undefined']:.0f} % of the tables have no value; those that have one are no fair sample"
-    if rarest < 10:
-        return f"about {rarest:.1f} rows of the rarest class: few tables are likely, and coverage jumps between them"
-    if wrong < 10:
-        return f"about {wrong:.1f} wrong rows: few tables are likely, and coverage jumps between them"
+    few = f"about {rarest:.1f} rows of the rarest class" if rarest < 10 else f"about {wrong:.1f} wrong rows"
+    if min(rarest, wrong) < 10:
+        return f"{few}: few tables are likely, and coverage jumps between them"
     return f"about {rarest:.0f} rows of the rarest class and {wrong:.0f} wrong ones"
+
+
+def reachable(n: int, share: float) -> bool:
+    """Whether some run of neighbouring counts has a chance inside the band.
+
+    The counts whose interval holds the share are such a run for every method whose bounds grow with the count.
+    """
+    sums = np.r_[0.0, binom.cdf(np.arange(n + 1), n, share)]
+    chances = 100 * (sums[np.newaxis, :] - sums[:, np.newaxis])
+    return bool(((chances >= LOW) & (chances <= HIGH)).any())
 
 
 def shown(figure: dict | None) -> str:
