@@ -178,7 +178,7 @@ def _part(path: str, record: Mapping[str, Any]) -> Evidence:
     node: Any = record
     for key in path.split("."):
         node = node.get(key) if isinstance(node, Mapping) else None
-    there = stated(node)
+    there = stated(node) if isinstance(node, str) else bool(node)
     said = f"{path} is in the Record" if there else f"{path} is not in the Record"
     return Evidence(kind="record", name=path, verdict="pass" if there else "no-evidence", says=said)
 

@@ -119,10 +119,10 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
     every: list[Answers] = []
     files: dict[str, str] = {}
     for model, table in zip(models, data.values(), strict=True):
-        columns = None if score is None else ScoreColumns(columns=(score,), labels=None)
+        columns = None if score is None else ScoreColumns(columns=(_own(score, model),), labels=None)
         roles = Roles(
             truth=truth,
-            predicted=truth if predicted is None else predicted,
+            predicted=truth if predicted is None else _own(predicted, model),
             group={KEY: key} if keyed else {},
             score=columns,
         )
@@ -151,6 +151,11 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
         how="by id" if keyed else "by position: same number of rows and the same truth in every row",
         files=files,
     )
+
+
+def _own(given: object, model: str) -> object:
+    """The column of one model, where each names its own."""
+    return given[model] if isinstance(given, Mapping) and model in given else given
 
 
 def by_model(given: object, role: str) -> dict[str, object]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.conformity import judge
+from assay.assess.contests import Contest, contest
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.fingerprint import fingerprint
-from assay.assess.plan.answers import splits_of
+from assay.assess.plan.answers import channel_columns, splits_of
 from assay.assess.plan.loading import LoadedPlan
 from assay.assess.record import strict_json
 from assay.assess.run import assess
@@ -118,11 +119,9 @@ def _lack(where: str, what: str, fix: str) -> PlanError:
 def columns_by_group(loaded: LoadedPlan) -> list[str]:
     """Columns whose levels are assessed one by one: groups of people, channels, strata."""
     plan = loaded.plan
-    families = (plan.channels.acquisition, plan.channels.preprocessing, plan.channels.person, plan.channels.environment)
     named = [
         *(plan.fairness.groups or ()),
-        *(one.column for one in families if one is not None and one.column is not None),
-        *(plan.channels.other or ()),
+        *channel_columns(plan).values(),
         *(one.column for one in plan.use.strata or ()),
     ]
     return list(dict.fromkeys(named))
@@ -256,6 +255,10 @@ def examined(loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watc
         annotations=opened.annotations,
         folds=opened.folds,
         ledger=_ledger(loaded),
+        fold_tables=opened.folds_of,
+        latencies=opened.latencies,
+        assessments={(part.model, part.split): one for part, one, _ in counted},
+        contests=_contests(loaded, parts),
     )
     shared = tuple(run_controls(whole, "plan"))
     found = []
@@ -267,7 +270,7 @@ def examined(loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watc
             split=part.split,
             assessment=assessment,
             estimates=tuple(record["estimates"]),
-            findings=tuple(record["findings"]),
+            findings=(*record["findings"], *(found for one in whole.contests.values() for found in one.findings)),
             points=tuple(record.get("operating_points", ())),
             counted_at=began,
         )
@@ -284,6 +287,8 @@ class _Opened:
     predictions: Mapping[str, SplitRows]
     annotations: SplitRows | None
     folds: SplitRows | None
+    folds_of: Mapping[str, SplitRows]
+    latencies: Mapping[str, SplitRows]
 
 
 def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None) -> _Opened:
@@ -309,7 +314,20 @@ def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None) 
         predictions={part.model: one for part in parts if (one := at(part.path)) is not None},
         annotations=at(plan.ground_truth.annotations),
         folds=at(plan.tuning.folds),
+        folds_of={name: one for name, model in plan.models.items() if (one := at(model.folds)) is not None},
+        latencies={name: one for name, model in plan.models.items() if (one := at(model.latencies)) is not None},
     )
+
+
+def _contests(loaded: LoadedPlan, parts: tuple[Part, ...]) -> dict[str, Contest]:
+    """The models against each other on every test split, unless the plan says why not."""
+    if loaded.plan.tests.none:
+        return {}
+    splits: dict[str, dict[str, Path]] = {}
+    for part in parts:
+        splits.setdefault(part.split, {})[part.model] = part.path
+    channels = list(dict.fromkeys(channel_columns(loaded.plan).values()))
+    return {split: contest(loaded, paths, channels) for split, paths in splits.items() if len(paths) > 1}
 
 
 def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:

@@ -56,6 +56,18 @@ def listed(items: Iterable[object], *, most: int = 8, join: str = ", ") -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
+def phrases(items: Iterable[object], *, most: int = 8) -> str:
+    """Some phrases in a row, as they stand, and how many were left out.
+
+    >>> phrases(["age is late", "sex is odd", "x is new"], most=2)
+    'age is late; sex is odd; and 1 more'
+    """
+    every = list(items)
+    shown = "; ".join(visible(item) for item in every[:most])
+    rest = len(every) - most
+    return f"{shown}; and {rest:,} more" if rest > 0 else shown
+
+
 def counted(n: int, thing: str, things: str | None = None) -> str:
     """A count with its noun.
 

@@ -69,10 +69,43 @@ def chi_squared_association(t: Table, *, level: float = 0.95) -> Finding:
         df=(df,),
         n=t.n,
         level=level,
-        more=(Effect(name="Cramér's V, bias-corrected (Bergsma 2013)", value=unbiased),),
+        more=(_bounded(unbiased, value, df, n * shape, level),),
         checks=(_large_enough(expected),),
         least=min(1.0, least_chi_squared(df, t.n, level) / math.sqrt(shape)),
     )
+
+
+def _bounded(unbiased: Real, value: float, df: int, scale: float, level: float) -> Effect:
+    """Cramér's V with the ends whose noncentral chi-squared puts what was seen at its tails (Smithson 2003).
+
+    It covers in 93 to 100 of 100 tables, the more the stronger the association.
+    """
+    name = "Cramér's V, bias-corrected (Bergsma 2013)"
+    if isinstance(unbiased, Undefined):
+        return Effect(name=name, value=unbiased)
+    low, high = (min(1.0, math.sqrt(end / scale)) for end in noncentral_ends(value, df, level))
+    interval = Interval(low=min(low, unbiased), high=max(high, unbiased), level=level, method="noncentral chi-squared")
+    return Effect(name=name, value=unbiased, interval=interval)
+
+
+def noncentral_ends(value: float, df: int, level: float) -> tuple[float, float]:
+    """The noncentralities for which a chi-squared statistic lies at the upper and at the lower tail.
+
+    >>> [round(end, 3) for end in noncentral_ends(10.0, 1, 0.95)]
+    [1.445, 26.237]
+    """
+    from scipy.optimize import brentq
+    from scipy.special import chndtr
+
+    tail = (1 - level) / 2
+
+    def end(share: float) -> float:
+        if chndtr(value, df, 0.0) <= share:
+            return 0.0
+        top = 4 * value + 100.0
+        return float(brentq(lambda x: chndtr(value, df, x) - share, 0.0, top))
+
+    return end(1 - tail), end(tail)
 
 
 @significance(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 VIEW = "rows"
 """What the rows are called in SQL given to `OpenedFile.fetch`."""
 
-_NUMERIC = {
+NUMERIC = {
     "tinyint",
     "smallint",
     "integer",
@@ -39,7 +39,7 @@ _NUMERIC = {
     "ubigint",
     "uhugeint",
 }
-_REAL = {"float", "double", "decimal"}
+REAL = {"float", "double", "decimal"}
 _EXACT = 2**53
 
 Stamp: TypeAlias = tuple[int, int, int, int]
@@ -285,9 +285,9 @@ def number_column(opened: OpenedFile, column: str) -> str:
     check_scalar(opened, column)
     name = quote_identifier(column)
     kind = opened.columns[column].partition("(")[0].lower()
-    if kind in _REAL:
+    if kind in REAL:
         return f"CAST({name} AS DOUBLE)"
-    if kind in _NUMERIC:
+    if kind in NUMERIC:
         _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {_EXACT}", "up to 2^53, to be exact")
         return f"CAST({name} AS DOUBLE)"
     if kind != "varchar":

@@ -102,6 +102,11 @@ class SplitRows:
         return cls(open_file(str(path), reading, limits=limits or Limits()))
 
     @property
+    def opened(self) -> OpenedFile:
+        """The file as its engine holds it."""
+        return self._opened
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self._opened.columns)

@@ -3,11 +3,39 @@
 
 from __future__ import annotations
 
-from assay.assess.controls import data, machine, models, planning, results, separation, truth
+from assay.assess.controls import (
+    completeness,
+    data,
+    folding,
+    machine,
+    models,
+    noise,
+    planning,
+    proxies,
+    results,
+    separation,
+    speed,
+    tested,
+    truth,
+)
 from assay.assess.controls.declare import CONTROLS, Checked, Control, Outcome, Verdict, control, run_controls, worst
 from assay.assess.controls.inquiry import Inquiry, Moment
 
-MODULES = (planning, results, data, separation, truth, models, machine)
+MODULES = (
+    planning,
+    results,
+    tested,
+    data,
+    completeness,
+    proxies,
+    separation,
+    folding,
+    truth,
+    noise,
+    models,
+    machine,
+    speed,
+)
 """Where the controls are declared."""
 
 __all__ = [

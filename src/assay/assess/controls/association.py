@@ -24,6 +24,8 @@ class Association:
 
     p: float
     strength: float
+    low: float
+    high: float
     detectable: float | None
     rows: int
     largest_gap: float
@@ -35,6 +37,8 @@ class Association:
             "p": self.p,
             "p_adjusted": adjusted,
             "cramers_v": self.strength,
+            "cramers_v_low": self.low,
+            "cramers_v_high": self.high,
             "detectable_v": self.detectable,
             "largest_share_gap": self.largest_gap,
             "rows": self.rows,
@@ -55,7 +59,7 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
     columns = [sum(row[j] for row in rows) for j in range(len(across))]
     sparse = min(a * b / total for a in sides for b in columns) < SPARSE and total <= MANY
     p = fisher_monte_carlo(table).p if sparse else found.p
-    unbiased = found.more[0].value
+    unbiased, ends = found.more[0].value, found.more[0].interval
     strength = float(unbiased) if not isinstance(unbiased, Undefined) else 0.0
     shares = [[n / side for n in row] for row, side in zip(rows, sides, strict=True) if side]
     gap = max(max(row[j] for row in shares) - min(row[j] for row in shares) for j in range(len(across)))
@@ -63,6 +67,8 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
     return Association(
         p=1.0 if p is None else p,
         strength=strength,
+        low=0.0 if ends is None else ends.low,
+        high=1.0 if ends is None else ends.high,
         detectable=float(least) if isinstance(least, (int, float)) else None,
         rows=total,
         largest_gap=gap,

@@ -230,9 +230,10 @@ def _reported(q: Inquiry, bad: list[str]) -> Outcome:
 
 
 def guessed_by(cells: Cells) -> tuple[float, float]:
-    """How far the guess "majority class of this channel" lies above chance, each row left out of its own vote.
+    """How far the guess "the class this channel holds most of" lies above chance, each row left out of its own vote.
 
-    The second figure is the lower end of its 95 % interval.
+    Classes vote by shares of their rows: by numbers, a frequent class would win everywhere and hide what the channel
+    tells of a rare one. The second figure is the lower end of a 95 % interval.
 
     >>> [round(x, 2) for x in guessed_by({("a", 1): 50, ("b", 0): 50})]
     [0.5, 0.5]
@@ -245,9 +246,10 @@ def guessed_by(cells: Cells) -> tuple[float, float]:
     right: dict[Any, float] = dict.fromkeys(classes, 0.0)
     for votes in levels.values():
         for label, n in votes.items():
-            others = max((m for other, m in votes.items() if other != label), default=0)
-            ties = sum(m == n - 1 for other, m in votes.items() if other != label)
-            right[label] += n if n - 1 > others else n / (1 + ties) if n - 1 == others and n > 1 else 0
+            own = (n - 1) / max(1, classes[label] - 1)
+            others = [m / classes[other] for other, m in votes.items() if other != label]
+            ties = sum(one == own for one in others)
+            right[label] += n if own > max(others, default=0) else n / (1 + ties) if own and ties else 0
     recalls = {label: right[label] / n for label, n in classes.items()}
     k = len(classes)
     balanced = sum(recalls.values()) / k

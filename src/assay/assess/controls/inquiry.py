@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from assay.assess.plan.answers import answer, splits_of
+from assay.assess.plan.answers import answer, channel_columns, splits_of
 from assay.assess.plan.loading import LoadedPlan, stated
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.contests import Contest
     from assay.assess.plan.model import Model, Plan
     from assay.tally.splits import SplitRows
-
-FAMILIES: Final = ("acquisition", "preprocessing", "person", "environment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +44,10 @@ class Inquiry:
     artefacts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     annotations: SplitRows | None = None
     folds: SplitRows | None = None
+    fold_tables: Mapping[str, SplitRows] = field(default_factory=dict)
+    latencies: Mapping[str, SplitRows] = field(default_factory=dict)
+    assessments: Mapping[tuple[str, str], Assessment] = field(default_factory=dict)
+    contests: Mapping[str, Contest] = field(default_factory=dict)
     ledger: tuple[Mapping[str, Any], ...] | None = None
     ran_here: bool = False
 
@@ -75,9 +78,4 @@ class Inquiry:
 
     def channels(self) -> dict[str, str]:
         """Channel columns, by what they are called."""
-        found = {}
-        for family in FAMILIES:
-            one = getattr(self.plan.channels, family)
-            if one is not None and one.column is not None:
-                found[family] = str(one.column)
-        return found | {column: column for column in self.plan.channels.other or ()}
+        return channel_columns(self.plan)

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.assess.controls.declare import Outcome, control
+from assay.assess.controls.fitting import held_against_data
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.plan.answers import splits_of
-from assay.core.text import counted, listed
+from assay.core.text import counted, listed, phrases
 from assay.core.traits import TS4213
 from assay.tally.base import digest
 
@@ -64,7 +65,7 @@ def parity(q: Inquiry) -> Iterator[Outcome]:
     "CHK-PREPROC",
     looks_for="preprocessing that differs between models or was fitted on data other than training data",
     clause=TS4213("5.3.3"),
-    passes_when="every model has the same steps, and every fitted step was fitted on training data",
+    passes_when="every model has the same steps, fitted on training data; `declared` unless fitted values show it",
 )
 def preprocessing(q: Inquiry) -> Iterator[Outcome]:
     """Preprocessing is alike and fitted on training data."""
@@ -87,12 +88,25 @@ def preprocessing(q: Inquiry) -> Iterator[Outcome]:
     digests = {
         name: digest([[step.step, step.fitted_on] for step in one.preprocessing or ()]) for name, one in models.items()
     }
-    facts = {"pipelines": digests, "fitted_elsewhere": wrong}
+    fits = held_against_data(q)
+    wrong += [
+        f"{name} (the value of {one['fits']})" for name, one in fits.items() if one["fits"] not in (None, "train")
+    ]
+    odd = [name for name, one in fits.items() if one["fits"] is None]
+    facts = {"pipelines": digests, "fitted_elsewhere": wrong, "parameters": fits}
     if wrong:
-        yield Outcome(verdict="fail", says=f"fitted on data other than training data: {listed(wrong)}", facts=facts)
+        yield Outcome(verdict="fail", says=f"fitted on data other than training data: {phrases(wrong)}", facts=facts)
+    elif odd:
+        said = f"not the values of the training data: {phrases(odd)}"
+        yield Outcome(verdict="suspect", says=said, facts=facts, inputs=q.digests(*q.splits))
     elif len(set(digests.values())) > 1:
         said = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
         yield Outcome(verdict="suspect", says=said, facts=facts)
+    elif fits and all(
+        step.fitted or step.fitted_on == NOTHING for one in models.values() for step in one.preprocessing or ()
+    ):
+        said = f"{counted(len(fits), 'fitted value')}, all those of the training data"
+        yield Outcome(verdict="pass", says=said, facts=facts, inputs=q.digests(*q.splits))
     else:
         said = "stated: " + ("one pipeline for all models" if len(models) > 1 else "one pipeline")
         yield Outcome(verdict="declared", says=f"{said}, fitted on training data only", facts=facts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controls that keep training, validation and test apart: samples, subjects, time, folds, and the ledger of choices."""
+"""Controls that keep training, validation and test apart: samples, subjects, time, and the ledger of choices."""
 
 from __future__ import annotations
 
@@ -179,43 +179,6 @@ def same_test_set(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(
             verdict="pass", says="ids and true labels are the same for all models", facts=digests, inputs=inputs
         )
-
-
-@control(
-    "CHK-FOLDS",
-    looks_for="folds that do not partition the data",
-    clause=TS4213("5.3.6"),
-    passes_when="every sample is tested exactly once a repetition, and folds differ by at most one in size",
-)
-def folds(q: Inquiry) -> Iterator[Outcome]:
-    """Folds partition the data."""
-    table = q.folds
-    if table is None:
-        yield Outcome(verdict="no-evidence", says="the plan names no fold table")
-        return
-    column = q.plan.columns.id or "id"
-    if not table.has(column, "fold"):
-        yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
-        return
-    by = [column, "repetition"] if table.has("repetition") else [column]
-    repeated = table.rows() - table.distinct(*by)
-    cells = table.table(*[*by[1:], "fold"]) or {}
-    sizes: dict[Any, list[int]] = {}
-    for (*round_, _), n in cells.items():
-        sizes.setdefault(tuple(round_), []).append(n)
-    totals = {sum(one) for one in sizes.values()}
-    spread = max(max(one) - min(one) for one in sizes.values())
-    ks = {len(one) for one in sizes.values()}
-    facts = {"folds": sorted(ks), "repetitions": len(sizes), "tested_twice": repeated, "largest_difference": spread}
-    inputs = {table.name: table.sha256}
-    if repeated or len(totals) > 1:
-        said = f"{counted(repeated, 'sample')} tested more than once" if repeated else "repetitions differ in size"
-        yield Outcome(verdict="fail", says=said, facts=facts, inputs=inputs)
-    elif len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
-        yield Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
-    else:
-        said = f"{min(ks)} folds in {counted(len(sizes), 'repetition')}, every sample tested once in each"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
 
 
 @control(

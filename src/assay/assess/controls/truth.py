@@ -3,17 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.settings import Settings
 from assay.assess.view import View
-from assay.core.text import counted, figure
+from assay.core.labels import Label
+from assay.core.text import figure
 from assay.core.traits import TS4213
+from assay.inference.raters import told
+from assay.measures.raters import Weighting, cohen, fleiss, gwet, krippendorff, weights
 from assay.tally.confusion import Confusion
+from assay.tally.ratings import Ratings
+
+Cells: TypeAlias = Mapping[tuple[Any, ...], int]
+WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
 
 
 @control(
@@ -30,35 +39,51 @@ def annotators(q: Inquiry) -> Iterator[Outcome]:
         return
     pairs: dict[str, Any] = {}
     low: list[str] = []
-    least = q.plan.ground_truth.minimum_agreement
+    least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
+    rows = table.table(*names)
+    ranked = None if rows is None else _ranked(q, names, rows)
     for a, b in combinations(names, 2):
         cells = {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}
         if not cells:
             continue
-        found = _pair(cells)
+        found = _pair(cells) | _weighted(cells, ranked, level)
         pairs[f"{a}, {b}"] = found
         if least is not None and found["kappa"] is not None and found["kappa"] < least:
             low.append(f"{a} and {b}: kappa {figure(found['kappa'])}")
     if not pairs:
         yield Outcome(verdict="no-evidence", says="no item was labelled by two annotators")
         return
-    facts: dict[str, Any] = {"pairs": pairs, **_together(table.table(*names) or {}, len(names))}
+    facts: dict[str, Any] = {"pairs": pairs}
+    if rows is not None:
+        facts["together"] = _together(rows, ranked, level)
     shown = "; ".join(
         f"{name}: agreement {figure(one['agreement'])}, kappa "
         + ("undefined" if one["kappa"] is None else f"{figure(one['kappa'])} ({_interval(one)})")
         for name, one in list(pairs.items())[:3]
     )
+    if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
+        shown = f"{_shown(facts['together'])}; {shown}"
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
     yield Outcome(verdict="fail" if low else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
 
 
+def _shown(together: dict[str, Any]) -> str:
+    words = []
+    for name, symbol in (("fleiss_kappa", "Fleiss' kappa"), ("krippendorff_alpha", "alpha"), ("gwet_ac1", "AC1")):
+        one = together[name]
+        words.append(
+            f"{symbol} " + ("undefined" if one["value"] is None else f"{figure(one['value'])} ({_interval(one)})")
+        )
+    return ", ".join(words)
+
+
 def _interval(one: dict[str, Any]) -> str:
     return f"{figure(one['low'])} to {figure(one['high'])}" if one["low"] is not None else "no interval"
 
 
-def _pair(cells: dict[tuple[Any, ...], int]) -> dict[str, Any]:
+def _pair(cells: Cells) -> dict[str, Any]:
     labels = tuple(sorted({label for key in cells for label in key}, key=str))
     n = sum(cells.values())
     agreement = sum(count for (a, b), count in cells.items() if a == b) / n
@@ -85,27 +110,38 @@ def _pair(cells: dict[tuple[Any, ...], int]) -> dict[str, Any]:
     }
 
 
-def _together(rows: dict[tuple[Any, ...], int], raters: int) -> dict[str, Any]:
-    """Fleiss' kappa and Krippendorff's alpha for nominal labels, over items that all annotators labelled."""
-    whole = {key: n for key, n in rows.items() if None not in key}
-    items = sum(whole.values())
-    if raters < 3 or not items:  # noqa: PLR2004  for two, kappa says it
+def _together(rows: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """Coefficients of all annotators, over items that two of them labelled at least; with weights where ranks are."""
+    tally = Ratings.from_cells(rows, labels=ranked)
+    found: dict[str, Any] = {"items": tally.items, "items_labelled_twice": tally.several.items}
+    k = len(tally.labels)
+    for weighting in ("none",) if ranked is None else WEIGHTINGS:
+        tail = "" if weighting == "none" else f"_{weighting}"
+        weight = weights(k, weighting)
+        found |= {
+            f"fleiss_kappa{tail}": told(fleiss(tally, weight), level, raters=3),
+            f"krippendorff_alpha{tail}": told(krippendorff(tally, weight), level, raters=3),
+            f"gwet_ac{'1' if weighting == 'none' else '2'}{tail}": told(gwet(tally, weight), level, raters=3),
+        }
+    return found
+
+
+def _weighted(cells: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """Cohen's kappa with linear and with quadratic weights, for classes that have an order."""
+    if ranked is None:
         return {}
-    agreeing = 0.0
-    totals: dict[Any, int] = {}
-    for key, n in whole.items():
-        for label in set(key):
-            m = key.count(label)
-            totals[label] = totals.get(label, 0) + m * n
-            agreeing += n * m * (m - 1)
-    observed = agreeing / (items * raters * (raters - 1))
-    ratings = items * raters
-    by_chance = sum((t / ratings) ** 2 for t in totals.values())
-    without_self = sum(t * (t - 1) for t in totals.values()) / (ratings * (ratings - 1))
-    if by_chance == 1:
-        return {"complete_items": counted(items, "item"), "fleiss_kappa": None, "krippendorff_alpha": None}
-    return {
-        "complete_items": items,
-        "fleiss_kappa": (observed - by_chance) / (1 - by_chance),
-        "krippendorff_alpha": 1 - (1 - observed) / (1 - without_self),
-    }
+    place = {label: i for i, label in enumerate(ranked)}
+    table = np.zeros((len(ranked), len(ranked)))
+    for (a, b), n in cells.items():
+        table[place[a], place[b]] += n
+    return {f"kappa_{one}": told(cohen(table, weights(len(ranked), one)), level, raters=2) for one in WEIGHTINGS[1:]}
+
+
+def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | None:
+    """The classes in their order, if they have one and every label given is among them."""
+    classes = q.plan.task.classes
+    if not q.plan.task.ordered or not classes:
+        return None
+    own = {str(one): one for key in rows for one in key if one is not None}
+    found = tuple(own.get(str(one), one) for one in classes)
+    return found if set(own.values()) <= set(found) and names else None

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from assay.assess.clauses import Row
 from assay.assess.plan.loading import LoadedPlan, stated
+from assay.assess.plan.model import Plan
 from assay.assess.plan.rules import ROLES
+
+FAMILIES: Final = ("acquisition", "preprocessing", "person", "environment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,16 @@ def answered_rows(plan: LoadedPlan, rows: tuple[Row, ...]) -> dict[str, tuple[An
 def splits_of(plan: LoadedPlan, role: str) -> dict[str, Any]:
     """The splits that play a role, by name."""
     return {name: one for name, one in plan.plan.data.items() if (one.role or name) == role}
+
+
+def channel_columns(plan: Plan) -> dict[str, str]:
+    """Channel columns, by what they are called."""
+    found = {}
+    for family in FAMILIES:
+        one = getattr(plan.channels, family)
+        if one is not None and one.column is not None:
+            found[family] = str(one.column)
+    return found | {column: column for column in plan.channels.other or ()}
 
 
 def _one(plan: LoadedPlan, path: str) -> Answer:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from assay.assess.plan.bounds import Thresholds
 from assay.assess.plan.parts import Column, Name, Place, PlanLabel, Real, Section, Sha256, Share, Text, Whole, Yes, says
 
 VERSION: Final = "1"
@@ -69,6 +70,7 @@ class Use(Section):
     interactive: Yes | None = says("Whether somebody waits for the answer.", example=False)
     costs: Text | None = says("What the kinds of error cost.", "A missed case costs about ten false alarms.")
     strata: list[Stratum] | None = says("Strata to cover, with their fewest rows.")
+    maximum_age_days: Real | None = says("Days up to which the newest sample of a split is not too old.", 730.0)
 
 
 class Hyperparameter(Section):
@@ -86,6 +88,9 @@ class Step(Section):
     step: Text = Field(description="What is done.", examples=["missing values replaced by the median"])
     fitted_on: Name | None = says('The split its parameters were fitted on; "none" if it has none.', "train")
     reason: Text | None = says("Why, if other models have no such step.", "the algorithm cannot take missing values")
+    fitted: dict[Column, dict[Literal["mean", "std", "min", "max", "median"], Real]] | None = says(
+        "What was fitted, by feature; it is held against the data.", {"age": {"mean": 54.2, "std": 11.9}}
+    )
 
 
 class Families(Section):
@@ -140,6 +145,9 @@ class Model(Section):
     hyperparameters: dict[str, Hyperparameter] | None = says("Hyperparameters by name.")
     preprocessing: list[Step] | None = says("Steps before the model, in order; an empty list says there are none.")
     acceleration: Acceleration | None = says("Use of acceleration, by phase and family (PF-19).")
+    scheme: Text | None = says("Its validation scheme, if models have schemes of their own.", "5-fold")
+    folds: Place | None = says("Its own fold table: id, repetition, fold.", "folds_a.csv")
+    latencies: Place | None = says('Time of each answer in the order given, column "milliseconds".', "latency_a.csv")
 
     @property
     def counted(self) -> bool:
@@ -263,6 +271,7 @@ class GroundTruth(Section):
     annotations: Place | None = says("File with every annotator's label by id.", "annotations.csv")
     annotators: list[Column] | None = says("Columns of that file, one an annotator.", ["reader_1", "reader_2"])
     minimum_agreement: Real | None = says("Lowest acceptable kappa.", 0.6)
+    error_rate: Share | None = says("Share of labels that are wrong, where no annotations tell it.", 0.02)
 
 
 class Leakage(Section):
@@ -305,6 +314,7 @@ class Cost(Section):
     not_measured: Text | None = says("Why nothing was measured.", "Predictions came as a file.")
     latency_ms: Real | None = says("Latency bound in milliseconds.", 200.0)
     percentile: Share | None = says("Share of answers that must keep it.", 0.95)
+    warm_up: Whole | None = says("First answers that do not count, because the model was warming up.", 10)
     energy: Text | None = says("Energy bound, or that it was not measured.", "not measured")
     training_energy: Text | None = says("Energy of training, or that it was not measured.", "not measured")
 
@@ -319,6 +329,7 @@ class Tests(Section):
     correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
         "Correction of a family of tests.", "holm"
     )
+    difference: Share | None = says("Smallest difference of accuracies that matters.", 0.05)
     none: Text | None = says("Why no test is made.", "One model, no comparison is claimed.")
 
 
@@ -351,21 +362,6 @@ class Reading(Section):
     max_rows: Whole | None = says("Refuse files with more rows.", 10_000_000)
     missing: Literal["error", "drop"] = says("Rows without a label.", "error", default="error")
     unknown: Literal["error", "own"] = says("Predicted labels that are no class.", "error", default="error")
-
-
-class Thresholds(Section):
-    """Thresholds of the checks; all of them are printed with their results."""
-
-    imbalance_ratio: Annotated[float, Field(strict=True, ge=1)] = says(
-        "Largest over smallest class up to which classes count as balanced.", 1.5, default=1.5
-    )
-    prevalence: tuple[Share, Share] = says(
-        "Prevalences between which AUROC is trusted.", [0.2, 0.8], default=(0.2, 0.8)
-    )
-    alpha: Annotated[float, Field(strict=True, gt=0, lt=0.5)] = says("Level of the checks' tests.", 0.05, default=0.05)
-    association: Share = says("Cramér's V from which an association counts.", 0.1, default=0.1)
-    share_gap: Share = says("Difference of shares that counts.", 0.05, default=0.05)
-    excess: Share = says("Excess of a channel-only guess over chance that counts.", 0.05, default=0.05)
 
 
 class Plan(Section):

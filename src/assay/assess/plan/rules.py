@@ -44,7 +44,7 @@ class Problem:
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _measures, _contradictions, _names):
+    for rule in (_splits, _shares, _roles, _classes, _measures, _tests, _contradictions, _names):
         yield from rule(document)
     yield from _files(document, folder)
 
@@ -184,6 +184,21 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(path=path, what=error.what, known=error.known, fix=error.fix)
 
 
+def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
+    from assay.inference.catalogue import every_test
+
+    known = sorted({word for one in every_test() for word in (one.name, one.family, *one.also) if word})
+    for i, name in enumerate(_items(_table(document, "tests").get("chosen"))):
+        if isinstance(name, str) and name not in known:
+            close = nearest(name, known)
+            yield Problem(
+                path=("tests", "chosen", i),
+                what=f"there is no test {quoted(name)}",
+                known="`assay tests` lists them",
+                fix=f'did you mean "{visible(close)}"?' if close else None,
+            )
+
+
 def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
     pairs = (("population", "classes", "absent"), ("tests", "chosen", "none"))
     for section, one, other in pairs:
@@ -259,7 +274,7 @@ def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     named: list[tuple[Path, object]] = [(("data", n, "path"), one.get("path")) for n, one in _tables(document, "data")]
     for name, one in _tables(document, "models"):
-        named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact")]
+        named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact", "folds", "latencies")]
     named += [(("tuning", key), _table(document, "tuning").get(key)) for key in ("ledger", "folds")]
     named.append((("ground_truth", "annotations"), _table(document, "ground_truth").get("annotations")))
     for path, place in named:

@@ -14,36 +14,16 @@ from assay.assess.controls.association import associated
 from assay.assess.controls.data import guessed_by
 from assay.assess.plan.loading import planned
 from assay.assess.run import assess
-from assay.rows.reading import Reading
-from assay.tally.splits import SplitRows
-
-SIGNED = {"assessor": "A", "date": "2026-01-31"}
-
-
-def look(id, inquiry, part=""):
-    """The outcome of a control, or of one part of it."""
-    return next(one for one in CONTROLS[id].look(inquiry) if one.part == part)
-
-
-def asked(document=None, **given):
-    return Inquiry(loaded=planned({"plan": SIGNED, **(document or {})}), **given)
+from tests.layers.assess.controls.looking import DATA, asked, look, opened
 
 
 @pytest.fixture
 def table(tmp_path):
-    def made(text, name="t.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return SplitRows.open(path, reading=Reading())
-
-    return made
+    return lambda text, name="t.csv": opened(tmp_path, text, name)
 
 
 def splits(table, **texts):
     return {name: table(text, f"{name}.csv") for name, text in texts.items()}
-
-
-DATA = {"data": {"train": {}, "test": {}}}
 
 
 @pytest.mark.parametrize("id", CONTROLS)
@@ -196,6 +176,14 @@ def test_a_channel_of_one_row_each_cannot_guess_itself():
     assert low <= excess
 
 
+def test_a_channel_that_tells_a_rare_class_is_not_hidden_by_a_frequent_one():
+    """The rare class always comes by channel z, where it is still outnumbered."""
+    cells = {("x", "often"): 300, ("y", "often"): 300, ("z", "often"): 300, ("z", "rarely"): 90}
+    excess, low = guessed_by(cells)
+    assert excess == pytest.approx((2 / 3 + 1) / 2 - 1 / 2)
+    assert low > 0.3
+
+
 def test_a_sparse_table_is_judged_by_random_tables():
     assert associated({("a", 1): 3, ("b", 2): 3}).method.startswith("random tables")
     assert associated({("a", 1): 300, ("a", 2): 300, ("b", 2): 300}).method == "chi-squared"
@@ -222,12 +210,28 @@ def test_annotators_agree_as_peers_compute_it(table):
     assert pair["kappa"] == pytest.approx(kappa, abs=1e-12)
     assert pair["low"] < kappa < pair["high"]
     counts, _ = aggregate_raters([row[1:] for row in rows])
-    assert found.facts["fleiss_kappa"] == pytest.approx(fleiss_kappa(counts), abs=1e-12)
-    # Krippendorff's alpha of complete nominal data is Fleiss' kappa corrected for finite samples (n ratings).
-    n, fleiss = 900, found.facts["fleiss_kappa"]
-    assert found.facts["krippendorff_alpha"] == pytest.approx(fleiss + (1 - fleiss) / n, abs=1e-9)
+    together = found.facts["together"]
+    assert together["fleiss_kappa"]["value"] == pytest.approx(fleiss_kappa(counts), abs=1e-12)
+    for name in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1"):
+        assert together[name]["low"] < together[name]["value"] < together[name]["high"]
+    assert "kappa_linear" not in pair
     plan["ground_truth"]["minimum_agreement"] = 0.9
     assert look("CHK-ANNOTATOR", asked(plan, annotations=table(text, "b.csv"))).verdict == "fail"
+
+
+def test_ordered_classes_have_weighted_agreement(table):
+    rng = random.Random(3)
+    rows = [(rng.choice("123"), rng.choice("123")) for _ in range(200)]
+    text = "r1,r2\n" + "".join(f"{a},{b}\n" for a, b in rows)
+    plan = {
+        "task": {"type": "multiclass", "classes": ["1", "2", "3"], "ordered": True},
+        "ground_truth": {"annotations": "x.csv", "annotators": ["r1", "r2"]},
+    }
+    found = look("CHK-ANNOTATOR", asked(plan, annotations=table(text))).facts
+    for weighting in ("linear", "quadratic"):
+        peer = cohen_kappa_score([a for a, _ in rows], [b for _, b in rows], weights=weighting)
+        assert found["pairs"]["r1, r2"][f"kappa_{weighting}"]["value"] == pytest.approx(peer, abs=1e-12)
+        assert f"gwet_ac2_{weighting}" in found["together"]
 
 
 def test_the_machine_must_not_change_and_must_reach_the_minimum():
@@ -255,6 +259,22 @@ def test_preprocessing_fitted_on_test_data_fails():
     assert of("train", "train") == "declared"
     assert of("train", "test") == "fail"
     assert of("train", "none") == "suspect"
+
+
+def test_fitted_values_tell_on_which_data_a_step_was_fitted(table):
+    held = splits(table, train="x\n1\n2\n3\n6\n", test="x\n9\n10\n")
+
+    def of(**fitted):
+        step = {"step": "scale", "fitted_on": "train", "fitted": {"x": fitted}}
+        return look("CHK-PREPROC", asked({**DATA, "models": {"A": {"preprocessing": [step]}}}, splits=held))
+
+    assert of(mean=3.0, std=1.87, median=2.5, min=1.0, max=6.0).verdict == "pass"
+    assert of(std=2.16).verdict == "pass"  # the other divisor
+    leaked = of(mean=5.17, std=1.87)
+    assert leaked.verdict == "fail"
+    assert "train and test" in leaked.says
+    assert "the value of test" in of(max=10.0, mean=9.5).says
+    assert of(mean=4.0).verdict == "suspect"
 
 
 def test_measures_tasks_and_baselines():

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Significance tests of a plan, what wrong labels do to them, and what they could have shown."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from scipy.stats import binomtest
+
+from assay.assess.contests import contest
+from assay.assess.controls import Inquiry
+from assay.assess.plan.loading import planned
+from assay.assess.run import assess
+from tests.layers.assess.controls.looking import SIGNED, look, opened
+
+
+def rows_of(both, only_a, only_b, neither):
+    """Truth, calls of A and of B: 1 is the truth of every second row."""
+    out = []
+    for n, right_a, right_b in ((both, 1, 1), (only_a, 1, 0), (only_b, 0, 1), (neither, 0, 0)):
+        out += [(t, t if right_a else 1 - t, t if right_b else 1 - t) for t in (i % 2 for i in range(n))]
+    return out
+
+
+@pytest.fixture
+def inquiry(tmp_path):
+    def made(rows, annotated=None, sections=None, columns=("a", "b"), models=None):
+        names = models or {one.upper(): {"predicted": one} for one in columns}
+        text = f"id,y,{','.join(columns)}\n" + "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(rows))
+        test = opened(tmp_path, text, "test.csv")
+        document = {
+            "plan": SIGNED,
+            "task": {"type": "binary", "classes": [0, 1], "positive": 1},
+            "columns": {"truth": "y", "id": "id"},
+            "data": {"test": {"path": "test.csv"}},
+            "models": names,
+            **(sections or {}),
+        }
+        notes = None
+        if annotated is not None:
+            lines = "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(annotated))
+            notes = opened(tmp_path, "id,r1,r2\n" + lines, "annotations.csv")
+            truth = {**document.get("ground_truth", {}), "annotations": "annotations.csv", "annotators": ["r1", "r2"]}
+            document["ground_truth"] = truth
+        loaded = replace(planned(document, tmp_path))
+        found = {}
+        if len(names) > 1:
+            found = {"test": contest(loaded, dict.fromkeys(names, tmp_path / "test.csv"), [])}
+        first = next(iter(names))
+        seen = assess(
+            data=str(tmp_path / "test.csv"), truth="y", predicted=columns[0], positive=1, level=0.95, spelled=True
+        )
+        return Inquiry(
+            loaded=loaded, splits={"test": test}, contests=found, assessment=seen, model=first, split="test",
+            annotations=notes, findings=tuple(one for c in found.values() for one in c.findings),
+        )  # fmt: skip
+
+    return made
+
+
+def test_the_test_the_table_gives_is_admissible(inquiry):
+    found = look("CHK-TEST", inquiry(rows_of(300, 40, 15, 45)))
+    assert found.verdict == "pass"
+    assert "mcnemar_continuity" in found.says
+    held = found.facts["test"]["findings"][0]
+    assert held["test"] == "mcnemar_continuity"
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [("mcnemar", "pass"), ("mcnemar_continuity", "pass"), ("chi_squared_association", "fail"), ("paired_t", "fail")],
+)
+def test_a_named_test_is_held_against_the_table(inquiry, name, verdict):
+    sections = {"tests": {"chosen": [name], "justification": "we always do"}}
+    found = look("CHK-TEST", inquiry(rows_of(300, 40, 15, 45), sections=sections))
+    assert found.verdict == verdict
+    assert [one["test"] for one in found.facts["test"]["named"]] == [name]
+
+
+def test_a_sibling_chosen_with_a_reason_is_marked_as_chosen_by_hand(inquiry):
+    sections = {"tests": {"chosen": ["mcnemar_midp"], "justification": "less conservative"}}
+    found = look("CHK-TEST", inquiry(rows_of(300, 40, 15, 45), sections=sections))
+    assert found.verdict in ("pass", "declared")
+    bare = {"tests": {"chosen": ["bhapkar"]}}
+    assert look("CHK-TEST", inquiry(rows_of(300, 40, 15, 45), sections=bare)).verdict == "fail"
+
+
+def test_families_are_corrected_unless_the_plan_forbids_it(inquiry):
+    rows = [(t, a, b, a if i % 7 else 1 - a) for i, (t, a, b) in enumerate(rows_of(300, 60, 15, 45))]
+    several = inquiry(rows, columns=("a", "b", "c"))
+    found = look("CHK-MULT", several)
+    assert found.verdict == "pass"
+    family = found.facts["test, accuracy"]
+    assert family["questions"] > 1
+    assert family["correction"] == ["Holm"]
+    none = inquiry(rows, columns=("a", "b", "c"), sections={"tests": {"correction": "none"}})
+    assert look("CHK-MULT", none).verdict == "fail"
+    by = inquiry(rows, columns=("a", "b", "c"), sections={"tests": {"correction": "benjamini-hochberg"}})
+    assert look("CHK-MULT", by).facts["test, accuracy"]["correction"] == ["Benjamini-Hochberg"]
+
+
+def test_power_is_told_and_held_against_the_difference_that_matters(inquiry):
+    rows = rows_of(300, 40, 15, 45)
+    found = look("CHK-POWER", inquiry(rows))
+    assert found.verdict == "pass"
+    least = found.facts["test"]["detectable"]
+    assert 0.02 < least < 0.08
+    for difference, verdict in ((least * 0.9, "suspect"), (least * 1.1, "pass")):
+        sections = {"tests": {"difference": difference}}
+        again = look("CHK-POWER", inquiry(rows, sections=sections))
+        assert again.verdict == verdict
+        assert (again.facts["test"]["rows_needed"] > 400) == (verdict == "suspect")
+    ahead = {"data": {"test": {"path": "test.csv", "rows": 4000}}}
+    assert look("CHK-POWER", inquiry(rows, sections=ahead)).facts["test"]["detectable_as_planned"] < least / 2
+
+
+def test_without_a_comparison_there_is_no_evidence_and_the_reason_is_told(inquiry):
+    one = inquiry(rows_of(300, 40, 15, 45), models={"A": {"predicted": "a"}})
+    for id in ("CHK-TEST", "CHK-MULT", "CHK-POWER"):
+        assert (look(id, one).verdict, look(id, one).says) == ("no-evidence", "no models were compared")
+    broken = inquiry([*rows_of(300, 40, 15, 45), ("", 1, 1)][:400], models=None)
+    held = broken.contests["test"]
+    assert held.comparison is not None
+    lost = inquiry(rows_of(30, 4, 1, 5), models={"A": {"predicted": "a"}, "B": {"predicted": "nowhere"}})
+    assert "nowhere" in look("CHK-TEST", lost).says
+
+
+def annotated(rows, rate, rng):
+    return [[t if rng.random() >= rate else 1 - t for _ in range(2)] for t, *_ in rows]
+
+
+def test_a_clear_difference_stands_and_a_narrow_one_is_turned_by_a_few_labels(inquiry):
+    rng = random.Random(7)
+    clear = rows_of(300, 80, 10, 10)
+    found = look("CHK-GT-IMPACT", inquiry(clear, annotated(clear, 0.01, rng)))
+    told = found.facts["conclusions"]["A against B"]
+    assert found.verdict == "pass"
+    assert told["same"] == 1
+    narrow = rows_of(300, 23, 10, 67)
+    found = look("CHK-GT-IMPACT", inquiry(narrow, annotated(narrow, 0.1, rng)))
+    told = found.facts["conclusions"]["A against B"]
+    assert found.verdict == "suspect"
+    assert told["same"] < 0.95
+    # One label of a row only A gets right, given to B: 22 against 11 is no longer significant, and 16 against 17 turns.
+    ps = [binomtest(23 - k, 33).pvalue for k in range(9)]
+    assert told["p"] == pytest.approx(0.0367, abs=2e-4)
+    assert told["fewest_labels"] == 1
+    assert ps[0] < 0.05
+    assert told["fewest_to_reverse_ranking"] == 7
+
+
+def test_disputed_labels_that_would_turn_the_verdict_are_counted(inquiry):
+    rows = rows_of(300, 23, 10, 67)
+    labels = [[t, t] for t, *_ in rows]
+    labels[300] = [rows[300][0], rows[300][2]]  # only A is right here, and one annotator sides with B
+    found = look("CHK-GT-IMPACT", inquiry(rows, labels))
+    assert found.facts["disputed"] == 1
+    assert found.facts["conclusions"]["A against B"]["disputed_favouring_the_other"] == 1
+    assert found.verdict == "suspect"
+
+
+def test_an_acceptance_criterion_is_turned_by_the_labels_counted_by_hand(inquiry):
+    rows = rows_of(300, 40, 15, 45)  # A is right in 340 of 400
+    sections = {"metrics": {"accept": ["accuracy >= 0.8 simple"]}, "ground_truth": {"error_rate": 0.01}}
+    found = look("CHK-GT-IMPACT", inquiry(rows, sections=sections, models={"A": {"predicted": "a"}}))
+    told = found.facts["conclusions"]["accuracy >= 0.8 simple"]
+    assert told["fewest_labels"] == 21  # 319 of 400 is below 0.8
+    assert told["same"] == 1
+    assert found.verdict == "pass"
+    spread = found.facts["value"]
+    assert (spread["low"] + spread["high"]) / 2 == pytest.approx(0.99 * 0.85 + 0.01 * 0.15, abs=0.003)
+    guarded = {**sections, "metrics": {"accept": ["accuracy >= 0.8"]}}
+    found = look("CHK-GT-IMPACT", inquiry(rows, sections=guarded, models={"A": {"predicted": "a"}}))
+    assert 1 <= found.facts["conclusions"]["accuracy >= 0.8"]["fewest_labels"] < 21
+
+
+def test_without_annotations_or_a_declared_rate_nothing_is_shown(inquiry):
+    assert look("CHK-GT-IMPACT", inquiry(rows_of(30, 4, 1, 5))).verdict == "no-evidence"
+    assert look("CHK-GT-IMPACT", Inquiry(loaded=planned({}))).verdict == "no-evidence"
