@@ -3,8 +3,8 @@
 
 python bench/engines.py [--folder DIR] [--only NAME ...] [--repeat 3] [--keep]
 
-Makes its files (about 3 GB for everything), runs each side in processes of its own, turn by turn, and prints the best
-time of each. Scores will get their rows here when bins are counted in files.
+Makes its files (about 4 GB for everything), runs each side in processes of its own, turn by turn, and prints the best
+time of each. Scores are compared with a group-by of 65,536 even bins, the plainest that anyone would write.
 """
 
 from __future__ import annotations
@@ -30,13 +30,43 @@ import json, os, resource, sys, time
 path = sys.argv[1]
 {imports}
 began, used = time.perf_counter(), time.process_time()
-cells = {work}
+found = {work}
 seconds, processor = time.perf_counter() - began, time.process_time() - used
 high = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+cells = {cells}
 print(json.dumps([seconds, processor, int(high.split()[1]) / 1024, sorted(cells)]))
 """
 RAW = "import duckdb"
 OURS = "import assay, assay.assess.run, duckdb, narwhals"
+LABELS = (
+    "[[str(found.labels[t]), str(found.labels[p]), int(n)] for found in "
+    "[assay.assess(data=path, truth='truth', predicted='predicted'{options}).confusion] "
+    "for t, p, n in zip(found.truth.tolist(), found.predicted.tolist(), found.count.tolist())]"
+)
+EVEN = 65536
+"""Even bins of the group-by that scores are compared with; every bin of ours lies inside one of them."""
+SCORES = f"""
+import numpy as np
+from assay.rows.opening import Roles, open_source
+from assay.rows.scored import sound
+from assay.rows.scores import score_columns
+from assay.tally import scoreframes
+from assay.tally.scoring import Wanted, count_scores
+
+def tally(path):
+    source = open_source(path, Roles(truth="truth", predicted="predicted", score=score_columns("score")))
+    source, _ = sound(source, "any", single=True, drop=False)
+    sound(source, "probability", single=True, drop=False)
+    wanted = Wanted(labels=(0, 1), scored=(1,), columns=(0,), probability=True)
+    found = count_scores(source, wanted).whole.bins(1)
+    source.opened.confirm(found.rows)
+    return found
+
+def even(found):
+    place = (found.map.floor(found.place) * {EVEN}).astype(int)
+    sides = [np.bincount(place, side, {EVEN} + 1) for side in (found.neg, found.pos)]
+    return [[str(truth), str(b), int(n)] for truth, side in enumerate(sides) for b, n in enumerate(side) if n]
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +79,9 @@ class Case:
     query: str
     bar: float = 1.5
     memory: int | None = None
-    options: str = ""
+    imports: str = OURS
+    work: str = LABELS.format(options="")
+    cells: str = "found"
 
 
 def labels(rows: int, seed: int) -> dict[str, np.ndarray]:
@@ -78,6 +110,25 @@ def parquet(rows: int, *, distinct: int, wide: bool = False) -> Callable[[Path],
     return make
 
 
+def scored(rows: int, *, steep: float) -> Callable[[Path], None]:
+    """A file of labels and probabilities, all of them distinct; the steeper, the nearer to 0 and 1."""
+
+    def make(path: Path) -> None:
+        writer = None
+        for seed in range(rows // GROUP):
+            rng = np.random.default_rng(seed)
+            truth = (rng.random(GROUP) < 0.3).astype(np.int8)
+            z = rng.normal(size=GROUP) + truth
+            chance = 1 / (1 + np.exp(-steep * z))
+            table = pa.table({"truth": truth, "predicted": (z > 0.5).astype(np.int8), "score": chance})
+            writer = writer or pq.ParquetWriter(path, table.schema)
+            writer.write_table(table, row_group_size=GROUP)
+        if writer is not None:
+            writer.close()
+
+    return make
+
+
 def csv(rows: int, *, quoted: bool) -> Callable[[Path], None]:
     """A file of text labels beside an id and a score."""
 
@@ -102,6 +153,23 @@ def cases() -> list[Case]:
         "FROM read_csv('{path}', all_varchar = true) GROUP BY ALL"
     )
     hundred = 100 * GROUP
+    score_query = "SELECT truth, floor(score * 65536)::INTEGER, count(*) FROM read_parquet('{path}') GROUP BY ALL"
+    scores = [
+        Case(
+            name=f"100,000,000 rows of Parquet, {name}",
+            file=file,
+            make=scored(hundred, steep=steep),
+            query=score_query,
+            memory=300,
+            imports=OURS + SCORES,
+            work="tally(path)",
+            cells="even(found)",
+        )
+        for name, file, steep in (
+            ("probabilities", "scores.parquet", 1.0),
+            ("probabilities near 0 and 1", "confident.parquet", 6.0),
+        )
+    ]
     return [
         Case(
             name="100,000,000 rows of Parquet, int8 labels",
@@ -123,7 +191,7 @@ def cases() -> list[Case]:
             make=parquet(hundred, distinct=10, wide=True),
             query=parquet_query,
             memory=300,
-            options=", reading=assay.Reading(digest=False)",
+            work=LABELS.format(options=", reading=assay.Reading(digest=False)"),
         ),
         Case(
             name="10,000,000 rows of CSV, no quotes",
@@ -144,17 +212,20 @@ def cases() -> list[Case]:
             query=parquet_query,
             memory=1024,
         ),
+        *scores,
     ]
 
 
-def measured(path: Path, imports: str, work: str) -> tuple[float, float, float, list[list[object]]]:
+def measured(
+    path: Path, imports: str, work: str, cells: str = "found"
+) -> tuple[float, float, float, list[list[object]]]:
     """Seconds, processor seconds, peak MiB and cells of some work in a process of its own."""
-    code = MEASURED.format(imports=imports, work=work)
+    code = MEASURED.format(imports=imports, work=work, cells=cells)
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
-    seconds, processor, memory, cells = json.loads(done.stdout.splitlines()[-1])  # DuckDB shows its progress before
-    return seconds, processor, memory, cells
+    seconds, processor, memory, found = json.loads(done.stdout.splitlines()[-1])  # DuckDB shows its progress before
+    return seconds, processor, memory, found
 
 
 def run(case: Case, folder: Path, repeat: int) -> None:
@@ -164,15 +235,10 @@ def run(case: Case, folder: Path, repeat: int) -> None:
         case.make(path)
     query = case.query.format(path=path)
     raw_work = f'[[str(t), str(p), n] for t, p, n, *_ in duckdb.connect().sql("""{query}""").fetchall()]'
-    our_work = (
-        "[[str(found.labels[t]), str(found.labels[p]), int(n)] for found in "
-        f"[assay.assess(data=path, truth='truth', predicted='predicted'{case.options}).confusion] "
-        "for t, p, n in zip(found.truth.tolist(), found.predicted.tolist(), found.count.tolist())]"
-    )
     raw, ours = [], []
     for _ in range(repeat):
         raw.append(measured(path, RAW, raw_work))
-        ours.append(measured(path, OURS, our_work))
+        ours.append(measured(path, case.imports, case.work, case.cells))
     if any(one[3] != raw[0][3] for one in ours):
         sys.exit(f"{case.name}: the cells differ")
     theirs, mine = min(one[0] for one in raw), min(one[0] for one in ours)

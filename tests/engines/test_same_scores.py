@@ -117,3 +117,20 @@ def test_every_engine_puts_every_score_into_the_same_bin(kind):
         found = with_places(nw.from_native(native), bins).select("b")
         eager = found.collect() if isinstance(found, nw.LazyFrame) else found
         np.testing.assert_array_equal(eager.get_column("b").to_numpy().astype(np.int64), bins.place(scores))
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow", "duckdb", "parquet"])
+@pytest.mark.parametrize("stored", [pl.Int8, pl.Boolean])
+def test_a_row_without_a_true_label_is_of_no_class(kind, stored, tmp_path):
+    frame = pl.DataFrame({"y": pl.Series([0, 1, None, 1, 0, None]).cast(stored), "s": [0.1, 0.9, 0.3, 0.7, 0.3, 0.8]})
+    for exact in (10, 1):
+        a = assay.assess(
+            data=given(kind, frame, tmp_path),
+            truth="y",
+            score="s",
+            threshold=0.5,
+            missing="drop",
+            exact_scores=exact,
+        )
+        assert a.scores.whole.rows == 4
+        assert a["auroc"].value == 1

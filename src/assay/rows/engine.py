@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
+from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.limits import Limits
 from assay.rows.scratch import Scratch
@@ -57,6 +58,15 @@ def quote_literal(text: str) -> str:
             fix="correct the label or the name",
         )
     return "'" + text.replace("'", "''") + "'"
+
+
+def sql_label(label: Label | float) -> str:
+    """A label as an SQL literal.
+
+    >>> sql_label("it's"), sql_label(1), sql_label(True)
+    ("'it''s'", '1', 'True')
+    """
+    return quote_literal(label) if isinstance(label, str) else repr(label)
 
 
 def _encodable(text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from assay.core.errors import EngineError, MissingColumn, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
 from assay.rows.csvshape import too_many
-from assay.rows.engine import Scan, quote_identifier, quote_literal, release, told_as_ours, watched
+from assay.rows.engine import Scan, quote_identifier, quote_literal, release, sql_label, told_as_ours, watched
 from assay.rows.jsonlines import Fault
 from assay.rows.places import Row, places
 from assay.rows.reading import unreadable
@@ -99,6 +99,18 @@ class OpenedFile:
         """The answer to a query, as numpy arrays by column."""
         with translated(self):
             return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
+
+    def batches(self, query: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+        """The answer to a query of numbers without gaps, as numpy arrays by column, some rows at a time."""
+        from assay.rows.arrowstream import batches
+
+        with translated(self):
+            yield from batches(query)
+
+    @property
+    def threads(self) -> int:
+        """How many threads the engine may use."""
+        return int(self.fetch("SELECT current_setting('threads')")[0][0])
 
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
@@ -271,10 +283,8 @@ def rows_with(opened: OpenedFile, column: str, label: object, most: int = 3) -> 
     name = quote_identifier(column)
     if label is None:
         predicate = f"{name} IS NULL"
-    elif isinstance(label, str):
-        predicate = f"{name} = {quote_literal(label)}"
-    elif isinstance(label, (bool, int, float)):
-        predicate = f"{name} = {label!r}"
+    elif isinstance(label, (str, bool, int, float)):
+        predicate = f"{name} = {sql_label(label)}"
     else:
         return []
     return [row for row, _ in locate(opened, predicate, [column], most)]

@@ -113,6 +113,8 @@ class FrameSource:
     """The column with the user's own index of each row, where rows were brought together."""
     stored: tuple[str, ...] = ()
     """The types the scores were stored with."""
+    ends: tuple[float, float] | None = None
+    """The least and the largest score of a single column that is known to hold finite numbers only."""
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""

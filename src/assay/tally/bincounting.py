@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of arrays counted into bins, by as many threads as there are processors, in the memory of the bins.
+"""Rows counted into bins as they come, by as many threads as there are processors, in the memory of the bins.
 
-Blocks of rows are counted apart and added as whole numbers, so the number of threads leaves no trace.
+Parts are counted apart and added as whole numbers, so neither the number of threads nor the parts leave a trace.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     Truth: TypeAlias = NDArray[np.bool_]
 
 BLOCK: Final = 1 << 20
-"""Rows counted at a time."""
-FIRST: Final = 1 << 19
-"""Rows after which it is asked for the first time whether the search for bins of one score is worth its time."""
-ROUND: Final = 8 * BLOCK
-"""Rows after which it is asked again."""
+"""Rows of an array that a thread counts at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,42 +39,42 @@ class Counted:
     only: NDArray[np.float64]
 
 
-def count_bins(
-    scores: Rows,
-    truth: Truth,
-    bins: BinMap,
-    threads: int | None = None,
-) -> Counted:
+def count_bins(scores: Rows, truth: Truth, bins: BinMap, threads: int | None = None) -> Counted:
     """Count the rows of two arrays of one length."""
+    parts = ((scores[start : start + BLOCK], truth[start : start + BLOCK]) for start in range(0, len(scores), BLOCK))
+    try:
+        return count_parts(parts, bins, threads)
+    except OutOfRange:
+        raise unfit(bins, (scores[start : start + CHUNK] for start in range(0, len(scores), CHUNK))) from None
+
+
+def count_parts(parts: Iterable[tuple[Rows, Truth]], bins: BinMap, threads: int | None = None) -> Counted:
+    """Count rows that come in parts, each its scores and which of them are positive."""
     count: _Counting = _Sorted(bins) if bins.kind == "quantile" else _Folded(bins)
-    allowed = workers(threads)
-    with ThreadPoolExecutor(allowed) as pool:
-        for blocks in _rounds(len(scores), count):
-            run = pool.map if min(allowed, len(blocks)) > 1 else map
-            try:
-                for _ in run(lambda ends: count.add(scores[slice(*ends)], truth[slice(*ends)]), blocks):
-                    pass
-            except OutOfRange:
-                raise unfit(bins, (scores[start : start + CHUNK] for start in range(0, len(scores), CHUNK))) from None
+    _spread(count.add, parts, workers(threads))
     return count.counted()
 
 
-def _rounds(rows: int, count: _Counting) -> Iterator[list[tuple[int, int]]]:
-    """Blocks that may be counted at once: all that are left, as soon as nothing is to be decided between them."""
-    start, step = 0, FIRST
-    while start < rows:
-        if start:
-            count.settle()
-        stop = min(start + step, rows) if count.deciding else rows
-        yield [(at, min(at + BLOCK, stop)) for at in range(start, stop, BLOCK)]
-        start, step = stop, ROUND
+def _spread(work: Callable[[Rows, Truth], None], parts: Iterable[tuple[Rows, Truth]], threads: int) -> None:
+    """Do some work on every part; no more parts are held than threads can work on, and one that waits."""
+    if threads == 1:
+        for part in parts:
+            work(*part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        pending: set[Future[None]] = set()
+        for part in parts:
+            if len(pending) > threads:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for one in done:
+                    one.result()
+            pending.add(pool.submit(work, *part))
+        for one in pending:
+            one.result()
 
 
 class _Counting(ABC):
-    """Counts by cell and class while blocks come in, and whether a cell has seen one score only."""
-
-    deciding = False
-    """Whether it is still to be seen if the search for cells of one score goes on."""
+    """Counts by cell and class while parts come in, and whether a cell has seen one score only."""
 
     def __init__(self, bins: BinMap, cells: int) -> None:
         self.bins = bins
@@ -89,10 +85,7 @@ class _Counting(ABC):
 
     @abstractmethod
     def add(self, scores: Rows, truth: Truth) -> None:
-        """Count a block; several threads may do so at once."""
-
-    def settle(self) -> None:  # noqa: B027  nothing to decide unless a kind says so
-        """Decide, between two rounds, what depends on all rows so far."""
+        """Count a part; several threads may do so at once."""
 
     def counted(self) -> Counted:
         """What is in the bins that hold any row, bins ascending."""
@@ -109,39 +102,48 @@ class _Counting(ABC):
         return cells
 
 
+class _Bench:
+    """What one thread works with, kept from one part to the next."""
+
+    def __init__(self, bins: BinMap) -> None:
+        self.fold = Fold(bins)
+        self.code = np.empty(CHUNK, dtype=np.int64)
+        self.single = np.empty(CHUNK, dtype=np.bool_)
+
+
 class _Folded(_Counting):
     """For a fixed map: the cell of each row is found by a few operations on its bits."""
 
-    deciding = True
-
     def __init__(self, bins: BinMap) -> None:
         super().__init__(bins, bins.cells)
-        self._benches: list[tuple[Fold, NDArray[np.int64]]] = []
+        self._benches: list[_Bench] = []
         self._ones = np.ones(CHUNK, dtype=np.int64)
 
     def add(self, scores: Rows, truth: Truth) -> None:
-        """Count a block."""
-        fold, codes = self._bench()
-        for start in range(0, len(scores), CHUNK):
-            part = slice(start, start + CHUNK)
-            code = codes[: len(truth[part])]
-            np.copyto(code, fold.cells(scores[part]))
-            if self.deciding:
-                with self.lock:
-                    self._look(scores[part], code)
-            np.copyto(code, fold.sided(truth[part]))
-            # In place: an array of fresh counts for each block would be larger than the block.
-            with self.lock:
-                np.add.at(self.counts, code, self._ones[: len(code)])
-        self._benches.append((fold, codes))
-
-    def _bench(self) -> tuple[Fold, NDArray[np.int64]]:
+        """Count a part."""
         try:
-            return self._benches.pop()
+            bench = self._benches.pop()
         except IndexError:
-            return Fold(self.bins), np.empty(CHUNK, dtype=np.int64)
+            bench = _Bench(self.bins)
+        for start in range(0, len(scores), CHUNK):
+            self._chunk(scores[start : start + CHUNK], truth[start : start + CHUNK], bench)
+        self._benches.append(bench)
+
+    def _chunk(self, scores: Rows, truth: Truth, bench: _Bench) -> None:
+        code, single = bench.code[: len(scores)], bench.single[: len(scores)]
+        np.copyto(code, bench.fold.cells(scores))
+        # Whoever reads this while another thread writes looks once too often, and that under the lock.
+        np.take(self.single, code, out=single, mode="clip")
+        if single.any():
+            with self.lock:
+                self._look(*((scores, code) if single.all() else (scores[single], code[single])))
+        np.copyto(code, bench.fold.sided(truth))
+        # In place: an array of fresh counts for each chunk would be larger than the chunk.
+        with self.lock:
+            np.add.at(self.counts, code, self._ones[: len(code)])
 
     def _look(self, scores: Rows, cell: NDArray[np.int64]) -> None:
+        """Find the cells, of those that have seen one score at most, in which another score appears."""
         other = self.seen[cell] != scores  # so it is where nothing was seen yet
         if not other.any():
             return
@@ -149,14 +151,6 @@ class _Folded(_Counting):
         fresh = np.isnan(self.seen[at])
         self.seen[at[fresh]] = held[fresh]
         self.single[at[self.seen[at] != held]] = False
-
-    def settle(self) -> None:
-        """Where most rows share their bin with other scores, no bin is worth the look."""
-        if self.deciding:
-            rows = self.counts[::2] + self.counts[1::2]
-            self.deciding = 2 * int(rows[self.single].sum()) > int(rows.sum())
-            if not self.deciding:
-                self.single[:] = False
 
     def placed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """The bin of a cell."""
@@ -170,7 +164,7 @@ class _Sorted(_Counting):
         super().__init__(bins, bins.size)
 
     def add(self, scores: Rows, truth: Truth) -> None:
-        """Count a block."""
+        """Count a part."""
         for which in (0, 1):
             ordered = np.compress(truth if which else ~truth, scores).astype(np.float64, copy=False)
             ordered.sort()

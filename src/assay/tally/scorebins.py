@@ -8,7 +8,7 @@ A fixed map is the same everywhere, so two sites can merge without talking first
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.core.errors import PlanError, RecordError
 from assay.tally.base import VERSION, digest
-from assay.tally.bincounting import count_bins
+from assay.tally.bincounting import Counted, count_bins, count_parts
 from assay.tally.binmaps import BinMap, Kind
 from assay.tally.ranked import Ranked, whole
 
@@ -53,9 +53,22 @@ class ScoreBins:
         given, truth = np.asarray(scores), np.asarray(is_positive, dtype=bool)
         if given.shape != truth.shape:
             raise PlanError("rows-unmatched", "scores and truth differ in length", fix="give one score a row")
-        found = count_bins(given, truth, map, threads)
+        return cls._counted(count_bins(given, truth, map, threads), map)
+
+    @classmethod
+    def of_parts(
+        cls,
+        parts: Iterable[tuple[Floats, NDArray[np.bool_]]],
+        map: BinMap,  # noqa: A002
+        threads: int | None = None,
+    ) -> ScoreBins:
+        """The same of rows that come in parts: their scores, and which of them are positive."""
+        return cls._counted(count_parts(parts, map, threads), map)
+
+    @classmethod
+    def _counted(cls, found: Counted, map: BinMap) -> ScoreBins:  # noqa: A002
         pos, neg = whole(found.pos), whole(found.neg)
-        return cls(map=map, place=found.place, pos=pos, neg=neg, only=found.only, rows=len(given))
+        return cls(map=map, place=found.place, pos=pos, neg=neg, only=found.only, rows=int(pos.sum() + neg.sum()))
 
     def ranked(self) -> Ranked:
         """The table in which rows of one bin are tied; its scores are the lower ends of the bins."""

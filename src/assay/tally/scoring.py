@@ -33,6 +33,8 @@ EXACT: Final = 4_000_000
 """Distinct scores up to which an engine hands them over one by one: about 100 MB."""
 SURELY: Final = 2
 """A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
+HEAD: Final = 3
+"""In the first rows, this many times the limit, there are often enough distinct scores to know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,21 +129,22 @@ def _distinct(source: FrameSource, wanted: Wanted) -> int:
     if rows <= wanted.exact:
         return rows
     names = [source.score[place] for place in wanted.columns]
-    if (about := _sketched(source, names)) > SURELY * wanted.exact:
+    if (about := _sketched(source, names, rows, wanted.exact)) > SURELY * wanted.exact:
         return about  # counting millions of distinct numbers takes longer than putting them into bins
     counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
     return max(cast("tuple[int, ...]", fetched(source, source.frame.select(*counts))[0]))
 
 
-def _sketched(source: FrameSource, names: Sequence[str]) -> int:
+def _sketched(source: FrameSource, names: Sequence[str], rows: int, exact: int) -> int:
     """About how many distinct scores the fullest column holds, if the embedded engine has a sketch of it, else 0."""
-    from assay.rows.engine import quote_identifier
-    from assay.rows.opened import OpenedFile
+    from assay.rows.scorestream import about_distinct, embedded
 
-    if not (source.frame.implementation.is_duckdb() and isinstance(source.opened, OpenedFile)):
+    if (opened := embedded(source)) is None:
         return 0
-    asked = ", ".join(f"approx_count_distinct({quote_identifier(name)})" for name in names)
-    return max(int(one) for one in source.opened.fetch(source.frame.to_native().aggregate(asked))[0])
+    first = HEAD * exact
+    if rows > 2 * first and (about := about_distinct(opened, source, names, first)) > SURELY * exact:
+        return about  # there are as many in all rows, or more
+    return about_distinct(opened, source, names)
 
 
 @dataclass(frozen=True, slots=True)

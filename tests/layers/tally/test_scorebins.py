@@ -23,11 +23,10 @@ def of(some, by=PROBABILITY):
 
 
 def small(monkeypatch):
-    """Chunks, blocks and rounds of a few rows, so that hundreds of rows go through all of them."""
+    """Chunks and blocks of a few rows, so that hundreds of rows go through all of them."""
     for module in (binmaps, bincounting):
         monkeypatch.setattr(module, "CHUNK", 16)
-    for name, rows in {"BLOCK": 64, "FIRST": 32, "ROUND": 256}.items():
-        monkeypatch.setattr(bincounting, name, rows)
+    monkeypatch.setattr(bincounting, "BLOCK", 64)
 
 
 @given(st.lists(chances, min_size=1, max_size=50))
@@ -107,6 +106,8 @@ def test_the_number_of_threads_leaves_no_trace(monkeypatch):
             assert (one.place == place).all()
             assert (one.pos == np.bincount(at, truth)).all()
             assert (one.neg == np.bincount(at, ~truth)).all()
+            low, high = (np.array([f(scores[at == i]) for i in range(len(place))]) for f in (np.min, np.max))
+            assert np.array_equal(one.only, np.where(low == high, low, np.nan), equal_nan=True)
 
 
 def test_scores_without_a_bin_are_counted_in_all_rows_whatever_the_threads(monkeypatch):

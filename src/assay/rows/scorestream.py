@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores in the embedded engine: how many and between which ends, and handed over in batches to be counted here.
+
+Handing over rows costs the engine less than a group-by of as many bins, and nothing is held but the batches on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.rows.engine import quote_identifier, sql_label
+from assay.rows.opened import OpenedFile
+from assay.rows.opening import FrameSource
+from assay.rows.scoreframes import complete
+
+if TYPE_CHECKING:
+    import duckdb
+    from narwhals.stable.v2.dtypes import DType
+    from numpy.typing import NDArray
+
+    Batch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.bool_]]
+
+
+def embedded(source: FrameSource) -> OpenedFile | None:
+    """The file whose rows wait in the embedded engine, if that is where they are."""
+    opened = source.opened
+    return opened if isinstance(opened, OpenedFile) and source.frame.implementation.is_duckdb() else None
+
+
+def ends_of(source: FrameSource) -> tuple[tuple[float, float], ...] | None:
+    """The least and the largest score of each column, if one look of the embedded engine finds all of them sound.
+
+    A file may state its largest number without regard to NaN, and the engine may believe it; a sum has seen every row.
+    """
+    opened = embedded(source)
+    if opened is None:
+        return None
+    names = [quote_identifier(name) for name in source.score]
+    asked = ", ".join(f"count({name}), min({name}), max({name}), sum({name})" for name in names)
+    rows, *found = opened.fetch(source.frame.to_native().aggregate(f"count(*), {asked}"))[0]
+    columns = [tuple(found[place : place + 4]) for place in range(0, len(found), 4)]
+    if not rows or any(there != rows or not math.isfinite(total) for there, _, _, total in columns):
+        return None
+    return tuple((float(low), float(high)) for _, low, high, _ in columns)
+
+
+def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str], rows: int | None = None) -> int:
+    """About how many distinct scores the fullest column holds, in all rows or in the first ones."""
+    asked = ", ".join(f"approx_count_distinct({quote_identifier(name)})" for name in names)
+    relation = source.frame.to_native()
+    return max(
+        int(one) for one in opened.fetch((relation if rows is None else relation.limit(rows)).aggregate(asked))[0]
+    )
+
+
+def batches_of(source: FrameSource, score: str, own: Label, labels: Sequence[Label]) -> Iterator[Batch] | None:
+    """Scores of all complete rows of some classes, and which of them are of one; None where it cannot be asked."""
+    opened = embedded(source)
+    if opened is None or not _comparable(source.frame.collect_schema()[source.truth], labels):
+        return None
+    truth = quote_identifier(source.truth)
+    others = ", ".join(sql_label(label) for label in labels if label != own)
+    sides = f"CASE WHEN {truth} = {sql_label(own)} THEN 1 " + (f"WHEN {truth} IN ({others}) THEN 0 " if others else "")
+    chosen = f"CAST({sides}ELSE -1 END AS TINYINT) AS side, {quote_identifier(score)} AS score"
+    return _kept(opened, complete(source).to_native().project(chosen))
+
+
+def _comparable(kind: DType, labels: Sequence[Label]) -> bool:
+    """Whether labels can be compared with the values of a column inside the engine, without a cast that could fail."""
+    import narwhals.stable.v2 as nw
+
+    if kind == nw.String:
+        return all(isinstance(label, str) for label in labels)
+    if kind == nw.Boolean:
+        return all(isinstance(label, bool) for label in labels)
+    number = kind.is_integer() or kind in {nw.Float64, nw.Float32}
+    return number and all(type(label) is int and abs(label) < 1 << 53 for label in labels)
+
+
+def _kept(opened: OpenedFile, relation: duckdb.DuckDBPyRelation) -> Iterator[Batch]:
+    for side, score in opened.batches(relation):
+        if side.min() < 0:
+            there = side >= 0
+            side, score = side[there], score[there]  # noqa: PLW2901  the rest of the batch
+        yield score, side.view(np.bool_)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows handed over in batches are counted as the group-by of every engine counts them."""
+
+from __future__ import annotations
+
+import gc
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import assay
+from assay.core.errors import AssayError, EngineError
+from assay.rows import arrowstream
+from assay.rows.opening import Roles, open_source
+from assay.rows.scored import sound
+from assay.rows.scores import score_columns
+from assay.tally import scoreframes
+from assay.tally.scoring import Wanted, count_scores
+
+KINDS = {
+    "text": (["no", "yes"], pl.String),
+    "quotes": (["it's", 'say "no"'], pl.String),
+    "numbers": ([0, 1], pl.Int8),
+    "reals": ([0, 1], pl.Float64),
+    "truth": ([False, True], pl.Boolean),
+    "large": ([-(2**62), 2**62], pl.Int64),
+}
+
+
+def scored(path, labels, *, probability=True):
+    source = open_source(path, Roles(truth="y", predicted="p", score=score_columns("s")))
+    source, _ = sound(source, "probability" if probability else "any", single=True, drop=True)
+    wanted = Wanted(labels=labels, scored=labels[1:], columns=(0,), probability=probability, exact=10)
+    return count_scores(source, wanted).whole
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_in_batches_and_groups_of_the_engine_give_one_tally(kind, tmp_path, monkeypatch):
+    labels, stored = KINDS[kind]
+    rng = np.random.default_rng(3)
+    codes, scores = rng.integers(0, 2, 5000), rng.random(5000)
+    scores[::2] = scores[::2].round(2)
+    scores[:40] = [0.0, 1.0, 0.5, -0.0] * 10
+    frame = pl.DataFrame({"y": [labels[i] for i in codes], "s": scores}, schema={"y": stored, "s": pl.Float64})
+    frame = frame.with_columns(p=pl.col("y"))
+    gaps = pl.DataFrame({"y": [labels[0], None, labels[1]], "s": [None, 0.5, 0.5], "p": [labels[0], labels[0], None]})
+    path = tmp_path / "rows.parquet"
+    pl.concat([frame, gaps.cast({"y": stored, "p": stored, "s": pl.Float64}).select(frame.columns)]).write_parquet(path)
+    for probability in (True, False):
+        streamed = scored(path, tuple(labels), probability=probability)
+        with monkeypatch.context() as patched:
+            patched.setattr(scoreframes, "_streamed", lambda *_: None)
+            grouped = scored(path, tuple(labels), probability=probability)
+        assert streamed.rows == 5000
+        assert streamed == grouped
+        np.testing.assert_array_equal(streamed.columns[0].only, grouped.columns[0].only)
+
+
+def test_a_class_that_is_left_out_is_left_out_of_the_batches(tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame = pl.DataFrame({"y": ["a", "b", "c"] * 40, "s": np.linspace(0, 1, 120)})
+    frame.with_columns(p=pl.col("y")).write_parquet(path)
+    assert scored(path, ("a", "b")).rows == 80
+
+
+@pytest.mark.parametrize("writer", ["duckdb", "pyarrow"])
+@pytest.mark.parametrize("fault", [float("nan"), float("inf"), -0.1, 1.5])
+def test_no_fault_is_overlooked_by_the_quick_look(writer, fault, tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame = pl.DataFrame({"y": [0, 1] * 50, "s": [0.25, 0.75] * 49 + [0.5, fault]})
+    if writer == "duckdb":
+        connection = duckdb.connect()
+        connection.register("made", frame.to_arrow())
+        connection.execute(f"COPY made TO '{path}' (FORMAT parquet)")
+    else:
+        frame.write_parquet(path, use_pyarrow=True)
+    with pytest.raises(AssayError) as refused:
+        assay.assess(data=path, truth="y", score="s", scores="probability", threshold=0.5)
+    assert refused.value.code == ("score-out-of-range" if np.isfinite(fault) else "score-not-finite")
+    assert "row 100" in str(refused.value)
+
+
+def test_a_batch_lives_as_long_as_its_arrays():
+    relation = duckdb.connect().sql("SELECT i::DOUBLE AS x, (i % 7)::TINYINT AS k FROM range(300000) t(i)")
+    held = list(arrowstream.batches(relation))
+    del relation
+    gc.collect()
+    assert len(held) > 1
+    assert np.array_equal(np.concatenate([x for x, _ in held]), np.arange(300000.0))
+    assert np.array_equal(np.concatenate([k for _, k in held]), np.arange(300000) % 7)
+
+
+def test_a_stream_that_is_left_in_the_middle_is_let_go():
+    connection = duckdb.connect()
+    some = arrowstream.batches(connection.sql("SELECT i::DOUBLE AS x FROM range(3000000) t(i)"))
+    assert len(next(some)) == 1
+    some.close()
+    assert connection.sql("SELECT 42").fetchall() == [(42,)]
+
+
+def test_what_is_no_number_or_missing_is_not_handed_over():
+    for query in ("SELECT 'a' AS x", "SELECT CASE WHEN i < 9 THEN i::DOUBLE END AS x FROM range(20) t(i)"):
+        with pytest.raises(EngineError, match="other data than was asked for"):
+            list(arrowstream.batches(duckdb.connect().sql(query)))
+
+
+def test_a_query_that_fails_on_the_way_is_told():
+    query = "SELECT CASE WHEN i = 900000 THEN error('it broke') ELSE i END::DOUBLE AS x FROM range(1000000) t(i)"
+    with pytest.raises((duckdb.Error, OSError), match="it broke"):
+        list(arrowstream.batches(duckdb.connect().sql(query)))
