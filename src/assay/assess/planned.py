@@ -243,7 +243,21 @@ def examined(loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watc
         with watched(str(part.path)) as progress:
             counted.append((part, count_part(frozen, part, limits=limits, progress=progress), began))
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
-    opened = _opened(loaded, parts, limits)
+    with watched(str(max((part.path for part in parts), key=lambda path: path.stat().st_size))) as progress:
+        return _looked(frozen, _opened(loaded, parts, limits, progress), parts, counted, before, tuple(moments), salt)
+
+
+def _looked(  # noqa: PLR0917  all that was counted before
+    frozen: Frozen,
+    opened: _Opened,
+    parts: tuple[Part, ...],
+    counted: list[tuple[Part, Assessment, str]],
+    before: Mapping[str, str],
+    moments: tuple[Moment, ...],
+    salt: str,
+) -> list[Examined]:
+    """Every control on what was counted."""
+    loaded = frozen.loaded
     after = dict(_artefacts(loaded))
     whole = Inquiry(
         loaded=loaded,
@@ -291,7 +305,7 @@ class _Opened:
     latencies: Mapping[str, SplitRows]
 
 
-def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None) -> _Opened:
+def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None, progress: Progress | None) -> _Opened:
     plan, held = loaded.plan, {}
 
     def at(place: str | Path | None, pinned: str | None = None) -> SplitRows | None:
@@ -305,7 +319,7 @@ def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None) 
                 max_rows=plan.reading.max_rows,
                 sha256=pinned,
             )
-            held[path] = SplitRows.open(path, reading=reading, limits=limits)
+            held[path] = SplitRows.open(path, reading=reading, limits=limits, progress=progress)
         return held[path]
 
     splits = {name: at(one.path, one.sha256) for name, one in plan.data.items() if one.path is not None}

@@ -97,7 +97,7 @@ class OpenedFile:
 
     def arrays(self, query: str | duckdb.DuckDBPyRelation) -> dict[str, Any]:
         """The answer to a query, as numpy arrays by column."""
-        with translated(self):
+        with translated(self), watched(self.connection, self.progress, self.bytes):
             return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
 
     def batches(self, query: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:

@@ -41,7 +41,7 @@ class Column:
 
 def described(split: SplitRows, column: str) -> Column:
     """A column in short."""
-    value, number = _value(split, column), _number(split, column)
+    value, number = _value(split, column), number_of(split, column)
     query = f"SELECT count({value}), count({number}), count(DISTINCT {value}), min({number}), max({number}) FROM rows"  # noqa: S608  quoted
     values, numbers, distinct, low, high = split.opened.fetch(query)[0]
     ends = (math.nan if one is None else float(one) for one in (low, high))
@@ -62,7 +62,7 @@ def missing_by(split: SplitRows, columns: Sequence[str], by: str) -> dict[Label 
 def outside(split: SplitRows, ranges: dict[str, tuple[float, float]]) -> tuple[dict[str, int], int]:
     """How many numbers of each column lie outside a range, and how many rows hold one that does."""
     tests = {
-        column: f"coalesce({_number(split, column)} NOT BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE, false)"
+        column: f"coalesce({number_of(split, column)} NOT BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE, false)"
         for column, (low, high) in ranges.items()
     }
     each = ", ".join(f"count(*) FILTER ({one})" for one in tests.values())
@@ -74,7 +74,7 @@ def outside(split: SplitRows, ranges: dict[str, tuple[float, float]]) -> tuple[d
 def numbers_by(split: SplitRows, column: str, truth: str) -> tuple[Floats, Codes, list[str]]:
     """The numbers of a column beside the class of their row, without rows that lack one of them."""
     check_scalar(split.opened, truth)
-    number, label = _number(split, column), quote_identifier(truth)
+    number, label = number_of(split, column), quote_identifier(truth)
     there = f"{label} IS NOT NULL AND {number} IS NOT NULL"
     text = f"CAST({label} AS VARCHAR)"
     labels = [row[0] for row in split.opened.fetch(f"SELECT DISTINCT {text} FROM rows WHERE {there} ORDER BY 1")]  # noqa: S608
@@ -87,7 +87,7 @@ def numbers_by(split: SplitRows, column: str, truth: str) -> tuple[Floats, Codes
 
 def values_of(split: SplitRows, column: str) -> Floats:
     """The numbers of a column, without what is none."""
-    number = _number(split, column)
+    number = number_of(split, column)
     found = split.opened.arrays(f"SELECT {number} AS x FROM rows WHERE {number} IS NOT NULL")  # noqa: S608  quoted
     return np.asarray(found["x"], dtype=np.float64)
 
@@ -112,7 +112,7 @@ def _value(split: SplitRows, column: str) -> str:
     return quote_identifier(column)
 
 
-def _number(split: SplitRows, column: str) -> str:
+def number_of(split: SplitRows, column: str) -> str:
     """A value as a number; what is none, and what is no number by its own word, is missing."""
     # Trimmed, because duckdb 2.0 pushes a bare TRY_CAST into its CSV reader, where it fails instead of trying.
     value = _value(split, column)

@@ -21,6 +21,7 @@ from assay.rows.files import open_file
 from assay.rows.limits import Limits
 from assay.rows.opened import OpenedFile, check_scalar
 from assay.rows.reading import Reading
+from assay.rows.textfiles import Progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,9 +98,11 @@ class SplitRows:
         self._opened = opened
 
     @classmethod
-    def open(cls, path: Path, *, reading: Reading, limits: Limits | None = None) -> SplitRows:
-        """Open a file, checked to its last byte."""
-        return cls(open_file(str(path), reading, limits=limits or Limits()))
+    def open(
+        cls, path: Path, *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
+    ) -> SplitRows:
+        """Open a file, checked to its last byte; `progress` hears of that and of every later question."""
+        return cls(open_file(str(path), reading, limits=limits or Limits(), progress=progress))
 
     @property
     def opened(self) -> OpenedFile:

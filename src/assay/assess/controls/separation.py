@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
+from assay.assess.controls.likeness import near
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
 
@@ -50,26 +51,34 @@ def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tu
         looked.append("ids")
         if facts["shared_ids"]:
             bad.append(f"{counted(facts['shared_ids'], 'row')} of {a} {_are(facts['shared_ids'])} in {b} by id")
-    near = False
+    folded = False
     if features and mine.has(*features) and other.has(*features):
         same = mine.shared(other, *features).rows
         facts |= {"rows": mine.rows(), "same_content": same}
         looked.append("contents")
         facts["nearly_same"] = max(0, mine.shared(other, *features, nearly=True).rows - same)
-        near = bool(facts["nearly_same"])
+        folded = bool(facts["nearly_same"])
         if same and not q.signed(q.plan.leakage.coincide):
             bad.append(f"{counted(same, 'row')} of {a} {_are(same)} in {b} by content")
         elif same:
-            near, facts["distinct_contents"] = True, mine.distinct(*features)
-    if not looked:
+            folded, facts["distinct_contents"] = True, mine.distinct(*features)
+    alike = near(q, mine, other) if not bad else {}
+    facts |= {"near": alike} if alike else {}
+    if not looked and not alike:
         return "no-evidence", "neither ids nor features are declared, so nothing can be compared", facts
     if bad:
         return "fail", "; ".join(bad), facts
-    if near:
-        said = (
-            f"of {a} {facts['same_content']:,} rows coincide with and {facts['nearly_same']:,} nearly equal rows of {b}"
+    suspects = {kind: one["rows"] for kind, one in alike.items() if one["rows"]}
+    if folded or suspects:
+        words = [f"{counted(facts.get('same_content', 0), 'row')} coincide"] if facts.get("same_content") else []
+        words += (
+            [f"{counted(facts['nearly_same'], 'row')} but for case, spaces or late digits"]
+            if folded and facts["nearly_same"]
+            else []
         )
-        return "suspect", said, facts
+        words += [f"{counted(n, 'row')} by their {kind}" for kind, n in suspects.items()]
+        return "suspect", f"of {a} nearly the same as rows of {b}: {', '.join(words)}", facts
+    looked += [f"near {kind}" for kind in alike]
     only = "" if len(looked) > 1 else f" (only {looked[0]} were compared)"
     return "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}", facts
 

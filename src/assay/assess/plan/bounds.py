@@ -31,3 +31,12 @@ class Thresholds(Section):
     )
     proxy_association: Share = says("Cramér's V from which it is.", 0.95, default=0.95)
     stable: Share = says("Share of relabellings that must leave the conclusion as it is.", 0.95, default=0.95)
+    near: Share = says(
+        "Standard deviations up to which numbers nearly coincide; less where chance would bring such rows.",
+        0.001,
+        default=0.001,
+    )
+    similarity: Share = says("Share of their shingles that like texts have in common.", 0.8, default=0.8)
+    picture_distance: Annotated[int, Field(strict=True, ge=0, le=32)] = says(
+        "Bits of 64 in which like pictures differ at most.", 4, default=4
+    )

@@ -201,6 +201,8 @@ class Columns(Section):
     time: Column | None = says("When a sample was taken (ISO 8601).", "taken_at")
     weight: Column | None = says("Row weights.", "weight")
     features: list[Column] | None = says("What a model saw, for the checks of content.", ["age", "marker"])
+    texts: list[Column] | None = says("Those of the features that are free texts.", ["report"])
+    picture: Column | None = says("Path of a sample's picture, from the folder of the plan.", "image")
 
 
 class Population(Section):

@@ -121,7 +121,7 @@ def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
     parts: list[tuple[str, Path, object]] = [
         (role, ("columns", role), column)
         for role, column in _table(document, "columns").items()
-        if role not in ("features", "subject")  # one sample a subject: its id may serve as both
+        if role not in ("features", "subject", "texts", "picture")  # one sample a subject: its id may serve as both
     ]
     parts += [
         ("predicted", ("models", name, "predicted"), one["predicted"])
@@ -266,6 +266,9 @@ def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
     if isinstance(profile, str) and profile not in profiles():
         yield _unknown(("plan", "profile"), "there is no profile", profile, profiles())
     columns = [one for one in _items(_table(document, "columns").get("features")) if isinstance(one, str)]
+    for i, name in enumerate(_items(_table(document, "columns").get("texts"))):
+        if isinstance(name, str) and name not in columns:
+            yield _unknown(("columns", "texts", i), "no feature is called", name, columns)
     for name in _table(document, "features") if columns else ():
         if name not in columns:
             yield _unknown(("features", name), "no feature is called", name, columns)

@@ -78,6 +78,26 @@ def test_a_near_duplicate_is_a_suspicion(table):
     assert look("CHK-OVERLAP", asked(plan, splits=held), "test/train").verdict == "suspect"
 
 
+def test_near_duplicates_of_texts_and_numbers_are_suspicions_named_by_hashed_ids(table):
+    rng = random.Random(8)
+    lines = [" ".join(f"word{rng.randint(0, 500)}" for _ in range(30)) for _ in range(40)]
+    texts = {"train": lines[:30], "test": [*lines[30:], lines[0].replace(lines[0].split()[9], "else")]}
+    held = splits(table, **{k: "id,t\n" + "".join(f"{k}{i},{t}\n" for i, t in enumerate(v)) for k, v in texts.items()})
+    plan = {**DATA, "columns": {"id": "id", "features": ["t"], "texts": ["t"]}}
+    found = look("CHK-OVERLAP", asked(plan, splits=held), "test/train")
+    assert (found.verdict, found.facts["near"]["texts"]["rows"]) == ("suspect", 1)
+    assert "test10" not in str(found.facts)
+    rows = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(400)]
+    near = {"train": rows[:200], "test": [*rows[200:], [x + 1e-5 for x in rows[0]]]}
+    held = splits(table, **{k: "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in v) for k, v in near.items()})
+    plan = {**DATA, "columns": {"features": ["a", "b", "c"]}}
+    found = look("CHK-OVERLAP", asked(plan, splits=held), "test/train")
+    assert (found.verdict, found.facts["near"]["numbers"]["rows"]) == ("suspect", 1)
+    assert "by their numbers" in found.says
+    held["test"] = table("a,b,c\n9,9,9\n", "other.csv")
+    assert look("CHK-OVERLAP", asked(plan, splits=held), "test/train").verdict == "pass"
+
+
 def test_time_order(table):
     plan = {**DATA, "columns": {"time": "t"}}
     early, late = "t\n2024-01-01\n", "t\n2024-02-01\n"
