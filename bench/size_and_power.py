@@ -21,9 +21,16 @@ from assay.inference.delong import delong
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
 from assay.inference.ranks import sign_test, wilcoxon
-from assay.inference.swapping import paired_bootstrap, paired_permutation
+from assay.inference.swapping import (
+    paired_bootstrap,
+    paired_permutation,
+    score_permutation,
+    subject_permutation,
+    weighted_permutation,
+)
 from assay.tally.outcomes import Outcomes
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Pairs
 
@@ -47,11 +54,11 @@ def folds(y: np.ndarray, k: int, rng: np.random.Generator) -> Iterator[np.ndarra
         yield held
 
 
-def resampling(rng: np.random.Generator, shift: float) -> Rejected:
-    """Two learners on disjoint halves of 20 features, 100 rows; `shift` makes the first half better."""
-    y = rng.random(100) < 0.5
+def resampling(rng: np.random.Generator, shift: float, rows: int = 100) -> Rejected:
+    """Two learners on disjoint halves of 20 features; `shift` makes the first half better."""
+    y = rng.random(rows) < 0.5
     centre = np.r_[np.full(10, 0.35 + shift), np.full(10, 0.35)]
-    x = rng.normal(size=(100, 20)) + y[:, np.newaxis] * centre
+    x = rng.normal(size=(rows, 20)) + y[:, np.newaxis] * centre
     first, second = x[:, :10], x[:, 10:]
 
     def right(x: np.ndarray, test: np.ndarray) -> float:
@@ -87,12 +94,19 @@ def one_test_set(rng: np.random.Generator, shift: float) -> Rejected:
     o = t.outcomes("A", "B")
     chosen = mcnemar_exact(o) if o.disagree < 25 else mcnemar_continuity(o)
     few = {"measure": "f1", "positive": 1, "draws": 399, "seed": int(rng.integers(2**31))}
+    scores = PairedScores.of(y, {"A": a, "B": b})
+    chances = PairedScores.of(y, {name: 1 / (1 + np.exp(0.9 - 1.4 * s)) for name, s in (("A", a), ("B", b))})
+    drawn = {"draws": 399, "seed": few["seed"]}
+    weighted = rows_of(y, a, b, weight=rng.integers(1, 4, 200) / 2)
     independent = _two_shares(o)
     return _rejected(
         {
             "McNemar as chosen": chosen.p,
             "McNemar mid-p": mcnemar_midp(o).p,
-            "DeLong": delong(PairedScores.of(y, {"A": a, "B": b})).p,
+            "DeLong": delong(scores).p,
+            "permutation of average precision": score_permutation(scores, measure="average_precision", **drawn).p,
+            "permutation of the Brier score": score_permutation(chances, measure="brier_score", **drawn).p,
+            "permutation of accuracy, weighted rows": weighted_permutation(weighted, measure="accuracy", **drawn).p,
             "permutation of F1": paired_permutation(t, **few).p,
             "bootstrap of F1": paired_bootstrap(t, **few).p,
             "*McNemar plain": mcnemar_plain(o).p,
@@ -135,6 +149,46 @@ def clustered(rng: np.random.Generator, shift: float) -> Rejected:
     )
 
 
+def rows_of(y: np.ndarray, a: np.ndarray, b: np.ndarray, **more: object) -> PairedRows:
+    """Scores of two models and the calls they make at one half."""
+    return PairedRows.of(
+        truth=y.tolist(),
+        labels=(False, True),
+        models=("A", "B"),
+        calls=[(a > 0.5).tolist(), (b > 0.5).tolist()],
+        scores={"A": a, "B": b},
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def clustered_rows(rng: np.random.Generator, shift: float) -> Rejected:
+    """Forty subjects with five rows each; each model finds some subjects easier than others."""
+    who = np.repeat(np.arange(40), 5)
+    y = rng.random(200) < 0.4
+    sign = 2 * y - 1
+    a, b = (sign * (gain + rng.normal(size=40)[who]) + rng.normal(size=200) + 0.5 for gain in (0.8 + shift, 0.8))
+    t = rows_of(y, a, b, subject=who.tolist())
+    drawn = {"positive": True, "draws": 399, "seed": int(rng.integers(2**31))}
+    right = [(s > 0.5) == y for s in (a, b)]
+    o = Outcomes(
+        both=int((right[0] & right[1]).sum()),
+        only_a=int((right[0] & ~right[1]).sum()),
+        only_b=int((~right[0] & right[1]).sum()),
+        neither=int((~right[0] & ~right[1]).sum()),
+    )
+    return _rejected(
+        {
+            "accuracy by subject": subject_permutation(t, measure="accuracy", **drawn).p,
+            "recall by subject": subject_permutation(t, measure="recall", **drawn).p,
+            "F1 by subject": subject_permutation(t, measure="f1", **drawn).p,
+            "AUROC by subject": subject_permutation(t, measure="auroc", **drawn).p,
+            "average precision by subject": subject_permutation(t, measure="average_precision", **drawn).p,
+            "*McNemar on rows": mcnemar_continuity(o).p,
+            "*DeLong on rows": delong(PairedScores.of(y, {"A": a, "B": b})).p,
+        }
+    )
+
+
 def _two_shares(o: Outcomes) -> float:
     from assay.inference.contingency import two_shares
     from assay.tally.outcomes import Table
@@ -149,9 +203,12 @@ def _rejected(p: dict[str, float | None]) -> Rejected:
 
 WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] = {
     "resampling one data set": (resampling, 0.25),
+    "resampling 1,000 rows": (lambda rng, shift: resampling(rng, shift, 1000), 0.06),
+    "resampling 3,000 rows": (lambda rng, shift: resampling(rng, shift, 3000), 0.035),
     "one test set": (one_test_set, 0.35),
     "several data sets": (data_sets, 1.3),
     "several images a subject": (clustered, 0.5),
+    "several rows a subject": (clustered_rows, 0.45),
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from assay.assess.errata import errata
 from assay.inference.catalogue import every_test
-from assay.inference.decisions import MANY, TABLE, Row
+from assay.inference.decisions import TABLE
+from assay.inference.kinds import MANY, Row
 from generator.markdown import plain, slug, table
 from generator.register import heading
 

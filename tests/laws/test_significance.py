@@ -16,6 +16,7 @@ from assay.inference.catalogue import every_test, find_test
 from assay.inference.findings import Finding
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
@@ -65,6 +66,18 @@ def scores(seed, *, swapped=False, same=False, models=2):
     if swapped:
         p, n = p[::-1], n[::-1]
     return PairedScores(models=("A", "B", "C")[:models], positives=p, negatives=n)
+
+
+def rows(seed, *, weighted=False, same=False, swapped=False):
+    rng = rng_of(seed)
+    calls = rng.integers(0, 2, (2, 40))
+    if same:
+        calls[1] = calls[0]
+    if swapped:
+        calls = calls[::-1]
+    more = {"weight": rng.integers(1, 4, 40) / 2} if weighted else {"subject": rng.integers(0, 9, 40).tolist()}
+    truth = rng.integers(0, 2, 40).tolist()
+    return PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
 
 
 def blocks(seed, *, same=False):
@@ -130,6 +143,8 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911  one branch a kind
         return Strata(tables={"one": table(seed), "two": table(seed + 1)})
     if kind is Successes:
         return Successes(successes=int(rng.integers(0, 20)), n=20, against=0.4)
+    if kind is PairedRows:
+        return rows(seed, weighted=test.name == "weighted_permutation", **wanted)
     assert kind is Sample
     return Sample.of(rng.normal(size=15))
 

@@ -171,6 +171,10 @@ _MODELS = (
         "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."
     ),
     click.option("--channel", metavar="COLUMN", help="Column with the channel of each row; one file only."),
+    click.option(
+        "--subject", metavar="COLUMN", help="Column with whom a row is of: subjects are compared, not their rows."
+    ),
+    click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option("--measure", "measures", metavar="NAME", multiple=True, help="Also compare this measure; repeatable."),
     click.option("--level", default=0.95, show_default=True, help="Confidence level; alpha is what is left to 1."),
     click.option("--correction", default="holm", show_default=True, help="holm, bonferroni, fdr_bh, fdr_by, sidak."),

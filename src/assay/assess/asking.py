@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from assay.inference.choose import Choice, choose, insist
-from assay.inference.decisions import Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
+from assay.inference.kinds import Facts, Kind, Question
 from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
@@ -32,6 +32,8 @@ class Asked:
     draws: int = DRAWS
     seed: int = SEED
     stratified: bool = False
+    rows: int = 0
+    """Rows of the data set that values were resampled from; 0 where nobody said."""
     measures: tuple[Measure, ...] = ()
 
     def __post_init__(self) -> None:
@@ -54,6 +56,7 @@ class Asked:
             "draws": self.draws,
             "seed": self.seed,
             "stratified": self.stratified,
+            "rows": self.rows,
             "measures": [one.title for one in self.measures],
         }
 

@@ -23,24 +23,28 @@ from assay.assess.pairing import (
     demand_complete,
     demand_one_kind,
     demand_two,
+    demand_values,
     together,
 )
 from assay.assess.questions import of_groups, of_labels, of_scores, of_values
+from assay.assess.rowquestions import of_rows
 from assay.assess.settings import chosen
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, nearest
 from assay.inference.catalogue import every_test
-from assay.inference.decisions import Kind
 from assay.inference.intervals import Wanted
+from assay.inference.kinds import Kind
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
-from assay.rows.labels import classes, label_of
+from assay.rows.labels import Classes, classes, label_of
 from assay.rows.opening import no_rows
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
+from assay.tally.pairing import Lines
 from assay.tally.samples import Blocks, Exact, Groups, finite
 
 if TYPE_CHECKING:
@@ -69,11 +73,13 @@ def compare(
     labels: Sequence[Label] | None = None,
     channel: object = None,
     subject: object = None,
+    weight: object = None,
     measures: Iterable[str | Measure] | str | None = None,
     per: str = "item",
     independent: bool = False,
     lower_is_better: bool = False,
     folds: int | None = None,
+    rows: int = 0,
     test_over_train: object = None,
     level: float = 0.95,
     correction: str = "holm",
@@ -116,6 +122,7 @@ def compare(
         draws=draws,
         seed=seed,
         stratified=stratified,
+        rows=rows,
     )
     if values is not None:
         if truth is not None or predicted is not None or score is not None:
@@ -140,8 +147,9 @@ def compare(
     if truth is None:
         raise PlanError("role-missing", "no truth is given", where="truth", fix="give truth=...")
     given = Given(
-        truth=truth, predicted=predicted, score=score, id=id, channel=channel, pairing=pairing, reading=reading
-    )
+        truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
+        pairing=pairing, reading=reading,
+    )  # fmt: skip
     paired = apart(data, given) if isinstance(data, Mapping) and not _is_table(data) else together(data, given)
     return _compared(paired, asked, labels, positive, measures, spelled=spelled)
 
@@ -178,16 +186,20 @@ def _compared(
         where=paired.where,
         locate=lambda *_: "",
     )
+    asked_for = chosen(measures)
+    if paired.lines is not None:
+        demand_values(asked_for, labels=bool(cells), scores=paired.scores is not None)
+        return _by_unit(paired, replace(asked, measures=asked_for or ()), settled, rows)
+    demand_values(asked_for, labels=bool(cells), scores=paired.scores is not None and settled.positive is not None)
     found, tally, by_channel, scores = [], None, None, None
     if cells:
         tally = PairedLabels.from_cells(
             cast("dict[tuple[Label, ...], int]", cells), models=paired.models, labels=settled.labels
         )
         by_channel = channels(paired, settled.labels) if paired.channel else None
-        names = (
-            measures if measures is not None else BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES
-        )
-        ready = replace(asked, measures=chosen(names) or (), test=_fits(asked.test, scores=False))
+        usual = BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES
+        wanted = asked_for if asked_for is not None else chosen(usual) or ()
+        ready = replace(asked, measures=wanted, test=_fits(asked.test, scores=False))
         found += of_labels(tally, ready, positive=settled.positive, channels=by_channel)
         asked = ready
     if paired.scores is not None:
@@ -197,6 +209,7 @@ def _compared(
                 f"scores are compared between two classes, and there are {len(settled.labels)}",
                 fix="compare the predictions of several classes, or the scores of one class against the rest",
             )
+        asked = asked if cells else replace(asked, measures=asked_for or ())
         scores = PairedScores.of([label == settled.positive for label in paired.truth or []], paired.scores)
         found += of_scores(scores, replace(asked, test=_fits(asked.test, scores=True) if not cells else None))
     return Comparison(
@@ -209,6 +222,36 @@ def _compared(
         paired=tally,
         channels=by_channel,
         scores=scores,
+        notes=settled.notes,
+        data={"from": paired.where, "pairing": paired.how, "files": dict(paired.files or {})},
+        proof=paired.proof,
+    )
+
+
+def _by_unit(paired: Paired, asked: Asked, settled: Classes, rows: int) -> Comparison:
+    """Rows of subjects, or with weights."""
+    given = cast("Lines", paired.lines)
+    if paired.channel:
+        raise PlanError(
+            "comparison-needs", "channels are compared on rows of their own", fix="leave out channel, or the subject"
+        )
+    tally = PairedRows.of(
+        truth=given.truth,
+        labels=settled.labels,
+        models=paired.models,
+        calls=given.calls if paired.cells is not None else None,
+        scores=paired.scores,
+        subject=given.subject,
+        weight=given.weight,
+    )
+    return Comparison(
+        answers=tuple(of_rows(tally, asked, positive=settled.positive)),
+        asked=asked,
+        models=paired.models,
+        labels=settled.labels,
+        positive=settled.positive,
+        census=Census(read=rows, scored=rows),
+        rows=tally,
         notes=settled.notes,
         data={"from": paired.where, "pairing": paired.how, "files": dict(paired.files or {})},
         proof=paired.proof,

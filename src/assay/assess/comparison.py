@@ -15,6 +15,7 @@ from assay.assess.environment import environment
 from assay.assess.questions import flat, mean_ranks, of_groups, of_labels, of_scores, of_values
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import RENDERERS, write_report
+from assay.assess.rowquestions import of_rows, unit_values
 from assay.assess.settings import Settings, chosen
 from assay.assess.view import View
 from assay.core.errors import PlanError, RecordError
@@ -22,22 +23,22 @@ from assay.core.labels import Label
 from assay.core.text import listed, nearest
 from assay.core.traits import Task
 from assay.inference.catalogue import every_test
-from assay.inference.decisions import BALANCED
 from assay.inference.delong import areas
 from assay.inference.estimates import real_to_json
 from assay.inference.findings import Finding
 from assay.inference.intervals import Wanted
+from assay.inference.kinds import BALANCED
+from assay.inference.units import reads_values
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups
 
 if TYPE_CHECKING:
     from assay.inference.estimates import Estimate
 
-HELD: Final = 100_000
-"""Rows up to which a Record holds the scores themselves; beyond, the areas, their covariance and a digest."""
 SHOWN: Final = {
     Task.BINARY: ("accuracy", "recall", "specificity", "precision", "f1", "matthews_corrcoef"),
     Task.MULTICLASS: ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef"),
@@ -79,6 +80,7 @@ class Comparison:
         channels: Mapping[str, PairedLabels] | None = None,
         scores: PairedScores | None = None,
         values: Blocks | Groups | None = None,
+        rows: PairedRows | None = None,
         lower_is_better: bool = False,
         notes: tuple[str, ...] = (),
         data: Mapping[str, Any] | None = None,
@@ -87,7 +89,7 @@ class Comparison:
     ) -> None:
         self.answers, self.asked, self.models, self.labels = answers, asked, models, labels
         self.positive, self.census, self.notes, self.proof = positive, census, notes, proof
-        self.paired, self.channels, self.scores, self.values = paired, channels, scores, values
+        self.paired, self.channels, self.scores, self.values, self.rows = paired, channels, scores, values, rows
         self.lower_is_better = lower_is_better
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
 
@@ -167,12 +169,9 @@ class Comparison:
     def _values(self) -> tuple[str, dict[str, float], bool]:
         """The measure, the value of each model, and whether high is good."""
         if self.values is not None:
-            means = {m: float(one.mean) for m, one in zip(self.values.models, self.values.values, strict=True)}
-            if isinstance(self.values, Blocks) and self.values.about:
-                return self.values.about, means, not self.lower_is_better
-            if isinstance(self.values, Blocks) and len(self.models) > 2:  # noqa: PLR2004
-                return "mean rank", mean_ranks(self.values), False
-            return "mean", means, not self.lower_is_better
+            return self._means(self.values)
+        if self.rows is not None:
+            return unit_values(self.rows, self.positive)
         if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
             found = areas(self.scores)
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
@@ -184,6 +183,14 @@ class Comparison:
         settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
         views = {m: View(self.paired.confusion(m), settings, positive=self.positive) for m in self.models}
         return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
+
+    def _means(self, values: Blocks | Groups) -> tuple[str, dict[str, float], bool]:
+        means = {m: float(one.mean) for m, one in zip(values.models, values.values, strict=True)}
+        if isinstance(values, Blocks) and values.about:
+            return values.about, means, not self.lower_is_better
+        if isinstance(values, Blocks) and len(self.models) > 2:  # noqa: PLR2004
+            return "mean rank", mean_ranks(values), False
+        return "mean", means, not self.lower_is_better
 
     @cached_property
     def record(self) -> Record:
@@ -225,18 +232,9 @@ class Comparison:
         if self.channels:
             out["channels"] = [{"channel": name, "paired": one.to_json()} for name, one in self.channels.items()]
         if self.scores is not None:
-            t = self.scores
-            held = t.m + t.n <= HELD
-            out["scores"] = (
-                t.to_json()
-                if held
-                else {
-                    "kind": "areas",
-                    "digest": t.digest(),
-                    "areas": areas(t).to_json(),
-                    "why": f"{t.m + t.n:,} rows: the Record holds what the findings rest on, not every score",
-                }
-            )
+            out["scores"] = self.scores.to_json(order_only=not any(map(reads_values, self.asked.measures)))
+        if self.rows is not None:
+            out["rows"] = self.rows.to_json()
         if self.values is not None:
             out["values"] = self.values.to_json()
         return out
@@ -322,9 +320,11 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
                 "record-unreadable",
                 "the Record holds the areas of its models, but not their scores",
                 found=tallies["scores"].get("why"),
-                fix="compare again from the rows",
+                fix="compare again from the rows: this version keeps what it needs",
             )
         out["scores"] = PairedScores.from_json(tallies["scores"])
+    if "rows" in tallies:
+        out["rows"] = PairedRows.from_json(tallies["rows"])
     if "values" in tallies:
         kind = Blocks if tallies["values"]["kind"] == "paired-values" else Groups
         out["values"] = kind.from_json(tallies["values"])
@@ -342,6 +342,8 @@ def _answered(
             return of_groups(tally, asked)
         ratio = data.get("test_over_train")
         return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
+    if "rows" in held:
+        return of_rows(held["rows"], asked, positive=positive)
     found: list[Answer] = []
     if "paired" in held:
         found += of_labels(held["paired"], asked, positive=positive, channels=held.get("channels"))

@@ -29,9 +29,9 @@ from assay.core.labels import Label
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import Better
 from assay.core.values import Undefined
-from assay.inference.decisions import Kind
 from assay.inference.findings import Finding
 from assay.inference.intervals import Wanted
+from assay.inference.kinds import Kind
 from assay.inference.multiplicity import adjusted
 from assay.measures import Measure
 from assay.rows.scratch import write_whole
@@ -135,7 +135,7 @@ class Conducted:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The admissible tests of every measure that was asked for; all of them are one family, corrected together."""
-        answers = [answer for one in self.measures for answer in self._answers(one, Asked())[1]]
+        answers = [answer for one in self.measures for answer in self._answers(one, Asked(rows=self.rows.n))[1]]
         main = [(a, f) for a in answers for f in a.findings if a.choice.test and f.test == a.choice.test.name]
         corrected = iter(adjusted([finding for _, finding in main], "holm"))
         known = {id(finding) for _, finding in main}
@@ -161,7 +161,7 @@ class Conducted:
         one = self.measures[0] if measure is None else self._measure(measure)
         asked = Asked(
             level=level, correction=correction, test=test, because=because, override=override,
-            accept_dependence=accept_dependence,
+            accept_dependence=accept_dependence, rows=self.rows.n,
         )  # fmt: skip
         blocks, answers = self._answers(one, asked)
         more: tuple[str, ...] = (IN_TIME,) if isinstance(self.scheme, TimeOrdered) else ()

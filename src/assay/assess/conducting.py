@@ -19,7 +19,7 @@ from assay.conduct.tallies import FoldTally
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
-from assay.inference.decisions import BALANCED
+from assay.inference.kinds import BALANCED
 from assay.inference.resampling import SEED
 from assay.measures import Measure, parse
 from assay.rows.columns import as_array, coded

@@ -5,16 +5,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted
+from assay.measures.declare import Measure
 from assay.rows.labels import kind_of
 from assay.rows.opening import Roles, Source, no_rows, open_source
 from assay.tally.paired import PairedLabels
-from assay.tally.pairing import KEY, Answers, Cell, answers, cells_of, joint, matched, proof, scored, scores_of
+from assay.tally.pairing import (
+    KEY,
+    SUBJECT,
+    Answers,
+    Cell,
+    Lines,
+    answers,
+    cells_of,
+    joint,
+    lines,
+    matched,
+    proof,
+    scored,
+    scores_of,
+)
+from assay.tally.ranked import Ranked
+from assay.tally.ranks import Ranks as RankTally
+from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from assay.rows.files import Reading
@@ -31,6 +49,8 @@ class Given:
     score: object = None
     id: object = None
     channel: object = None
+    subject: object = None
+    weight: object = None
     pairing: str | None = None
     reading: Reading | None = None
 
@@ -48,6 +68,8 @@ class Paired:
     how: str
     channel: bool = False
     files: Mapping[str, str] | None = None
+    lines: Lines | None = None
+    """Row by row, where rows are of subjects or have weights."""
 
 
 def together(data: object, given: Given) -> Paired:
@@ -79,8 +101,19 @@ def together(data: object, given: Given) -> Paired:
         source.close()
     values: dict[str, Any] | None = None
     truths: list[Label | None] | None = None
-    if scored_by:
-        columns = ScoreColumns(columns=tuple(scored_by[name] for name in models), labels=None)
+    rows: Lines | None = None
+    columns = ScoreColumns(columns=tuple(scored_by[name] for name in models), labels=None) if scored_by else None
+    if given.subject is not None or given.weight is not None:
+        subject = {} if given.subject is None else {SUBJECT: given.subject}
+        roles = replace(roles, group={**rest, **subject}, weight=given.weight, score=columns)
+        source = open_source(data, roles, reading)
+        try:
+            source = source if columns is None else sound(source, "any", single=False, drop=False)[0]
+            rows = lines(source)
+        finally:
+            source.close()
+        truths, values = (rows.truth, dict(zip(models, rows.scores, strict=True))) if scored_by else (None, None)
+    elif scored_by:
         source = open_source(data, Roles(truth=truth, predicted=truth, score=columns), reading)
         try:
             source, _ = sound(source, "any", single=False, drop=False)
@@ -98,6 +131,7 @@ def together(data: object, given: Given) -> Paired:
         how="one table: every row holds the answers of all models",
         channel=channel is not None,
         files=files,
+        lines=rows,
     )
 
 
@@ -123,7 +157,8 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
         roles = Roles(
             truth=truth,
             predicted=truth if predicted is None else _own(predicted, model),
-            group={KEY: key} if keyed else {},
+            group=({KEY: key} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject}),
+            weight=given.weight,
             score=columns,
         )
         source = open_source(table, roles, reading)
@@ -141,8 +176,17 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
     if len(proofs) != 1:
         msg = "matched rows have different digests"
         raise ArithmeticError(msg)
+    first = every[0]
+    rows = Lines(
+        truth=first.truth,
+        calls=[[one.calls[i] for i in order.tolist()] for one, order in zip(every, orders, strict=True)],
+        scores=(),
+        subject=first.subject,
+        weight=first.weight,
+    )
     return Paired(
         models=models,
+        lines=None if given.subject is None and given.weight is None else rows,
         cells=cells_of(every, orders) if predicted is not None else None,
         truth=every[0].truth,
         scores=scores_of(every, orders) if score is not None else None,
@@ -178,6 +222,25 @@ def demand_two(models: Sequence[str]) -> None:
             f"there {'is only ' + quoted(models[0]) if models else 'are no models'}, and a comparison needs two",
             fix="give two models at least",
         )
+
+
+def demand_values(measures: Sequence[Measure] | None, *, labels: bool, scores: bool) -> None:
+    """A measure that was asked for must have what it reads: predictions, or scores of two classes."""
+    for one in measures or ():
+        if one.takes is Ranked and not scores:
+            raise PlanError(
+                "comparison-needs", f"{one.title} reads scores of two classes", fix='give score={"A": ..., "B": ...}'
+            )
+        if one.takes in (Scores, RankTally):
+            raise PlanError(
+                "comparison-needs",
+                f"{one.title} is a measure of scores of all classes, which are not compared yet",
+                fix="compare a measure of labels, or of the scores of one class against the rest",
+            )
+        if not one.from_scores and not labels:
+            raise PlanError(
+                "comparison-needs", f"{one.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
+            )
 
 
 def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:

@@ -14,15 +14,18 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.blockranks import ranked
 from assay.inference.choose import Choice
-from assay.inference.decisions import Facts, Kind, Question
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
+from assay.inference.kinds import Facts, Kind, Question
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact
 from assay.inference.multiplicity import adjusted
 from assay.inference.variance import equal_spread, normality
+from assay.measures.declare import Measure
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Table
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
+from assay.tally.ranked import Ranked
 from assay.tally.samples import Blocks, Exact, FiveByTwo, Folds, Groups
 
 EXACT_BELOW: Final = 25
@@ -51,7 +54,7 @@ def of_labels(
         found.append(_strata(asking, t, positive, choice))
         found[0] = _opposite(found[0], found[1])
     found += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
-    if pair and asked.measures:
+    if pair and any(not one.from_scores for one in asked.measures):
         found.append(_measures(asking, t, positive, facts))
     if pair and channels:
         by = {name: one.outcomes(*t.models) for name, one in channels.items()}
@@ -72,23 +75,51 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
         more, notes = _after(asking, t, choice, found[0])
         found += more
     answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, notes=notes)
-    return [answer, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
+    others = by_pairs(asking, t, facts, [one for one in asked.measures if one.takes is Ranked])
+    return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
+
+
+def by_pairs(
+    asking: Asking,
+    t: PairedScores | PairedRows,
+    facts: Facts,
+    measures: Sequence[Measure],
+    *,
+    positive: Label | None = None,
+) -> list[Answer]:
+    """Measures without a closed form, for every two models; one family."""
+    if not measures:
+        return []
+    choice = asking.choice(Question.MEASURE, facts, free=True)
+    names = [f"{one.title} of {a} and {b}" for one in measures for a, b in combinations(t.models, 2)]
+    if choice.test is None:
+        return [Answer(question="measures", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
+    found: list[Finding] = []
+    for measure in measures:
+        for a, b in combinations(t.models, 2):
+            found += asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
+    told = tuple(adjusted(found, asking.asked.correction))
+    return [Answer(question="measures", kind=asking.kind, choice=choice, findings=told, family=tuple(names))]
 
 
 def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = None) -> list[Answer]:
     """Questions about values of the same items, data sets or resamples."""
     asking = Asking(asked=asked, kind=kind, models=t.k)
     pair = t.k == 2  # noqa: PLR2004
-    facts = Facts(n=t.j, blocks=t.j, models=t.k, normal=_looks_normal(t))
+    facts = Facts(n=t.j, blocks=t.j, models=t.k, normal=_looks_normal(t), rows=asked.rows)
     question = Question.VARIANCE if asked.variance else Question.LOCATION
     choice = asking.choice(question, facts)
     if choice.test is None:
         return [Answer(question=str(question), kind=kind, choice=choice, findings=(), notes=(choice.why,))]
+    if kind is Kind.FIVE_BY_TWO:  # halves: the test part is as large as its training part
+        test_over_train = 1
     found, notes, family = _on_values(asking, t, choice, test_over_train)
     for beside in choice.beside:
+        if beside is choice.test:
+            continue
         tally: object = _five(t, 0, 1) if beside.takes is FiveByTwo else t.pair(0, 1)
-        if beside.takes is Folds:  # halves: the test part is as large as its training part
-            tally = Folds.of(t.pair(0, 1), test_over_train=1)
+        if beside.takes is Folds:
+            tally = Folds.of(t.pair(0, 1), test_over_train=_ratio(test_over_train))
         found += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
     answers = [Answer(question=str(question), kind=kind, choice=choice, findings=found, family=family, notes=notes)]
     return answers + _margins(asking, t.pair(0, 1) if pair else None, facts)
@@ -180,10 +211,11 @@ def _opposite(pooled: Answer, strata: Answer) -> Answer:
 def _measures(asking: Asking, t: PairedLabels, positive: Label | None, facts: Facts) -> Answer:
     choice = asking.choice(Question.MEASURE, facts, free=True)
     found: list[Finding] = []
-    for measure in asking.asked.measures:
+    of_labels = [one for one in asking.asked.measures if not one.from_scores]
+    for measure in of_labels:
         found += asking.run(_test(choice), t, choice, measure=measure, positive=positive)
     told = adjusted(found, asking.asked.correction)
-    names = tuple(measure.title for measure in asking.asked.measures)
+    names = tuple(measure.title for measure in of_labels)
     return Answer(question="measures", kind=Kind.LABELS, choice=choice, findings=tuple(told), family=names)
 
 
@@ -300,4 +332,4 @@ def flat(answers: Sequence[Answer]) -> tuple[Finding, ...]:
     return tuple(one for answer in answers for one in answer.findings)
 
 
-__all__ = ["Answer", "Asked", "flat", "mean_ranks", "of_groups", "of_labels", "of_scores", "of_values"]
+__all__ = ["Answer", "Asked", "by_pairs", "flat", "mean_ranks", "of_groups", "of_labels", "of_scores", "of_values"]

@@ -6,115 +6,34 @@ Row numbers are those of the specification of tests; the first row that fits is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import Final
 
-MANY: Final = 10**6
-EXACT_BELOW: Final = 25
-"""Rows in dispute below which McNemar's exact form is used; the chi-squared tail is off there (E-RAI-03)."""
-NORMAL_FROM: Final = 20
-"""With fewer values a passed check of normality says nothing, so the rank test stays."""
-LEAST_SETS: Final = 6
-"""Data sets below which no signed-rank result can be significant at 5 %: 2 / 2^5 = 0.0625."""
-SMALL_SETS, SMALL_MODELS = 10, 5
-BALANCED: Final = 1.5
-"""Largest class over smallest up to which accuracy may be compared alone (E-TS-24)."""
-
-
-class Kind(StrEnum):
-    """What values a test eats: V1 to V8 of the specification."""
-
-    LABELS = "labels of one test set"
-    SCORES = "scores of one test set"
-    ITEMS = "values per item of one test set"
-    DATA_SETS = "values per independent data set"
-    RESAMPLES = "values from resampling one data set"
-    FIVE_BY_TWO = "differences of a 5x2 cross-validation"
-    INDEPENDENT = "values of different items"
-    TOTALS = "totals only"
-
-
-class Question(StrEnum):
-    """What is asked."""
-
-    ACCURACY = "accuracy"
-    AUROC = "auroc"
-    MEASURE = "any measure"
-    LOCATION = "location"
-    VARIANCE = "variance"
-    ASSOCIATION = "association"
-    FIXED = "a fixed value"
-    CHANNELS = "channels"
-    NON_INFERIORITY = "non-inferiority"
-    EQUIVALENCE = "equivalence"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What the choice between forms of a test turns on."""
-
-    n: int = 0
-    disagree: int = 0
-    normal: bool | None = None
-    equal_spread: bool | None = None
-    large_counts: bool | None = None
-    blocks: int = 0
-    models: int = 2
-    two_by_two: bool = True
-    imbalance: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """When a way is taken."""
-
-    name: str
-    holds: Callable[[Facts], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A test, when it is taken, and the sentence that says why."""
-
-    test: str | None
-    when: Condition
-    says: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One row of the table."""
-
-    number: int
-    kinds: tuple[Kind, ...]
-    models: tuple[int, int]
-    questions: tuple[Question, ...]
-    ways: tuple[Way, ...]
-    beside: tuple[str, ...] = ()
-    after: str | None = None
-    refuses: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
-    warns: tuple[tuple[Condition, str], ...] = ()
-
-
-ALWAYS: Final = Condition("always", lambda _: True)
-FEW_DISPUTES: Final = Condition("fewer than 25 rows disagree", lambda f: f.disagree < EXACT_BELOW)
-NORMAL: Final = Condition(
-    "the values look normal, and there are 20 at least", lambda f: f.normal is True and f.n >= NORMAL_FROM
+from assay.inference.kinds import (
+    ALWAYS,
+    FEW_DISPUTES,
+    FEW_SETS,
+    FOUR_CELLS,
+    LARGE_COUNTS,
+    MANY,
+    MANY_ROWS,
+    NORMAL,
+    NORMAL_ALIKE,
+    ROWS_KNOWN,
+    SMALL,
+    UNBALANCED,
+    Kind,
+    Question,
+    Row,
+    Way,
 )
-NORMAL_ALIKE: Final = Condition(
-    "normal, and the groups scatter alike",
-    lambda f: f.normal is True and f.n >= NORMAL_FROM and f.equal_spread is not False,
-)
-FEW_SETS: Final = Condition("fewer than six data sets", lambda f: f.blocks < LEAST_SETS)
-SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
-LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
-FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)
-UNBALANCED: Final = Condition("the classes are unbalanced", lambda f: f.imbalance > BALANCED)
 
 PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
 FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"
+FEW_ROWS: Final = (
+    "so the corrected resampled t test is used, because below 1,000 rows the tests of 7.2 raise up to 11 % false alarms "
+    "at 5 %"
+)
 SPREAD: Final = "it takes the two samples for independent, but they are paired (E-RAI-15)"
 DEPENDENT: Final = ("wilcoxon", "wilcoxon_pratt", "sign_test", "friedman", "iman_davenport", "repeated_measures_anova",
                     "greenhouse_geisser", "friedman_permutation")  # fmt: skip
@@ -131,6 +50,21 @@ _INDEPENDENT: Final = (
     "welch_t",
     "mann_whitney",
 )
+CLUSTERED: Final = "it takes all rows for independent, but rows of one subject are not: five images a subject gave 27 % false alarms at 5 %"
+WEIGHED: Final = "it counts every row once, but the rows have weights"
+_ONE_BY_ONE: Final = (
+    "mcnemar_exact",
+    "mcnemar_midp",
+    "mcnemar_continuity",
+    "mcnemar_plain",
+    "cochran_q",
+    "delong",
+    "delong_many",
+    "paired_permutation",
+    "paired_bootstrap",
+    "score_permutation",
+)
+"""Tests that take every row for one independent observation of weight 1."""
 _SPREADS: Final = ("variance_f", "bartlett", "levene", "brown_forsythe")
 _SAME_ITEMS: Final = dict.fromkeys(_INDEPENDENT, (PAIRED, True)) | dict.fromkeys(_SPREADS, (SPREAD, True))
 
@@ -140,6 +74,8 @@ ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
     Kind.ITEMS: _SAME_ITEMS,
     Kind.DATA_SETS: _SAME_ITEMS,
     Kind.FIVE_BY_TWO: _SAME_ITEMS,
+    Kind.SUBJECTS: _SAME_ITEMS | dict.fromkeys((*_ONE_BY_ONE, "weighted_permutation"), (CLUSTERED, True)),
+    Kind.WEIGHTED: _SAME_ITEMS | dict.fromkeys(_ONE_BY_ONE, (WEIGHED, True)),
     Kind.RESAMPLES: _SAME_ITEMS
     | dict.fromkeys((*DEPENDENT, "paired_t", "mean_permutation", "pitman_morgan"), (FOLDS, True)),
 }
@@ -212,6 +148,30 @@ TABLE: Final[tuple[Row, ...]] = (
         refuses={"paired_bootstrap": ("its p is less exact than that of the swaps; it gives the interval", False)},
     ),
     Row(
+        number=7,
+        kinds=(Kind.SCORES,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("score_permutation", ALWAYS, "no closed form is exact for this measure: the scores are swapped row by row, or their ranks where only the order counts"),),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.SUBJECTS,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(
+            Way(None, FEW_SETS, "rows of few subjects ({facts.blocks}): with fewer than six no test can be significant, so nothing is tested"),
+            Way("subject_permutation", ALWAYS, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: all answers on a subject are swapped at once"),
+        ),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.WEIGHTED,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),),
+    ),
+    Row(
         number=8,
         kinds=(Kind.ITEMS,),
         models=(2, 2),
@@ -261,8 +221,12 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.FIVE_BY_TWO,),
         models=(2, 2),
         questions=(Question.LOCATION,),
-        ways=(Way("five_by_two_f", ALWAYS, "ten differences of a 5x2 cross-validation: the combined F test, which does not depend on their order"),),
-        beside=("five_by_two_t", "corrected_resampled_t"),
+        ways=(
+            Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows: the combined F test, which holds its level from 1,000 rows on"),
+            Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
+            Way("corrected_resampled_t", ALWAYS, "nobody said how many rows were halved five times; " + FEW_ROWS),
+        ),
+        beside=("five_by_two_f", "five_by_two_t", "corrected_resampled_t"),
         refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
     ),
     Row(
@@ -270,7 +234,11 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.FIVE_BY_TWO,),
         models=(3, MANY),
         questions=(Question.LOCATION,),
-        ways=(Way("five_by_two_f", ALWAYS, "ten differences of a 5x2 cross-validation for every pair: the combined F test by pairs"),),
+        ways=(
+            Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows for every pair: the combined F test, which holds its level from 1,000 rows on"),
+            Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
+            Way("corrected_resampled_t", ALWAYS, "nobody said how many rows were halved five times; " + FEW_ROWS),
+        ),
         refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
     ),
     Row(

@@ -19,6 +19,7 @@ from assay.inference.findings import Finding
 from assay.inference.tails import ALTERNATIVES
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
@@ -31,6 +32,7 @@ Tally: TypeAlias = (
     | Groups
     | Outcomes
     | PairedLabels
+    | PairedRows
     | PairedScores
     | Pairs
     | Patterns
@@ -52,6 +54,7 @@ _TALLIES: dict[str, type] = {
         Groups,
         Outcomes,
         PairedLabels,
+        PairedRows,
         PairedScores,
         Pairs,
         Patterns,

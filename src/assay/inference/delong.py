@@ -63,16 +63,6 @@ class Areas:
         """The difference of two areas and its variance."""
         return float(self.area[a] - self.area[b]), float(self.gaps[a, b])
 
-    def to_json(self) -> dict[str, object]:
-        """As in a Record that does not hold the scores themselves."""
-        return {
-            "models": list(self.models),
-            "area": self.area.tolist(),
-            "covariance": self.covariance.tolist(),
-            "positives": self.m,
-            "negatives": self.n,
-        }
-
 
 @significance(
     title="DeLong's test of two areas under the ROC curve",

@@ -7,7 +7,6 @@ changes nothing: of rows that both models get wrong, a swap moves calls and noth
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,11 +16,8 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, listed, quoted
-from assay.core.values import Undefined
-from assay.inference.estimates import Interval
-from assay.inference.findings import Effect
-from assay.inference.proportion import normal_quantile
+from assay.core.text import listed, quoted
+from assay.inference.judged import HELD, Judged
 from assay.inference.resampling import stream
 from assay.measures.declare import Measure, parse
 from assay.tally.paired import PairedLabels
@@ -35,17 +31,8 @@ if TYPE_CHECKING:
     Margins: TypeAlias = tuple[Floats, Floats, Floats]
     Two: TypeAlias = tuple[Margins, Margins]
 
-HELD: Final = 1 << 20
-"""Random numbers held at a time: 8 MiB."""
-MOST: Final = 1 << 27
-"""Random numbers for one set of draws; more cells than that allow fewer draws, but no fewer than 999."""
-FEWEST: Final = 999
 KEPT: Final = 1 << 22
 """Numbers of margins kept for the next measure: 32 MiB."""
-JACKKNIFED: Final = 4000
-"""Cells up to which each is left out once, which the acceleration of an interval rests on."""
-SAME: Final = 1e-12
-"""Differences of values up to this are rounding, not difference."""
 POSITIVE: Final = 1
 
 
@@ -71,8 +58,11 @@ class Cells:
         )
 
 
-class Joint:
+class Joint(Judged):
     """A measure of two models on the joint cells of a paired tally."""
+
+    method = "joint cells"
+    alike = "the models answer every row alike"
 
     def __init__(self, t: PairedLabels, measure: Measure | str, positive: Label | None) -> None:
         if len(t.models) != 2:  # noqa: PLR2004  a pair
@@ -81,14 +71,9 @@ class Joint:
         self.models, self._labels = t.models, t.labels
         self.cells = Cells(t.codes, t.count, len(t.labels))
         if self.measure.takes is Binary:
-            self.cells = _one_against_rest(t, _positive(t, self.measure, positive))
-        codes, count = self.cells.codes, self.cells.count
-        self.disputed = int(count[codes[:, 1] != codes[:, 2]].sum())
-
-    @property
-    def name(self) -> str:
-        """What is compared."""
-        return f"{self.measure.title}, {self.models[0]} minus {self.models[1]}"
+            self.cells = _one_against_rest(t, one_class(t.labels, self.measure, positive))
+        codes, self.count = self.cells.codes, self.cells.count
+        self.disputed = int(self.count[codes[:, 1] != codes[:, 2]].sum())
 
     def values(self) -> tuple[float, float]:
         """The measure of each model; NaN where undefined."""
@@ -104,67 +89,11 @@ class Joint:
         """The difference on draws of the joint cells; NaN where undefined."""
         return self._gaps(_draws, draws, seed, stratified=stratified)
 
-    def affordable(self, draws: int) -> int:
-        """As many draws as asked for, fewer where cells are very many."""
-        return max(min(draws, FEWEST), min(draws, MOST // max(len(self.cells.count), 1)))
-
-    def effect(self, level: float, draws: int, seed: int, *, stratified: bool) -> tuple[Effect, float]:
-        """The difference with its interval, and its standard error."""
-        a, b = self.values()
-        if math.isnan(a - b):
-            return Effect(name=self.name, value=Undefined(reason="a value is undefined")), 0.0
-        if not self.disputed:
-            return Effect(name=self.name, value=0.0, no_interval="the models answer every row alike"), 0.0
-        draws = self.affordable(draws)
-        values = self.resampled(draws, seed, stratified=stratified)
-        lost = int(np.isnan(values).sum())
-        if lost:
-            told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
-            hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
-            good = values[~np.isnan(values)]
-            spread = float(good.std()) if len(good) > 1 else 0.0
-            return Effect(name=self.name, value=a - b, no_interval=told + hint), spread
-        low, high = self.bca(a - b, np.sort(values), level)
-        method = "bca of joint cells" if self.jackknifed else "bias-corrected draws of joint cells"
-        interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
-        return Effect(name=self.name, value=a - b, interval=interval), float(values.std())
-
-    def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
-        """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""
-        from scipy.special import ndtr, ndtri
-
-        below = (np.searchsorted(values, gap - SAME) + np.searchsorted(values, gap + SAME)) / 2 / len(values)
-        edge = 0.5 / len(values)
-        bias, skew = float(ndtri(min(max(below, edge), 1 - edge))), self._skew()
-        ends = []
-        for tail in ((1 - level) / 2, (1 + level) / 2):
-            shifted = bias + normal_quantile(tail)
-            at = float(ndtr(bias + shifted / (1 - skew * shifted))) if 1 - skew * shifted > 0 else float(shifted > 0)
-            ends.append(float(np.quantile(values, min(max(at, edge), 1 - edge))))
-        return ends[0], ends[1]
-
-    @property
-    def jackknifed(self) -> bool:
-        """Whether the cells are few enough to leave each out once."""
-        return len(self.cells.count) <= JACKKNIFED
-
-    def _skew(self) -> float:
-        if not self.jackknifed:
-            return 0.0
-        weight, add = self.cells.count.astype(np.float64), _summed(self.cells)
-        step = max(1, HELD // len(weight))
-        parts = []
-        for start in range(0, len(weight), step):
-            rows = np.tile(weight, (min(step, len(weight) - start), 1))
-            rows[np.arange(len(rows)), np.arange(start, start + len(rows))] -= 1
-            parts.append(self._gap(add(rows)))
-        without = np.concatenate(parts)
-        kept = ~np.isnan(without)
-        if not kept.any():
-            return 0.0
-        pull = np.average(without[kept], weights=weight[kept]) - without[kept]
-        cube, square = float((weight[kept] * pull**3).sum()), float((weight[kept] * pull**2).sum())
-        return cube / (6 * square**1.5) if square > 0 else 0.0
+    def without(self, start: int, stop: int) -> Floats:
+        """The difference where one row of each of some cells is left out."""
+        rows = np.tile(self.count.astype(np.float64), (stop - start, 1))
+        rows[np.arange(len(rows)), np.arange(start, stop)] -= 1
+        return self._gap(_summed(self.cells)(rows))
 
     def _gaps(self, way: Any, draws: int, seed: int, *, stratified: bool) -> Floats:  # noqa: ANN401  a generator function
         small = draws * self.cells.k * 6 <= KEPT
@@ -178,12 +107,16 @@ class Joint:
         return gap
 
     def _of(self, margins: Margins) -> Floats:
-        hits, actual, called = margins
-        if self.measure.takes is not Binary:
-            return self.measure.values(Multiclass(hits=hits, actual=actual, called=called, labels=self._labels))
-        tp = hits[:, POSITIVE]
-        table = Binary(tp=tp, fp=called[:, POSITIVE] - tp, fn=actual[:, POSITIVE] - tp, tn=hits[:, 1 - POSITIVE])
-        return self.measure.values(table)
+        return self.measure.values(table_of(self.measure, self._labels, margins))
+
+
+def table_of(measure: Measure, labels: tuple[Label, ...], margins: Margins) -> Binary | Multiclass:
+    """The table a measure of labels reads, made of hits, truths and calls of each class."""
+    hits, actual, called = margins
+    if measure.takes is not Binary:
+        return Multiclass(hits=hits, actual=actual, called=called, labels=labels)
+    tp = hits[:, POSITIVE]
+    return Binary(tp=tp, fp=called[:, POSITIVE] - tp, fn=actual[:, POSITIVE] - tp, tn=hits[:, 1 - POSITIVE])
 
 
 @lru_cache(maxsize=4)
@@ -271,14 +204,15 @@ def _one_against_rest(t: PairedLabels, at: int) -> Cells:
     return Cells(found, sums, 2)
 
 
-def _positive(t: PairedLabels, measure: Measure, positive: Label | None) -> int:
-    if positive is not None and positive in t.labels:
-        return t.labels.index(positive)
+def one_class(labels: tuple[Label, ...], measure: Measure, positive: Label | None) -> int:
+    """The place of the class that a measure speaks of."""
+    if positive is not None and positive in labels:
+        return labels.index(positive)
     raise PlanError(
         "positive-class-undeclared" if positive is None else "unknown-positive",
         f"{measure.name} speaks of one class, and none is stated"
         if positive is None
         else f"{quoted(positive)} is not among the classes",
-        known=listed(t.labels),
+        known=listed(labels),
         fix="state the class: positive=...",
     )

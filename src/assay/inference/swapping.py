@@ -8,6 +8,8 @@ multinomial draw of the joint cells. So both cost what there are cells, however 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -18,12 +20,16 @@ from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.findings import Effect, Finding
-from assay.inference.joint import HELD, SAME, Joint
+from assay.inference.joint import Joint
+from assay.inference.judged import HELD, SAME, Judged
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tails import CERTAIN, Tail
+from assay.inference.units import of_rows, of_scores
 from assay.measures.declare import Measure
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
+from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Pairs
 
 if TYPE_CHECKING:
@@ -60,25 +66,8 @@ def paired_permutation(
     seed: int = SEED,
     stratified: bool = False,
 ) -> Finding:
-    joint = Joint(t, measure, positive)
-    a, b = joint.values()
-    gap, draws = a - b, joint.affordable(draws)
-    if math.isnan(gap):
-        return _undefined(joint, t.n, level)
-    effect, spread = joint.effect(level, draws, seed, stratified=stratified)
-    chance, notes = _swapped(joint, gap, draws, seed)
-    return Finding(
-        chance=chance,
-        effect=effect,
-        statistic=gap,
-        statistic_name="difference",
-        about=joint.measure.title,
-        n=t.n,
-        level=level,
-        counts={"rows called differently": joint.disputed},
-        notes=notes,
-        least=least_normal(spread, level) if spread else ALIKE,
-    )
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    return _by_swaps(Joint(t, measure, positive), t.n, ways)
 
 
 @significance(
@@ -102,29 +91,82 @@ def paired_bootstrap(
     seed: int = SEED,
     stratified: bool = False,
 ) -> Finding:
-    joint = Joint(t, measure, positive)
-    a, b = joint.values()
-    gap, draws = a - b, joint.affordable(draws)
-    if math.isnan(gap):
-        return _undefined(joint, t.n, level)
-    effect, spread = joint.effect(level, draws, seed, stratified=stratified)
-    values = joint.resampled(draws, seed, stratified=stratified)
-    lost = int(np.isnan(values).sum())
-    # Undefined draws count against a difference, on both sides.
-    sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
-    chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + draws))) if joint.disputed else CERTAIN
-    return Finding(
-        chance=chance,
-        effect=effect,
-        statistic=gap,
-        statistic_name="difference",
-        about=joint.measure.title,
-        n=t.n,
-        level=level,
-        counts={"rows called differently": joint.disputed},
-        notes=(f"{draws:,} draws of the joint cells, seed {seed}; twice the smaller side, one added",),
-        least=least_normal(spread, level) if spread else ALIKE,
-    )
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    return _by_draws(Joint(t, measure, positive), t.n, ways)
+
+
+@significance(
+    title="Paired permutation test of a measure of scores",
+    family="permutation",
+    asks="is a measure of the scores of A and B equal, judged by swapping their scores row by row?",
+    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
+    effect="the measure of A minus the measure of B",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=("on several rows of one subject: swap or resample subjects",),
+    source=(RESAMPLED, Source("Venkatraman and Begg 1996", "section 2"), EXTENSION),
+    spec="T-36",
+)
+def score_permutation(
+    t: PairedScores,
+    *,
+    measure: Measure | str = "average_precision",
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    stratified: bool = False,
+) -> Finding:
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    return _by_swaps(of_scores(t, measure), t.m + t.n, ways)
+
+
+@significance(
+    title="Paired permutation test by subject",
+    family="permutation",
+    asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
+    null="the answers of A and B on a subject can be swapped",
+    effect="the measure of A minus the measure of B",
+    assumes=("subjects are independent", "both models answered the same rows"),
+    never=("on fewer than six subjects it cannot be significant at 5 %",),
+    source=(RESAMPLED, EXTENSION),
+    spec="T-36",
+)
+def subject_permutation(
+    t: PairedRows,
+    *,
+    measure: Measure | str = "accuracy",
+    positive: Label | None = None,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    stratified: bool = False,
+) -> Finding:
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects")
+    return _by_swaps(of_rows(t, measure, positive), t.n, ways)
+
+
+@significance(
+    title="Paired permutation test of weighted rows",
+    family="permutation",
+    asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
+    null="the answers of A and B to a row can be swapped",
+    effect="the weighted measure of A minus that of B",
+    assumes=("rows are independent", "weights do not depend on the answers"),
+    never=("on several rows of one subject: swap or resample subjects",),
+    source=(RESAMPLED, EXTENSION),
+    spec="T-36",
+)
+def weighted_permutation(
+    t: PairedRows,
+    *,
+    measure: Measure | str = "accuracy",
+    positive: Label | None = None,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    stratified: bool = False,
+) -> Finding:
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    return _by_swaps(of_rows(t, measure, positive), t.n, ways)
 
 
 @significance(
@@ -163,31 +205,95 @@ def mean_permutation(t: Pairs, *, level: float = 0.95, draws: int = DRAWS, seed:
     )
 
 
-def _undefined(joint: Joint, n: int, level: float) -> Finding:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How a measure is judged."""
+
+    level: float
+    draws: int
+    seed: int
+    stratified: bool
+    what: str = "rows"
+    """What the answers are called that are swapped."""
+
+
+def _by_swaps(judged: Judged, n: int, ways: Ways) -> Finding:
+    draws = judged.affordable(ways.draws)
+    return _judged(judged, n, replace(ways, draws=draws), lambda: _swapped(judged, draws, ways.seed, ways.what))
+
+
+def _by_draws(judged: Judged, n: int, ways: Ways) -> Finding:
+    draws = judged.affordable(ways.draws)
+
+    def drawn() -> tuple[Tail, tuple[str, ...]]:
+        values = judged.resampled(draws, ways.seed, stratified=ways.stratified)
+        lost = int(np.isnan(values).sum())
+        # Undefined draws count against a difference, on both sides.
+        sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
+        chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + draws))) if judged.disputed else CERTAIN
+        return chance, (f"{draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
+
+    return _judged(judged, n, replace(ways, draws=draws), drawn)
+
+
+def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, tuple[str, ...]]]) -> Finding:
+    """The finding: the difference with its interval, and its chance as judged."""
+    a, b = judged.values()
+    if math.isnan(a - b):
+        return _undefined(judged, n, ways.level)
+    effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
+    chance, notes = judge()
+    told = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
+    return Finding(
+        chance=chance,
+        effect=effect,
+        statistic=a - b,
+        statistic_name="difference",
+        about=judged.measure.title,
+        models=judged.models,
+        n=n,
+        level=ways.level,
+        counts={told: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
+        more=() if isinstance(judged, Joint) else _alone(judged),
+        notes=notes,
+        least=least_normal(spread, ways.level) if spread else ALIKE,
+    )
+
+
+def _alone(judged: Judged) -> tuple[Effect, ...]:
+    """The value of each model, whose interval nobody asked for."""
+    pairs = zip(judged.models, judged.values(), strict=True)
+    why = "the interval is that of the difference"
+    return tuple(Effect(name=f"{judged.measure.title} of {one}", value=x, no_interval=why) for one, x in pairs)
+
+
+def _undefined(judged: Judged, n: int, level: float) -> Finding:
     """The finding where a model has no value."""
-    pairs = zip(joint.models, joint.values(), strict=True)
+    pairs = zip(judged.models, judged.values(), strict=True)
     lost = [model for model, value in pairs if math.isnan(value)]
-    told = f"{joint.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {joint.measure.title}"
+    told = f"{judged.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {judged.measure.title}"
     reason = Undefined(reason=f"{told} is undefined here")
     return Finding(
         chance=reason,
-        effect=Effect(name=joint.name, value=reason),
+        effect=Effect(name=judged.name, value=reason),
         statistic=reason,
         statistic_name="difference",
-        about=joint.measure.title,
+        about=judged.measure.title,
+        models=judged.models,
         n=n,
         level=level,
     )
 
 
-def _swapped(joint: Joint, gap: float, draws: int, seed: int) -> tuple[Tail, tuple[str, ...]]:
+def _swapped(judged: Judged, draws: int, seed: int, what: str) -> tuple[Tail, tuple[str, ...]]:
     """How often random swaps of the answers bring as large a difference."""
-    if not joint.disputed:
-        return CERTAIN, ("the models answer every row alike",)
-    gaps = np.abs(joint.swapped(draws, seed))
+    if not judged.disputed:
+        return CERTAIN, (judged.alike,)
+    gaps = np.abs(judged.swapped(draws, seed))
     lost = int(np.isnan(gaps).sum())
-    far = int((np.isnan(gaps) | (gaps >= abs(gap) - SAME)).sum())
-    told = [f"{draws:,} random swaps of the answers, seed {seed}; p = (1 + as far) / (1 + drawn)"]
+    far = int((np.isnan(gaps) | (gaps >= abs(judged.centre) - SAME)).sum())
+    of = "the answers" if what == "rows" else f"the answers on whole {what}"
+    told = [f"{draws:,} random swaps of {of}, seed {seed}; p = (1 + as far) / (1 + drawn)"]
     if lost:
         told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
     return Tail.of((1 + far) / (1 + draws)), tuple(told)

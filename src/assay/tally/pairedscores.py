@@ -13,6 +13,14 @@ import numpy as np
 from assay.core.errors import OutOfRange, PlanError, RecordError, UnpairedRows
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import VERSION
+from assay.tally.packing import (
+    packed_flags,
+    packed_reals,
+    packed_whole,
+    unpacked_flags,
+    unpacked_reals,
+    unpacked_whole,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +28,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 KIND: Final = "paired-scores"
+LISTED: Final = 100_000
+"""Rows up to which a Record lists the scores; more are packed: as ranks, unless a measure reads the values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,8 +116,10 @@ class PairedScores:
             sha.update(np.ascontiguousarray(_ordered(side), dtype="<f8").tobytes())
         return sha.hexdigest()
 
-    def to_json(self) -> dict[str, object]:
-        """As in a Record: rows in their natural order."""
+    def to_json(self, *, order_only: bool = False) -> dict[str, object]:
+        """As in a Record: rows in their natural order; very many are packed, as ranks where only the order counts."""
+        if self.m + self.n > LISTED:
+            return self._packed(order_only=order_only)
         return {
             "kind": KIND,
             "version": VERSION,
@@ -127,10 +139,48 @@ class PairedScores:
                 fix="write it again with this version of assay",
             )
         models = tuple(cast("list[str]", content["models"]))
+        if "packed" in content:
+            return _unpacked(models, cast("Mapping[str, object]", content["packed"]))
         sides = [
             np.array(content[side], dtype=np.float64).reshape(len(models), -1) for side in ("positives", "negatives")
         ]
         return cls(models=models, positives=sides[0], negatives=sides[1])
+
+    def _packed(self, *, order_only: bool) -> dict[str, object]:
+        """One bit for the class of a row, one for whether the first model's score is new, then ranks of the others."""
+        rows = np.concatenate([self.positives, self.negatives], axis=1) + 0.0
+        values, ranks = zip(*(np.unique(one, return_inverse=True) for one in rows), strict=True)
+        is_positive = np.arange(rows.shape[1]) < self.m
+        at = np.lexsort((is_positive, *ranks[:0:-1], ranks[0]))
+        first = ranks[0][at]
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "packed": {
+                "rows": rows.shape[1],
+                "positive": packed_flags(is_positive[at]),
+                "first": packed_flags(np.diff(first, prepend=0) > 0),
+                "ranks": [packed_whole(one[at]) for one in ranks[1:]],
+                "values": None if order_only else [packed_reals(one) for one in values],
+                "distinct": [len(one) for one in values],
+            },
+        }
+
+
+def _unpacked(models: tuple[str, ...], content: Mapping[str, object]) -> PairedScores:
+    size = cast("int", content["rows"])
+    is_positive = unpacked_flags(cast("str", content["positive"]), size)
+    ranks = [np.cumsum(unpacked_flags(cast("str", content["first"]), size), dtype=np.int64)]
+    ranks += [unpacked_whole(one, size) for one in cast("list[str]", content["ranks"])]
+    texts, distinct = cast("list[str] | None", content["values"]), cast("list[int]", content["distinct"])
+    values = (
+        [np.arange(n, dtype=np.float64) for n in distinct]
+        if texts is None
+        else [unpacked_reals(text, n) for text, n in zip(texts, distinct, strict=True)]
+    )
+    rows = np.stack([one[rank] for one, rank in zip(values, ranks, strict=True)])
+    return PairedScores(models=models, positives=rows[:, is_positive], negatives=rows[:, ~is_positive])
 
 
 def _ordered(side: Floats) -> Floats:

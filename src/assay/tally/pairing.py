@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Cell: TypeAlias = tuple[Label | None, ...]
 KEY: Final = "id"
+SUBJECT: Final = "subject"
 LISTED: Final = 5
 """Ids an error names."""
 
@@ -39,6 +40,41 @@ class Answers:
     calls: list[Label | None]
     scores: Floats | None
     where: str
+    subject: list[Label | None] | None = None
+    weight: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """The rows of one table in memory: truth, the calls of every model, scores, subject and weight."""
+
+    truth: list[Label | None]
+    calls: list[list[Label | None]]
+    scores: tuple[Floats, ...]
+    subject: list[Label | None] | None
+    weight: Floats | None
+
+
+def lines(source: Source) -> Lines:
+    """Every row of a table that holds the calls of its first model as predictions, of the others as groups."""
+    others = [column for name, column in source.group.items() if name != SUBJECT]
+    if isinstance(source, ArraySource):
+        columns = [source.truth, source.predicted, *others]
+        truth, *calls = (_decoded(cast("Coded", one)) for one in columns)
+        subject = _decoded(source.group[SUBJECT]) if SUBJECT in source.group else None
+        return Lines(truth=truth, calls=calls, scores=source.score, subject=subject, weight=source.weight)
+    labelled = [source.truth, source.predicted, *cast("list[str]", others)]
+    labelled += [source.group[SUBJECT]] if SUBJECT in source.group else []
+    found = _fetched(source, [*labelled, *source.score, *([source.weight] if source.weight else [])])
+    names = [_labels(found[i], source, column) for i, column in enumerate(labelled)]
+    reals = [_real(one) for one in found[len(labelled) :]]
+    return Lines(
+        truth=names[0],
+        calls=names[1 : len(others) + 2],
+        scores=tuple(reals[: len(source.score)]),
+        subject=names[-1] if SUBJECT in source.group else None,
+        weight=reals[-1] if source.weight else None,
+    )
 
 
 def joint(source: Source) -> dict[Cell, int]:
@@ -67,16 +103,23 @@ def scored(source: Source) -> tuple[list[Label | None], tuple[Floats, ...]]:
 def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers:
     """The rows of one model in memory, by id where one is given, otherwise by their place."""
     scores: Floats | None = None
+    weight: Floats | None = None
+    subject: list[Label | None] | None = None
     calls: list[Label | None]
     keys: list[Label | None]
     if isinstance(source, ArraySource):
         truth = _decoded(source.truth)
         calls = _decoded(source.predicted) if called else [None] * len(truth)
         keys = _decoded(source.group[KEY]) if keyed else list(range(len(truth)))
-        scores = source.score[0] if source.score else None
+        scores, weight = source.score[0] if source.score else None, source.weight
+        subject = _decoded(source.group[SUBJECT]) if SUBJECT in source.group else None
     else:
         wanted = [source.truth, *([source.predicted] if called else []), *([source.group[KEY]] if keyed else [])]
-        found = _fetched(source, [*wanted, *source.score])
+        more = [source.group[SUBJECT]] if SUBJECT in source.group else []
+        more += [source.weight] if source.weight else []
+        found = _fetched(source, [*wanted, *more, *source.score])
+        subject = _labels(found[len(wanted)], source, more[0]) if SUBJECT in source.group else None
+        weight = _real(found[len(wanted) + len(more) - 1]) if source.weight else None
         truth = _labels(found[0], source, wanted[0])
         calls = _labels(found[1], source, wanted[1]) if called else [None] * len(truth)
         keys = _labels(found[len(wanted) - 1], source, wanted[-1]) if keyed else list(range(len(truth)))
@@ -89,7 +132,14 @@ def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers
             fix="give every row an id, or pair by position",
         )
     return Answers(
-        model=model, keys=cast("list[Label]", keys), truth=truth, calls=calls, scores=scores, where=source.where
+        model=model,
+        keys=cast("list[Label]", keys),
+        truth=truth,
+        calls=calls,
+        scores=scores,
+        where=source.where,
+        subject=subject,
+        weight=weight,
     )
 
 
@@ -104,7 +154,11 @@ def matched(every: Sequence[Answers]) -> list[NDArray[np.intp]]:
         there = {key: i for i, key in enumerate(other.keys)}
         _demand_same_rows(first, other, place, there)
         order = np.fromiter((there[key] for key in first.keys), np.intp, len(place))
-        _demand_same_truth(first, other, order)
+        _demand_same(first, other, order, "truth")
+        if first.subject is not None:
+            _demand_same(first, other, order, "subject")
+        if first.weight is not None:
+            _demand_same(first, other, order, "weight")
         orders.append(order)
     return orders
 
@@ -168,23 +222,32 @@ def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int],
     )
 
 
-def _demand_same_truth(first: Answers, other: Answers, order: NDArray[np.intp]) -> None:
-    theirs = [other.truth[i] for i in order.tolist()]
-    pairs = zip(first.truth, theirs, strict=True)
+def _demand_same(first: Answers, other: Answers, order: NDArray[np.intp], what: str) -> None:
+    mine, theirs = (_column(one, what) for one in (first, other))
+    placed = [theirs[i] for i in order.tolist()]
+    pairs = zip(mine, placed, strict=True)
     wrong = [i for i, (a, b) in enumerate(pairs) if a != b or type(a) is not type(b)]
     if not wrong:
         return
-    shown = "; ".join(
-        f"row {quoted(first.keys[i])}: {quoted(first.truth[i])} and {quoted(theirs[i])}" for i in wrong[:LISTED]
-    )
+    shown = "; ".join(f"row {quoted(first.keys[i])}: {quoted(mine[i])} and {quoted(placed[i])}" for i in wrong[:LISTED])
     raise UnpairedRows(
         "rows-unmatched",
-        f"{counted(len(wrong), 'row')} of {len(theirs):,} {'has' if len(wrong) == 1 else 'have'} another truth in "
+        f"{counted(len(wrong), 'row')} of {len(placed):,} {'has' if len(wrong) == 1 else 'have'} another {what} in "
         f"{other.model} than in {first.model}",
         where=f"{first.where}; {other.where}",
         found=shown,
-        fix="give the same truth to every model; without ids, the rows may stand in another order: state the id",
+        fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id",
     )
+
+
+def _column(one: Answers, what: str) -> Sequence[Label | None]:
+    if what == "weight":
+        return [] if one.weight is None else one.weight.tolist()
+    return one.truth if what == "truth" else one.subject or []
+
+
+def _real(values: NDArray[np.object_]) -> Floats:
+    return np.asarray(values, dtype=np.float64)
 
 
 def _decoded(column: Coded) -> list[Label | None]:

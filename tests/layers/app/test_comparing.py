@@ -91,3 +91,33 @@ def test_tests_are_listed_and_explained():
     assert json.loads(run("tests", "--json").stdout)[0]["asks"]
     assert json.loads(run("tests", "wilcoxon", "--json").stdout)["family"] == "wilcoxon"
     assert "comparison" in run("schema", "--kind", "comparison").stdout
+
+
+def test_subjects_and_measures_of_scores_are_options(files):
+    rows = "".join(f"{i},{'yes' if i % 2 else 'no'},{i / 40},{i % 7 / 7},{i // 4}\n" for i in range(40))
+    (files / "scored.csv").write_text("id,y,a,b,who\n" + rows)
+    options = (
+        "--truth",
+        "y",
+        "--score",
+        "A=a",
+        "--score",
+        "B=b",
+        "--positive",
+        "yes",
+        "--measure",
+        "average_precision",
+    )
+    done = run("compare", files / "scored.csv", *options, "--subject", "who", "-o", files / "out", "--json", "-q")
+    found = json.loads(done.stdout)["findings"]
+    assert [(one["test"], one["about"]) for one in found] == [
+        ("subject_permutation", "auroc"),
+        ("subject_permutation", "average_precision"),
+    ]
+    with pytest.raises(AssayError) as error:
+        run("compare", files / "scored.csv", *options, "--subject", "who", "--test", "delong", "--because", "habit")
+    assert "--override" in error.value.fix
+    forced = ("--test", "delong", "--because", "habit", "--override")
+    done = run("compare", files / "scored.csv", *options, "--subject", "who", *forced, "-o", files / "forced")
+    assert "deviates from clause 7" in done.stderr
+    assert "deviates from clause 7" in (files / "forced" / "report.html").read_text()

@@ -51,7 +51,7 @@ def test_the_function_wins_over_the_folder_of_the_same_name():
     assert Fold.__module__ == "assay.conduct.splits"
 
 
-def test_halves_are_compared_by_the_combined_f_test_and_the_t_test_beside_it(halves):
+def test_halves_of_few_rows_are_compared_by_the_corrected_t_with_the_tests_of_the_clause_beside_it(halves):
     found = halves.compare()
     values = halves.values("accuracy")
     ten = np.subtract(values["bayes"], values["tree"]).reshape(5, 2)
@@ -61,7 +61,8 @@ def test_halves_are_compared_by_the_combined_f_test_and_the_t_test_beside_it(hal
     assert found["five_by_two_f"].p == pytest.approx(stats.f.sf(f, 10, 5), rel=1e-9)
     t = ten[0, 0] / math.sqrt(spread / 5)
     assert found["five_by_two_t"].p == pytest.approx(2 * stats.t.sf(abs(t), 5), rel=1e-9)
-    assert [one.test for one in found.findings] == ["five_by_two_f", "five_by_two_t", "corrected_resampled_t"]
+    assert [one.test for one in found.findings] == ["corrected_resampled_t", "five_by_two_f", "five_by_two_t"]
+    assert "false alarms" in found.findings[0].chosen
 
 
 def test_the_peer_for_halves_is_of_the_same_mind():
@@ -103,7 +104,7 @@ def test_the_plain_t_test_is_refused(scheme):
 
 def test_three_models_in_halves_are_compared_pair_by_pair():
     found = assay.conduct(THREE, X, Y, measures="accuracy").compare()
-    assert [one.test for one in found] == ["five_by_two_f"] * 3
+    assert [one.test for one in found] == ["corrected_resampled_t"] * 3
     assert {one.adjusted.of for one in found} == {3}
     assert {one.models for one in found} == {("bayes", "tree"), ("bayes", "most"), ("tree", "most")}
     assert found.ranking[0].measure == "mean accuracy"
@@ -112,12 +113,12 @@ def test_three_models_in_halves_are_compared_pair_by_pair():
 def test_all_measures_are_one_family_in_the_findings(halves):
     found = halves.findings
     assert [(one.test, one.about) for one in found] == [
+        ("corrected_resampled_t", "mean accuracy"),
         ("five_by_two_f", "mean accuracy"),
         ("five_by_two_t", "mean accuracy"),
-        ("corrected_resampled_t", "mean accuracy"),
+        ("corrected_resampled_t", "mean f1"),
         ("five_by_two_f", "mean f1"),
         ("five_by_two_t", "mean f1"),
-        ("corrected_resampled_t", "mean f1"),
     ]
     assert [one.adjusted.of if one.adjusted else None for one in found] == [2, None, None, 2, None, None]
     assert found[0].p == halves.compare("accuracy").findings[0].p
@@ -188,7 +189,7 @@ def test_what_is_undefined_in_a_fold_is_told_and_not_compared():
     with pytest.raises(PlanError, match="undefined in 10 test parts") as told:
         found.compare("precision")
     assert "none, repeat 1, fold 1: no row" in told.value.found
-    assert found.compare("accuracy")["five_by_two_f", "bayes", "none"].p is not None
+    assert found.compare("accuracy")["corrected_resampled_t", "bayes", "none"].p is not None
     assert "undefined" in str(
         assay.conduct({"none": DummyClassifier(strategy="constant", constant=0)}, X, Y, measures="precision")
     )

@@ -6,7 +6,8 @@ import pytest
 from assay.core.errors import PlanError
 from assay.inference.catalogue import every_test, find_test
 from assay.inference.choose import ANTICONSERVATIVE, DEVIATES, choose, insist
-from assay.inference.decisions import ALWAYS_REFUSED, TABLE, Facts, Kind, Question
+from assay.inference.decisions import ALWAYS_REFUSED, TABLE
+from assay.inference.kinds import Facts, Kind, Question
 
 NAMES = {one.name for one in every_test()}
 
@@ -44,8 +45,15 @@ def test_every_test_the_table_names_is_declared():
         (Kind.DATA_SETS, 2, Question.LOCATION, Facts(blocks=6), "wilcoxon"),
         (Kind.DATA_SETS, 3, Question.LOCATION, Facts(blocks=6, models=3), "friedman_permutation"),
         (Kind.DATA_SETS, 3, Question.LOCATION, Facts(blocks=12, models=3), "iman_davenport"),
-        (Kind.FIVE_BY_TWO, 2, Question.LOCATION, Facts(), "five_by_two_f"),
-        (Kind.FIVE_BY_TWO, 3, Question.LOCATION, Facts(), "five_by_two_f"),
+        (Kind.FIVE_BY_TWO, 2, Question.LOCATION, Facts(), "corrected_resampled_t"),
+        (Kind.FIVE_BY_TWO, 2, Question.LOCATION, Facts(rows=999), "corrected_resampled_t"),
+        (Kind.FIVE_BY_TWO, 2, Question.LOCATION, Facts(rows=1000), "five_by_two_f"),
+        (Kind.FIVE_BY_TWO, 3, Question.LOCATION, Facts(), "corrected_resampled_t"),
+        (Kind.FIVE_BY_TWO, 3, Question.LOCATION, Facts(rows=1000), "five_by_two_f"),
+        (Kind.SCORES, 2, Question.MEASURE, Facts(), "score_permutation"),
+        (Kind.SUBJECTS, 2, Question.MEASURE, Facts(blocks=6), "subject_permutation"),
+        (Kind.SUBJECTS, 3, Question.MEASURE, Facts(blocks=5), None),
+        (Kind.WEIGHTED, 2, Question.MEASURE, Facts(), "weighted_permutation"),
         (Kind.RESAMPLES, 2, Question.LOCATION, Facts(n=10), "corrected_resampled_t"),
         (Kind.RESAMPLES, 4, Question.LOCATION, Facts(n=10), "corrected_resampled_t"),
         (Kind.RESAMPLES, 2, Question.VARIANCE, Facts(), None),

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about rows that are not independent or not of equal weight: every measure by swaps of whole units."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from assay.assess.asking import Answer, Asked, Asking
+from assay.assess.questions import by_pairs, of_labels, of_scores
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.inference.choose import insist
+from assay.inference.kinds import BALANCED, Facts, Kind, Question
+from assay.inference.units import of_rows as unit_measure
+from assay.measures.declare import Measure, parse
+from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
+from assay.tally.pairedscores import PairedScores
+from assay.tally.ranked import Ranked
+
+BINARY: Final = ("accuracy", "recall", "specificity")
+SEVERAL: Final = ("accuracy",)
+
+
+def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answer]:
+    """Labels and scores of subjects, or of weighted rows."""
+    kind = Kind.WEIGHTED if t.subject is None else Kind.SUBJECTS
+    asking = Asking(asked=asked, kind=kind, models=len(t.models))
+    sizes = np.bincount(t.truth, weights=t.weight, minlength=len(t.labels))
+    sizes = sizes[sizes > 0]
+    imbalance = float(sizes.max() / sizes.min())
+    facts = Facts(n=t.n, blocks=t.units, models=len(t.models), imbalance=imbalance)
+    if asked.margin is not None:
+        raise PlanError(
+            "comparison-needs",
+            "no test against a margin takes subjects or weights",
+            fix="read the interval of the difference against the margin, or average the values of each subject",
+        )
+    if asked.test is not None and asked.test not in ("subject_permutation", "weighted_permutation"):
+        return _forced(t, asked, kind, facts, positive)
+    measures = _wanted(t, asked, imbalance, positive=positive is not None)
+    return by_pairs(asking, t, facts, measures, positive=positive)
+
+
+def unit_values(t: PairedRows, positive: Label | None) -> tuple[str, dict[str, float], bool]:
+    """The measure models are ranked by, the value of each, and that high is good."""
+    sizes = np.bincount(t.truth, weights=t.weight, minlength=len(t.labels))
+    unbalanced = float(sizes.max()) > BALANCED * float(sizes.min())
+    name = "auroc" if t.calls is None else "balanced_accuracy" if unbalanced and sizes.min() else "accuracy"
+    found = {model: unit_measure(t.only(model, model), name, positive).values()[0] for model in t.models}
+    return name, {model: 0.0 if math.isnan(value) else value for model, value in found.items()}, True
+
+
+def _wanted(t: PairedRows, asked: Asked, imbalance: float, *, positive: bool) -> list[Measure]:
+    """Accuracy first, or the mean of the recalls where the classes are unbalanced; then what else was asked for."""
+    names: list[str] = []
+    if t.calls is not None:
+        names += BINARY if positive else SEVERAL
+        if imbalance > BALANCED:
+            names.insert(0, "balanced_accuracy")
+    if t.scores is not None:
+        names.append("auroc")
+    found = [parse(name) for name in names] + list(asked.measures)
+    fits = [one for one in found if (t.scores is not None if one.takes is Ranked else t.calls is not None)]
+    return list({one.title: one for one in fits}.values())
+
+
+def _forced(t: PairedRows, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
+    """A test that takes rows one by one, where somebody insists on it: its label says what it disregards."""
+    forced = insist(
+        asked.test or "", kind, len(t.models), Question.MEASURE, facts,
+        because=asked.because, override=asked.override, accept_dependence=asked.accept_dependence,
+    )  # fmt: skip
+    free = replace(asked, test=forced.test.name if forced.test else None, because=asked.because, override=True)
+    takes = None if forced.test is None else forced.test.takes
+    if takes is PairedScores and t.scores is not None and positive is not None:
+        is_positive = t.truth == t.labels.index(positive)
+        rows = PairedScores.of(is_positive, dict(zip(t.models, t.scores, strict=True)))
+        found = of_scores(rows, free)
+    elif takes is not PairedScores and t.calls is not None:
+        cells = Counter(zip(t.truth.tolist(), *t.calls.tolist(), strict=True))
+        by_label = {tuple(t.labels[i] for i in cell): n for cell, n in cells.items()}
+        found = of_labels(PairedLabels.from_cells(by_label, models=t.models, labels=t.labels), free, positive=positive)
+    else:
+        raise PlanError(
+            "comparison-needs", f"{asked.test} has no values to take", fix="give predictions, or scores of two classes"
+        )
+    return [_marked(one, kind, forced.label) for one in found[:1]]
+
+
+def _marked(one: Answer, kind: Kind, label: str) -> Answer:
+    told = tuple(finding.said(label=label) for finding in one.findings)
+    return replace(one, kind=kind, choice=replace(one.choice, label=label), findings=told)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the decision table: kinds of values, questions, facts a choice turns on, and the shape of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+MANY: Final = 10**6
+EXACT_BELOW: Final = 25
+"""Rows in dispute below which McNemar's exact form is used; the chi-squared tail is off there (E-RAI-03)."""
+NORMAL_FROM: Final = 20
+"""With fewer values a passed check of normality says nothing, so the rank test stays."""
+LEAST_SETS: Final = 6
+"""Data sets below which no signed-rank result can be significant at 5 %: 2 / 2^5 = 0.0625."""
+SMALL_SETS, SMALL_MODELS = 10, 5
+HALVED_FROM: Final = 1000
+"""Rows from which both 5x2 tests hold their level; below, they reject up to twice too often (docs/why)."""
+BALANCED: Final = 1.5
+"""Largest class over smallest up to which accuracy may be compared alone (E-TS-24)."""
+
+
+class Kind(StrEnum):
+    """What values a test eats: V1 to V8 of the specification."""
+
+    LABELS = "labels of one test set"
+    SCORES = "scores of one test set"
+    ITEMS = "values per item of one test set"
+    DATA_SETS = "values per independent data set"
+    RESAMPLES = "values from resampling one data set"
+    FIVE_BY_TWO = "differences of a 5x2 cross-validation"
+    INDEPENDENT = "values of different items"
+    TOTALS = "totals only"
+    SUBJECTS = "answers to several rows a subject"
+    WEIGHTED = "answers to weighted rows"
+
+
+class Question(StrEnum):
+    """What is asked."""
+
+    ACCURACY = "accuracy"
+    AUROC = "auroc"
+    MEASURE = "any measure"
+    LOCATION = "location"
+    VARIANCE = "variance"
+    ASSOCIATION = "association"
+    FIXED = "a fixed value"
+    CHANNELS = "channels"
+    NON_INFERIORITY = "non-inferiority"
+    EQUIVALENCE = "equivalence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the choice between forms of a test turns on."""
+
+    n: int = 0
+    disagree: int = 0
+    normal: bool | None = None
+    equal_spread: bool | None = None
+    large_counts: bool | None = None
+    blocks: int = 0
+    models: int = 2
+    two_by_two: bool = True
+    imbalance: float = 1.0
+    rows: int = 0
+    """Rows of the data set that values were resampled from; 0 where nobody said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a way is taken."""
+
+    name: str
+    holds: Callable[[Facts], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A test, when it is taken, and the sentence that says why."""
+
+    test: str | None
+    when: Condition
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of the table."""
+
+    number: int
+    kinds: tuple[Kind, ...]
+    models: tuple[int, int]
+    questions: tuple[Question, ...]
+    ways: tuple[Way, ...]
+    beside: tuple[str, ...] = ()
+    after: str | None = None
+    refuses: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
+    warns: tuple[tuple[Condition, str], ...] = ()
+
+
+ALWAYS: Final = Condition("always", lambda _: True)
+FEW_DISPUTES: Final = Condition("fewer than 25 rows disagree", lambda f: f.disagree < EXACT_BELOW)
+NORMAL: Final = Condition(
+    "the values look normal, and there are 20 at least", lambda f: f.normal is True and f.n >= NORMAL_FROM
+)
+NORMAL_ALIKE: Final = Condition(
+    "normal, and the groups scatter alike",
+    lambda f: f.normal is True and f.n >= NORMAL_FROM and f.equal_spread is not False,
+)
+MANY_ROWS: Final = Condition("1,000 rows at least", lambda f: f.rows >= HALVED_FROM)
+ROWS_KNOWN: Final = Condition("fewer than 1,000 rows", lambda f: f.rows > 0)
+FEW_SETS: Final = Condition("fewer than six of them", lambda f: f.blocks < LEAST_SETS)
+SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
+LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
+FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)
+UNBALANCED: Final = Condition("the classes are unbalanced", lambda f: f.imbalance > BALANCED)

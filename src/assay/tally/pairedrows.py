@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of several models row by row, for rows that are not independent or not of equal weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import OutOfRange, PlanError, RecordError, RowsError, UnpairedRows
+from assay.core.labels import Label, in_order
+from assay.core.text import counted, listed
+from assay.rows.columns import weights
+from assay.tally.base import VERSION
+from assay.tally.packing import packed_reals, packed_whole, unpacked_reals, unpacked_whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+KIND: Final = "paired-rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairedRows:
+    """Truth, calls or scores, subject and weight of every row; rows stand in an order of their own."""
+
+    models: tuple[str, ...]
+    labels: tuple[Label, ...]
+    truth: Whole
+    calls: Whole | None
+    """Axes (model, row)."""
+    scores: Floats | None
+    subject: Whole | None
+    weight: Floats | None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        truth: Sequence[Label | None],
+        labels: Sequence[Label],
+        models: Sequence[str],
+        calls: Sequence[Sequence[Label | None]] | None = None,
+        scores: Mapping[str, Floats] | None = None,
+        subject: Sequence[Label | None] | None = None,
+        weight: Floats | None = None,
+    ) -> PairedRows:
+        """From columns; subjects become numbers, so that no name is kept.
+
+        >>> t = PairedRows.of(
+        ...     truth=[1, 0, 1], labels=(0, 1), models=("A", "B"), calls=[[1, 0, 1], [0, 0, 1]], subject=["x", "y", "x"]
+        ... )
+        >>> t.units, t.subject.tolist()
+        (2, [0, 0, 1])
+        """
+        place = {label: i for i, label in enumerate(labels)}
+        code = {one: i for i, one in enumerate(in_order({s for s in subject or () if s is not None}))}
+        if subject is not None and None in subject:
+            lost = list(subject).count(None)
+            raise RowsError(
+                "missing-label",
+                f"{counted(lost, 'row')} {'has' if lost == 1 else 'have'} no subject",
+                where="subject",
+                fix="give every row the subject it is of",
+            )
+        plain = cls(
+            models=tuple(models),
+            labels=tuple(labels),
+            truth=np.array([place[cast("Label", one)] for one in truth], dtype=np.int64),
+            calls=None
+            if calls is None
+            else np.array([[place[cast("Label", one)] for one in column] for column in calls], dtype=np.int64),
+            scores=None if scores is None else np.stack([scores[name] for name in models]),
+            subject=None if subject is None else np.array([code[cast("Label", s)] for s in subject], dtype=np.int64),
+            weight=None if weight is None else _weights(weight, len(truth)),
+        )
+        if subject is not None and len(subject) != plain.n:
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"there are {counted(len(subject), 'subject')} for {counted(plain.n, 'row')}",
+                where="subject",
+                fix="give the subject of every row",
+            )
+        return plain._ordered()
+
+    @property
+    def n(self) -> int:
+        """All rows."""
+        return len(self.truth)
+
+    @property
+    def units(self) -> int:
+        """Subjects, or rows where none are stated."""
+        return self.n if self.subject is None else int(self.subject.max(initial=-1)) + 1
+
+    def only(self, *models: str) -> PairedRows:
+        """The same rows with some of the models."""
+        lost = [model for model in models if model not in self.models]
+        if lost:
+            raise PlanError(
+                "option-unknown",
+                f"there are no answers of {listed(lost)}",
+                known=listed(self.models),
+                fix="name one of the models",
+            )
+        at = [self.models.index(model) for model in models]
+        return replace(
+            self,
+            models=models,
+            calls=None if self.calls is None else self.calls[at],
+            scores=None if self.scores is None else self.scores[at],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Same rows."""
+        return isinstance(other, PairedRows) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        """By models and truth."""
+        return hash((self.models, self.truth.tobytes()))
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "labels": list(self.labels),
+            "rows": self.n,
+            "truth": packed_whole(self.truth),
+            "calls": None if self.calls is None else [packed_whole(one) for one in self.calls],
+            "scores": None if self.scores is None else [packed_reals(one) for one in self.scores],
+            "subject": None if self.subject is None else packed_whole(self.subject),
+            "weight": None if self.weight is None else packed_reals(self.weight),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> PairedRows:
+        """The inverse of `to_json`."""
+        if content.get("kind") != KIND or content.get("version") != VERSION:
+            raise RecordError(
+                "record-unreadable",
+                f"this is not a tally of paired rows of version {VERSION}",
+                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
+                fix="write it again with this version of assay",
+            )
+        rows = cast("int", content["rows"])
+        calls, scores = (cast("list[str] | None", content[part]) for part in ("calls", "scores"))
+        truth, subject, weight = (cast("str | None", content[part]) for part in ("truth", "subject", "weight"))
+        return cls(
+            models=tuple(cast("list[str]", content["models"])),
+            labels=tuple(cast("list[Label]", content["labels"])),
+            truth=unpacked_whole(truth or "", rows),
+            calls=None if calls is None else np.stack([unpacked_whole(one, rows) for one in calls]),
+            scores=None if scores is None else np.stack([unpacked_reals(one, rows) for one in scores]),
+            subject=None if subject is None else unpacked_whole(subject, rows),
+            weight=None if weight is None else unpacked_reals(weight, rows),
+        )
+
+    def _ordered(self) -> PairedRows:
+        """In an order that does not depend on the one the rows came in."""
+        keys: list[Floats | Whole] = []
+        for part in (self.weight, self.scores, self.calls, self.truth, self.subject):
+            keys += [] if part is None else list(np.atleast_2d(part))
+        at = np.lexsort(keys)
+        return replace(
+            self,
+            truth=self.truth[at],
+            calls=None if self.calls is None else self.calls[:, at],
+            scores=None if self.scores is None else self.scores[:, at] + 0.0,
+            subject=None if self.subject is None else self.subject[at],
+            weight=None if self.weight is None else self.weight[at],
+        )
+
+
+def _weights(given: Floats, rows: int) -> Floats:
+    real: Floats = np.asarray(weights(given, rows), dtype=np.float64)
+    if not real.any():
+        raise OutOfRange("value-out-of-domain", "all weights are zero", where="weight", fix="give weights above 0")
+    return real
