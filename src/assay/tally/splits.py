@@ -7,7 +7,7 @@ Rows leave the engine only as hashes of at most sixteen bytes each; ids and cont
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = NDArray[np.uint64]
 
+EXACT = frozenset(("double", "bigint", "integer", "smallint", "tinyint"))
+"""Types whose values are the same number whether they come as they are or by way of their text."""
+PLAIN = EXACT | {"float", "boolean", "date"}
+"""Types of which equal texts are equal values, so that the engine may hash them as they are."""
 LEVELS = 10_000
 """Cells a table may have; a column with more levels tells no channel and no class."""
 
@@ -157,7 +161,7 @@ class SplitRows:
         first, last, unread = self._opened.fetch(query)[0]
         return None if unread or first is None else (first.isoformat(), last.isoformat())
 
-    def hashes(self, *columns: str, nearly: bool = False, among: Words | None = None) -> Hashes:
+    def hashes(self, *columns: str, nearly: bool = False, among: Words | None = None, quick: str = "") -> Hashes:
         """One MD5 a row over some columns; `nearly` folds case, spaces and digits past the sixth.
 
         `among` leaves out rows whose quick hash is not among these.
@@ -166,11 +170,10 @@ class SplitRows:
         where = ""
         if among is not None:
             self._opened.connection.register("assay_among", {"h": among})
-            where = f" WHERE hash({text}) IN (SELECT h FROM assay_among)"  # noqa: S608  quoted
-        once = f"SELECT md5_number({text}) AS m FROM rows{where}"  # noqa: S608  quoted
-        halves = "(m % 18446744073709551616)::UBIGINT AS low, (m // 18446744073709551616)::UBIGINT AS high"
+            where = f" WHERE {quick} IN (SELECT h FROM assay_among)"  # noqa: S608  quoted
+        once = f"SELECT {text} AS t FROM rows{where}"  # noqa: S608  quoted
         try:
-            found = self._opened.arrays(f"SELECT {halves} FROM ({once})")  # noqa: S608
+            found = self._opened.arrays(f"SELECT md5_number_upper(t) AS low, md5_number_lower(t) AS high FROM ({once})")  # noqa: S608
         finally:
             if among is not None:
                 self._opened.connection.unregister("assay_among")
@@ -184,14 +187,19 @@ class SplitRows:
         The engine's own hash is quick, but on like texts it collides once in a thousand rows (duckdb 2.0): it only
         rules rows out, and the few that are left are compared by MD5.
         """
-        mine, theirs = (one._quick(columns, nearly=nearly) for one in (self, other))  # noqa: SLF001  its own kind
+        alike = {one for one in columns if self._opened.columns.get(one) == other._opened.columns.get(one)}
+        quick = [one._quick(columns, alike, nearly=nearly) for one in (self, other)]  # noqa: SLF001  its own kind
+        mine, theirs = (one._sorted(hashed) for one, hashed in zip((self, other), quick, strict=True))  # noqa: SLF001
         if not len(mine) or not len(theirs):
             return Shared(rows=0, distinct=0)
         at = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
         among = mine[theirs[at] == mine]
         if not len(among):
             return Shared(rows=0, distinct=0)
-        ours, others = (one.hashes(*columns, nearly=nearly, among=among) for one in (self, other))
+        ours, others = (
+            one.hashes(*columns, nearly=nearly, among=among, quick=hashed)
+            for one, hashed in zip((self, other), quick, strict=True)
+        )
         return Shared(rows=ours.found_in(others), distinct=ours.distinct().found_in(others))
 
     def distinct(self, *columns: str) -> int:
@@ -199,14 +207,42 @@ class SplitRows:
         text = self._text(columns, nearly=False)
         return int(self._opened.fetch(f"SELECT count(DISTINCT {text}) FROM rows")[0][0])  # noqa: S608  quoted
 
-    def _quick(self, columns: Sequence[str], *, nearly: bool) -> Words:
-        query = f"SELECT hash({self._text(columns, nearly=nearly)}) AS h FROM rows"  # noqa: S608  quoted
-        return np.sort(np.asarray(self._opened.arrays(query)["h"], dtype=np.uint64))
+    def _quick(self, columns: Sequence[str], alike: Collection[str], *, nearly: bool) -> str:
+        """The engine's hash of some columns; values that are equal as texts have the same one.
 
-    def _text(self, columns: Sequence[str], *, nearly: bool) -> str:
+        Columns that have one type on both sides are hashed as they stand, without becoming texts.
+        """
+        parts = []
         for column in columns:
             check_scalar(self._opened, column)
-        return _content(columns, nearly=nearly)
+            plain = not nearly and column in alike and _kind(self._opened.columns[column]) in PLAIN
+            parts.append(quote_identifier(column) if plain else self._value(column, nearly=nearly))
+        return f"hash({', '.join(parts)})"
+
+    def _sorted(self, hashed: str) -> Words:
+        found = self._opened.arrays(f"SELECT {hashed} AS h FROM rows")["h"]  # noqa: S608  quoted
+        return np.sort(np.asarray(found, dtype=np.uint64))
+
+    def _text(self, columns: Sequence[str], *, nearly: bool) -> str:
+        """The columns of a row as one text; each value is told apart by its length, missing ones by a mark."""
+        parts = []
+        for column in columns:
+            check_scalar(self._opened, column)
+            value = self._value(column, nearly=nearly)
+            parts.append(f"coalesce(length({value})::VARCHAR || ':' || {value}, '-')")
+        return " || ',' || ".join(parts)
+
+    def _value(self, column: str, *, nearly: bool) -> str:
+        """A value as text; nearly the same ones as the same text."""
+        name, kind = quote_identifier(column), _kind(self._opened.columns[column])
+        value = f"nfc_normalize({name})" if kind == "varchar" else f"nfc_normalize(CAST({name} AS VARCHAR))"
+        if not nearly:
+            return value
+        if kind in EXACT:
+            return f"format('{{:.5e}}', CAST({name} AS DOUBLE) + 0.0)"
+        number = f"TRY_CAST({value} AS DOUBLE)"
+        folded = f"lower(trim(regexp_replace({value}, '\\s+', ' ', 'g')))"
+        return f"CASE WHEN {number} IS NULL THEN {folded} ELSE format('{{:.5e}}', {number} + 0.0) END"
 
     def conflicts(self, features: Sequence[str], truth: str) -> Conflicts:
         """Rows alike in every feature that carry different labels."""
@@ -223,14 +259,5 @@ class SplitRows:
         return Conflicts(groups=int(groups), rows=int(rows), least_errors=int(least), distinct=int(distinct))
 
 
-def _content(columns: Sequence[str], *, nearly: bool) -> str:
-    """The columns of a row as one text; each value is told apart by its length, missing ones by a mark of their own."""
-    parts = []
-    for column in columns:
-        value = f"nfc_normalize(CAST({quote_identifier(column)} AS VARCHAR))"
-        if nearly:
-            number = f"TRY_CAST({value} AS DOUBLE)"
-            folded = f"lower(trim(regexp_replace({value}, '\\s+', ' ', 'g')))"
-            value = f"CASE WHEN {number} IS NULL THEN {folded} ELSE format('{{:.5e}}', {number} + 0.0) END"
-        parts.append(f"coalesce(length({value})::VARCHAR || ':' || {value}, '-')")
-    return " || ',' || ".join(parts)
+def _kind(type_: str) -> str:
+    return type_.partition("(")[0].lower()
