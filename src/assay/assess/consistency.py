@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.conformity import DEVIATING, combined
+from assay.assess.conformity import DEVIATING, LOOKED, combined
 from assay.assess.record import Record
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -130,6 +130,26 @@ def judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
     for name, known in (("overall", overall), ("deviations", deviating), ("counts", counts)):
         if conformity[name] != known:
             yield Mismatch(path=f"conformity.{name}", stored=conformity[name], recomputed=known, why="by the rows")
+
+
+def supported(conformity: Mapping[str, Any], controls: Sequence[Mapping[str, Any]]) -> Iterator[Mismatch]:
+    """Checks that a row rests on and that the controls tell otherwise, or not at all."""
+    rows = [*conformity.get("rows", []), *conformity.get("supplement", [])]
+    known = {one["check"] + (f":{one['part']}" if one["part"] else ""): one for one in controls}
+    for i, row in enumerate(rows):
+        for j, part in enumerate(row["evidence"]):
+            one = known.get(part["name"])
+            if part["kind"] != "check" or (one is None and part["verdict"] == "no-evidence"):
+                continue
+            path = f"conformity.rows[{i}].evidence[{j}]"
+            if one is None:
+                yield Mismatch(path=path, stored=part["verdict"], recomputed=None, why="there is no such control")
+            elif part["says"] != one["says"]:
+                yield Mismatch(path=f"{path}.says", stored=part["says"], recomputed=one["says"], why="by the control")
+            elif part["verdict"] not in (one["verdict"], "pass" if one["verdict"] in LOOKED else one["verdict"]):
+                yield Mismatch(
+                    path=f"{path}.verdict", stored=part["verdict"], recomputed=one["verdict"], why="by the control"
+                )
 
 
 def _shown(value: object) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
-from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged
+from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged, supported
 from assay.assess.environment import environment
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.core.errors import AssayError
@@ -106,8 +106,23 @@ def verify(record: Record) -> Verification:
         checker = _Comparing(exact=exact)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
+    for path, inner in _compared(record):
+        within = verify(inner)
+        checked["controls"] = checked.get("controls", 0) + sum(within.checked.values())
+        found += [replace(one, path=f"{path}.{one.path}") for one in within.mismatches]
     sealed = isinstance(record.get("digests"), dict) and "record" in record["digests"]
     return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked), sealed=sealed)
+
+
+def _compared(record: Record) -> Iterator[tuple[str, Record]]:
+    """Comparisons that stand as evidence in a control: Records of their own, with their tallies."""
+    controls = record.get("controls")
+    for i, one in enumerate(controls if isinstance(controls, list) else ()):
+        facts = one.get("facts") if isinstance(one, Mapping) else None
+        for split, told in facts.items() if isinstance(facts, Mapping) else ():
+            inner = told.get("comparison") if isinstance(told, Mapping) else None
+            if isinstance(inner, Mapping) and inner.get("kind") == "comparison":
+                yield f"controls[{i}].facts.{visible(split)}.comparison", Record(dict(inner))
 
 
 def first_mismatch(record: Record) -> Mismatch | None:
@@ -120,6 +135,7 @@ def _conformity(record: Record) -> Iterator[Mismatch]:
     try:
         if "conformity" in record:
             yield from judged(record["conformity"])
+            yield from supported(record["conformity"], record.get("controls", []))
     except BROKEN as error:
         yield Mismatch(path="conformity", stored=None, recomputed=None, why=f"cannot be read: {visible(error)}")
 

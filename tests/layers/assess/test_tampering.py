@@ -12,6 +12,7 @@ from assay.assess.record import Record, content_digest, sealed
 from assay.assess.verifying import verify
 from assay.core.errors import AssayError, RecordError
 from assay.tally.base import digest
+from tests.layers.assess.examples import example
 from tests.layers.assess.recorded import KEPT, records
 
 NAMES = sorted(records())
@@ -119,6 +120,53 @@ def test_no_changed_number_survives_even_when_the_digests_are_written_anew(name)
         if not found_out(resealed(changed)):
             survivors.append((path, value))
     assert survivors == []
+
+
+def planned():
+    """The Record of a planned assessment with the evidence of the controls about data, tests and truth only.
+
+    The rest of it has the same shape, and every leaf costs a digest of the whole.
+    """
+    content = plain(example("clean")[0].judged().record)
+    kept = {"CHK-MISSING", "CHK-RANGE", "CHK-AGE", "CHK-PROXY", "CHK-CV-SAME", "CHK-LATENCY", "CHK-MULT", "CHK-POWER",
+            "CHK-GT-IMPACT", "CHK-ANNOTATOR", "CHK-OVERLAP", "CHK-PREPROC"}  # fmt: skip
+    content["controls"] = [one for one in content["controls"] if one["check"] in kept]
+    for part in ("estimates", "errata", "tallies", "plan", "environment", "conformity"):
+        content[part] = {} if isinstance(content[part], dict) else []
+    return sealed(content)
+
+
+def test_no_changed_leaf_of_a_controls_evidence_is_loaded():
+    content = planned()
+    every = [one for one in leaves(content) if one[0][0] == "controls"]
+    assert {content["controls"][path[1]]["check"] for path, _ in every} >= {"CHK-GT-IMPACT", "CHK-PROXY", "CHK-RANGE"}
+    for path, value in every:
+        changed = copy.deepcopy(content)
+        put(changed, path, mutated(value))
+        assert content_digest(changed) != changed["digests"]["record"], path
+
+
+def test_a_control_that_says_otherwise_than_the_row_that_rests_on_it_is_found_out_although_digests_are_anew():
+    content = plain(example("faulty")[0].judged().record)
+    assert verify(Record(content)).holds
+    place = next(i for i, one in enumerate(content["controls"]) if one["check"] == "CHK-GROUP")
+    for key, value in (("verdict", "pass"), ("says", "no subject of the test data is in the training data")):
+        changed = copy.deepcopy(content)
+        changed["controls"][place][key] = value
+        assert found_out(resealed(changed)), key
+    gone = copy.deepcopy(content)
+    del gone["controls"][place]
+    assert found_out(resealed(gone))
+
+
+def test_a_comparison_that_stands_as_evidence_is_computed_again():
+    content = plain(example("clean")[0].judged().record)
+    place = next(i for i, one in enumerate(content["controls"]) if one["check"] == "CHK-TEST")
+    held = content["controls"][place]["facts"]["test"]["comparison"]
+    held["findings"][0]["p"] *= 0.5
+    held = content["controls"][place]["facts"]["test"]["comparison"] = dict(resealed(held))
+    found = verify(resealed(content)).mismatches
+    assert [one.path for one in found] == [f"controls[{place}].facts.test.comparison.findings[0].p"]
 
 
 def test_a_mismatch_names_its_place_and_both_values():

@@ -48,8 +48,7 @@ def admissible(q: Inquiry) -> Iterator[Outcome]:
         comparison = one.comparison
         assert comparison is not None  # noqa: S101  as held
         facts[split] = {
-            "answers": [answer.to_json() for answer in comparison.answers],
-            "findings": list(one.findings),
+            "comparison": comparison.record,
             "named": [named.to_json() for named in one.named],
             "by_channel": {
                 channel: [by.to_json() for by in found.answers[-1].findings]

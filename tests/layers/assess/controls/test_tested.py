@@ -64,7 +64,7 @@ def test_the_test_the_table_gives_is_admissible(inquiry):
     found = look("CHK-TEST", inquiry(rows_of(300, 40, 15, 45)))
     assert found.verdict == "pass"
     assert "mcnemar_continuity" in found.says
-    held = found.facts["test"]["findings"][0]
+    held = found.facts["test"]["comparison"]["findings"][0]
     assert held["test"] == "mcnemar_continuity"
 
 
