@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often intervals hold the truth: tables drawn from known truths, our default beside the ways of the peers.
 
-    python bench/coverage.py [--classes 2 3 10 50] [--tables 1000] [--processes 2] [--quick]
+    python bench/coverage.py [--classes 2 3 10 50] [--tables 1000] [--measures NAME ...] [--processes 2] [--quick]
 
 Figures are kept in bench/coverage.json, a part at a time; docs/why/coverage.md is written from all of them.
 A quick run is a rehearsal: it prints its figures and writes nothing.
@@ -166,9 +166,10 @@ def binary_ends(measure: Measure, stack: Stack, kept: np.ndarray, values: np.nda
     return {**found, "ours": ends_of(stack.ours.intervals(measure, results, kept))}
 
 
-def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
+def binary_part(task: tuple[int, list[Truth], int, list[str]]) -> list[dict]:
     """All figures of 2 x 2 tables of one size: every table for few rows, drawn ones for many."""
-    n, chosen, drawn = task
+    n, chosen, drawn, wanted = task
+    names = [name for name in BINARY[n > 50 :] if name in wanted]
     resampling.STAGES = SHIPPED  # type: ignore[misc]
     if n <= 50:
         three = np.array([t for t in itertools.product(range(n + 1), repeat=3) if sum(t) <= n])
@@ -184,13 +185,13 @@ def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
         )
         tables = tables.astype(float)
     scores: dict[tuple[int, str, str], Score] = {}
-    known = {name: [truth.value(REGISTRY.find(name)) for truth in chosen] for name in BINARY}
+    known = {name: [truth.value(REGISTRY.find(name)) for truth in chosen] for name in names}
     for start in range(0, len(tables), TOGETHER):
         part, weight = tables[start : start + TOGETHER], weights[:, start : start + TOGETHER]
         table = Binary(**dict(zip(("tp", "fp", "fn", "tn"), part.T, strict=True)))
         both = two_classes(table, (0, 1), 1)
         stack = Stack(part, Tables(table, Wanted(), (0, 1), 1), TableDraws(table, "multinomial", SEED))
-        for name in BINARY[n > 50 :]:
+        for name in names:
             measure = REGISTRY.find(name)
             values = measure.values(table if measure.takes is Binary else both)
             hole = np.isnan(values)
@@ -217,12 +218,13 @@ def binary_part(task: tuple[int, list[Truth], int]) -> list[dict]:
     ]
 
 
-def many_part(task: tuple[Truth, int, int]) -> list[dict]:
+def many_part(task: tuple[Truth, int, int, list[str]]) -> list[dict]:
     """All figures of tables of three classes and more, of one truth and size."""
-    truth, n, drawn = task
+    truth, n, drawn, wanted = task
     resampling.STAGES = SHORT  # type: ignore[misc]
     k, rng = truth.k, stream(SEED, truth.k, n)
-    chosen = [REGISTRY.find(name) for name in MANY]
+    names = [name for name in MANY if name in wanted]
+    chosen = [REGISTRY.find(name) for name in names]
     values = {measure.name: truth.value(measure) for measure in chosen}
     scores: dict[tuple[str, str], Score] = {}
     for table in rng.multinomial(n, truth.cells.ravel(), size=drawn).reshape(drawn, k, k):
@@ -258,7 +260,7 @@ def many_part(task: tuple[Truth, int, int]) -> list[dict]:
     print(f"K = {k}, n = {n}, {truth.name}: {drawn:,} tables", flush=True)
     lost = [
         {"k": k, "truth": truth.name, "n": n, "measure": m, "method": "ours", "tables": drawn, "undefined": 100.0}
-        for m in MANY
+        for m in names
         if (m, "ours") not in scores
     ]
     return lost + [
@@ -301,16 +303,21 @@ def main() -> None:
     parser.add_argument("--classes", type=int, nargs="*", default=[2, 3, 10, 50], help="numbers of classes to simulate")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES), help="numbers of rows")
     parser.add_argument("--tables", type=int, default=1000, help="tables drawn for each truth and size")
+    parser.add_argument("--measures", nargs="*", default=["accuracy", *BINARY, *MANY], help="only these measures")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=40, help="seeds for the Monte Carlo error; 0 leaves it as it is")
     parser.add_argument("--quick", action="store_true", help="a rehearsal: few tables, nothing is written")
     given = parser.parse_args()
     started = time.perf_counter()
     tables, seeds, sizes = (60, 5, [50]) if given.quick else (given.tables, given.seeds, given.sizes)
-    tasks: list[tuple] = [(n, truths(2), 4 * tables) for n in sizes if 2 in given.classes]
-    tasks += [("accuracy", n, [t for k in given.classes for t in truths(k) if k > 2 or n > 50]) for n in sizes]
+    tasks: list[tuple] = [(n, truths(2), 4 * tables, given.measures) for n in sizes if 2 in given.classes]
     tasks += [
-        (t, n, max(60, tables if k < 50 else tables // 3))
+        ("accuracy", n, [t for k in given.classes for t in truths(k) if k > 2 or n > 50])
+        for n in sizes
+        if "accuracy" in given.measures
+    ]
+    tasks += [
+        (t, n, max(60, tables if k < 50 else tables // 3), given.measures)
         for k in given.classes
         if k > 2
         for n in sizes
@@ -361,6 +368,8 @@ def work(task: tuple) -> list[dict]:
     """One task of the pool."""
     if isinstance(task[0], str):
         return accuracy_part(task)
+    if not set(BINARY if isinstance(task[0], int) else MANY) & set(task[3]):
+        return []
     return binary_part(task) if isinstance(task[0], int) else many_part(task)
 
 
