@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from assay.measures import REGISTRY
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from tests.strategies import Case
 
@@ -21,6 +22,8 @@ PARAMETERS = {
     "expected_calibration_error": [{}, {"bins": 4, "binning": "mass"}],
     "maximum_calibration_error": [{}, {"bins": 3, "binning": "mass"}],
     "adaptive_calibration_error": [{}, {"bins": 3}],
+    "top_label_calibration_error": [{}, {"bins": 3, "binning": "mass"}],
+    "expected_calibration_error_macro": [{}, {"bins": 3, "binning": "mass"}],
     "top_k_accuracy": [{"k": 1}, {"k": 2}],
     "log_loss": [{}, {"clip": 0.01}],
 }
@@ -30,6 +33,7 @@ SCORE_CASES = [
 RANKED_CASES = [case for case in SCORE_CASES if case.measure.takes is Ranked]
 SCORES_CASES = [case for case in SCORE_CASES if case.measure.takes is Scores]
 RANKS_CASES = [case for case in SCORE_CASES if case.measure.takes is Ranks]
+ROW_CASES = [case for case in SCORE_CASES if case.measure.takes is RowScores]
 CURVES = [case for case in RANKED_CASES if case.measure.family == "curves"]
 
 chances = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 0.9, 1.0]) | st.floats(0, 1)
@@ -54,3 +58,7 @@ def scores(some):
 
 def ranks(some):
     return Ranks.of(matrix(some), [y for _, y in some])
+
+
+def row_scores(some):
+    return RowScores.of(matrix(some), [y for _, y in some])

@@ -24,6 +24,7 @@ from assay.report.sentences import FAMILIES
 from assay.tally.confusion import Confusion
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 from generator.markdown import block, plain, sentences, slug, table
@@ -52,6 +53,11 @@ from assay.tally.ranks import Ranks
 
 scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
 table = Ranks.of(scores, [0, 1, 1, 2, 0, 2])""",
+    RowScores: """\
+from assay.tally.rowscores import RowScores
+
+scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
+table = RowScores.of(scores, [0, 1, 1, 2, 0, 2])""",
 }
 """The tally that each kind of score measure reads, made from a few rows."""
 
@@ -90,6 +96,9 @@ SCORE_LETTERS = {
     "logistic": "intercept and slope of the logistic regression of the truth on ln(q / (1 - q))",
     "auroc": "AUROC of class i against the rest, of class i against class j, or of all scores pooled",
     "average_precision": "average precision of class i against the rest, or of all scores pooled",
+    "expected_calibration_error": "the calibration error of class i against the rest",
+    "top": "in each bin of the largest probability of a row: rows whose class it is, sum of it, rows",
+    "directions": "for each row, the probability of its true class, and the sum of the squares of all",
     "size": "the rows that truly belong to each class",
     "own": "the score each row gave its true class",
     "others": "the scores rows gave to other classes than the true one",
@@ -251,7 +260,8 @@ def _reasons(one: Measure) -> list[str]:
         value = _ready(one, getattr(small, "labels", LABELS))(small)
         if isinstance(value, Undefined):
             told = value.named(positive="the class", negative="outside the class").reason.split("; ")
-            found |= dict.fromkeys(told if (small.rows if isinstance(small, Scores) else small.n) else told[:1])
+            rows = small.rows if isinstance(small, (Scores, RowScores)) else small.n
+            found |= dict.fromkeys(told if rows else told[:1])
     return list(dict.fromkeys(re.sub(r'"\w+"(, "\w+")*', "one class", reason) for reason in found))
 
 
@@ -267,6 +277,8 @@ def _small_tables(kind: type[Any]) -> list[Any]:
         return [Scores.per_class(np.full((len(y), 3), [0.2, 0.5, 0.3]), y, LABELS) for y in held]
     if kind is Ranks:
         return [Ranks.of(np.full((len(y), 3), 0.1), y) for y in ([], [0, 2])]
+    if kind is RowScores:
+        return [RowScores.of(np.full((len(y), 3), [0.2, 0.5, 0.3]), y) for y in ([], [0, 2])]
     if kind is Binary:
         return [Binary.of(tp=tp, fp=fp, fn=fn, tn=tn) for tp, fp, fn, tn in product((0, 1), repeat=4)]
     return [
@@ -327,7 +339,7 @@ def _by_hand(ready: Measure, a: Any) -> list[str]:  # noqa: ANN401  an Assessmen
         for name, value in {**cells, "n": sum(cells.values()), **ready.given}.items():
             filled = re.sub(rf"\b{name}\b", str(value), filled)
         return [f'The class "{label}" has {shown}.', "", *block("text", filled)]
-    if ready.base and ready.average in ("macro", "weighted"):
+    if ready.base and ready.average in ("macro", "weighted") and not ready.from_scores:
         base = REGISTRY.find(ready.base)
         given = {name: value for name, value in ready.given.items() if name in base.parameters}
         title = base.with_(**given).title if given else base.title

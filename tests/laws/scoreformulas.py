@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import beta as beta_distribution
 
+from assay.measures import parse
 from tests.laws.formulas import NoValueError, _code, _division
 
 
@@ -37,18 +38,23 @@ def value_on_classes(measure, matrix, truth):
             return pooled
         return [(row[i], y == i) for row, y in held if j is None or y in (i, j)]
 
-    def area(i, j=None):
-        x, y = ([s for s, own in two(i, j) if own is which] for which in (True, False))
-        return _over(sum((a > b) + Fraction(a == b, 2) for a in x for b in y), len(x) * len(y))
+    def of_two(base):
+        def value(i, j=None):
+            found = value_on_rows(base, two(i, j))
+            if found is None:
+                raise NoValueError
+            return found
 
-    def precision(i):
-        x, y = ([s for s, own in two(i, None) if own is which] for which in (True, False))
-        tops = [Fraction(_at_least(x, t), _at_least(x, t) + _at_least(y, t)) for t in x]
-        return _over(sum(tops), len(x))
+        return value
 
+    top = [(max(row), max(row) == row[y] and list(row).index(max(row)) == y) for row, y in held]
+    sides = ([s for s, right in top if right is which] for which in (True, False))
+    given = {name: x for name, x in measure.given.items() if name != "undefined"}
+    base = {} if measure.base is None else {measure.base: of_two(parse(measure.base).with_(**given))}
     names = {
-        "auroc": area,
-        "average_precision": precision,
+        **base,
+        "top": _two_classes(measure, *sides)["groups"],
+        "directions": [(Fraction(row[y]), sum(Fraction(s) ** 2 for s in row)) for row, y in held],
         "pooled": "pooled",
         "classes": range(k),
         "K": k,

@@ -16,12 +16,14 @@ from tests.scorecases import (
     CURVES,
     RANKED_CASES,
     RANKS_CASES,
+    ROW_CASES,
     SCORE_CASES,
     SCORES_CASES,
     classes,
     matrix,
     ranked,
     ranks,
+    row_scores,
     rows,
     scores,
 )
@@ -75,6 +77,8 @@ def test_the_printed_formula_is_the_function_for_many_classes(some):
         check(case, value_on_classes(case.ready(3), held, truth), case(scores(some)))
     for case in RANKS_CASES:
         check(case, value_on_classes(case.ready(3), held, truth), case(ranks(some)))
+    for case in ROW_CASES:
+        check(case, value_on_classes(case.ready(3), held, truth), case(row_scores(some)))
 
 
 @settings(max_examples=40)

@@ -16,6 +16,7 @@ from assay.inference.auc import delong_variance
 from assay.measures import REGISTRY, parse
 from assay.measures.cost import decision_curve
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary
 
@@ -45,7 +46,8 @@ PEERS = {
         "auroc", "average_precision", "h_measure", "log_loss", "brier_score", "area_cumulative_response",
         "equal_error_rate", "lift_at", "net_benefit", "spherical_score", "spiegelhalter_z", "auprc_davis_goadrich",
         "auroc_convex_hull", "expected_calibration_error", "maximum_calibration_error", "adaptive_calibration_error",
-        "brier_miscalibration", "brier_discrimination", "brier_uncertainty",
+        "brier_miscalibration", "brier_discrimination", "brier_uncertainty", "spherical_score_multiclass",
+        "top_label_calibration_error", "expected_calibration_error_macro",
     },
 }  # fmt: skip
 
@@ -219,6 +221,20 @@ def test_scikit_learn_agrees_on_many_classes(seed):
     theirs = metrics.brier_score_loss(y, clear, scale_by_half=False)
     assert value("brier_score_multiclass", exact) == pytest.approx(theirs, **near)
     assert value("top_k_accuracy(k=2)", Ranks.of(clear, y)) == metrics.top_k_accuracy_score(y, clear, k=2)
+
+
+def test_rows_of_many_classes_by_hand():
+    """Four rows in three classes; the first and the last are called right."""
+    q = [[0.8, 0.0, 0.6], [0.2, 0.2, 0.6], [0.6, 0.0, 0.8], [0.0, 0.6, 0.8]]
+    y = [0, 1, 0, 2]
+    t = RowScores.of(q, y)
+    # The lengths of the rows are 1, the root of 0.44, 1 and 1.
+    assert value("spherical_score_multiclass", t) == pytest.approx((2.2 + 0.2 / 0.44**0.5) / 4, abs=1e-15)
+    # Largest: 0.8 right, 0.6 wrong, 0.8 wrong, 0.8 right; the two bins miss by 2 - 2.4 and by 0 - 0.6.
+    assert value("top_label_calibration_error(bins=5)", t) == pytest.approx(1.0 / 4, abs=1e-15)
+    # One bin for each class: it misses by 2 - 1.6, by 1 - 0.8 and by 1 - 2.8, over four rows.
+    by_class = Scores.per_class(np.array(q), y, "abc")
+    assert value("expected_calibration_error_macro(bins=1)", by_class) == pytest.approx(2.4 / 4 / 3, abs=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(10))

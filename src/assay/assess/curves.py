@@ -17,11 +17,14 @@ from assay.core.values import WORST
 from assay.inference.bands import pr_band, roc_band
 from assay.inference.estimates import real_to_json
 from assay.inference.proportion import of_share
+from assay.inference.scoredraws import ScoreDraws
 from assay.measures.cost import decision_curve
 from assay.tally.base import Count, count_to_json
 from assay.tally.binned import Binned
 from assay.tally.calibration import CalibrationBins
 from assay.tally.ranked import Ranked
+from assay.tally.rowscores import RIGHT
+from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +39,12 @@ CLASS_POINTS: Final = 48
 MOST_CLASSES: Final = 12
 BAND: Final = 32
 """Places at which a band is held."""
+CLASS_BAND: Final = 16
 BARS: Final = 40
 BINS: Final = 10
+DECISIONS: Final = 100
+"""Steps of a decision curve from 0 to 1."""
+CLASS_DECISIONS: Final = 40
 
 
 def sections(part: ScorePart, *, positive: Label | None, wanted: Wanted) -> dict[str, Any]:
@@ -45,6 +52,16 @@ def sections(part: ScorePart, *, positive: Label | None, wanted: Wanted) -> dict
     labels = [positive] if positive is not None else _largest(part)
     tables = {label: part.whole.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
+    probability = part.kind == "probability"
+    if positive is not None:
+        curves = [curve(first, None, part.thresholds, wanted=wanted, probability=probability, alone=True)]
+    else:
+        curves = [
+            curve(table, label, part.thresholds, wanted=wanted, probability=probability, alone=False)
+            for label, table in tables.items()
+        ]
+        curves += [pooled(part.whole)] if isinstance(part.whole, Scores) else []
+    top = {} if part.by_row is None else {"top_label": _reliability(part.by_row.top.one_vs_rest(RIGHT), wanted)}
     return {
         "scores": {
             **part.facts(),
@@ -53,21 +70,12 @@ def sections(part: ScorePart, *, positive: Label | None, wanted: Wanted) -> dict
             "form": "binned" if isinstance(part.whole, Binned) else "exact",
             "distinct": len(first.score) if positive is not None else part.whole.distinct,
             "tied_pairs": tied_pairs(first) if positive is not None else None,
+            **top,
         },
-        "curves": [
-            curve(
-                table,
-                None if positive is not None else label,
-                part.thresholds,
-                most=POINTS if positive is not None else CLASS_POINTS,
-                wanted=wanted,
-                probability=part.kind == "probability",
-                detailed=positive is not None,
-            )
-            for label, table in tables.items()
-            if table.positives and table.negatives
-        ],
-        "operating_points": operating_points(first, part) if positive is not None else [],
+        "curves": [one for one in curves if one is not None],
+        "operating_points": operating_points(first, part)
+        if positive is not None
+        else [{"class": label, **point} for label, table in tables.items() for point in operating_points(table, part)],
     }
 
 
@@ -105,16 +113,40 @@ def curve(
     label: Label | None,
     thresholds: Sequence[Threshold],
     *,
-    most: int,
     wanted: Wanted,
     probability: bool,
-    detailed: bool,
-) -> dict[str, Any]:
-    """One class against the rest: points from the strictest threshold to the most lenient one, bands, and bins."""
+    alone: bool,
+) -> dict[str, Any] | None:
+    """One class against the rest: points from the strictest threshold to the most lenient one, bands, and bins.
+
+    None where a class has no rows, or all. The curve of two classes stands alone and is drawn larger.
+    """
+    if not table.positives or not table.negatives:
+        return None
+    out, rates = _points(table, thresholds, POINTS if alone else CLASS_POINTS)
+    out = {"class": label, **out}
+    if table.exact:
+        out["band"] = _bands(table, *rates, wanted, BAND if alone else CLASS_BAND)
+    if alone:
+        out["histogram"] = _histogram(table, probability=probability)
+    out["reliability"] = _reliability(table, wanted) if probability else None
+    out["decision"] = _decision(table, DECISIONS if alone else CLASS_DECISIONS) if probability else None
+    return out
+
+
+def pooled(scores: Scores) -> dict[str, Any] | None:
+    """The curve of all scores pooled, each positive for the true class of its row; rows enter once for each class."""
+    table = scores.micro()
+    if not table.positives or not table.negatives:
+        return None
+    return {"class": None, "average": "micro", **_points(table, (), CLASS_POINTS)[0]}
+
+
+def _points(table: Ranked, thresholds: Sequence[Threshold], most: int) -> tuple[dict[str, Any], tuple[Floats, Floats]]:
+    """Thinned points with the sizes of both sides, and the rates at these points."""
     score, tp, fp = (np.asarray(one)[::-1] for one in (table.score, table.tp, table.fp))
-    positives, negatives = float(table.positives), float(table.negatives)
     with_start = [np.concatenate([[0], one]) for one in (tp, fp)]
-    tpr, fpr = with_start[0] / positives, with_start[1] / negatives
+    tpr, fpr = with_start[0] / float(table.positives), with_start[1] / float(table.negatives)
     called = with_start[0] + with_start[1]
     precision = np.divide(with_start[0], called, out=np.ones(len(called)), where=called > 0)
     keep = [int(np.searchsorted(-score, -one.value, side="right")) for one in thresholds]
@@ -127,19 +159,11 @@ def curve(
         ]
         for i in places.tolist()
     ]
-    out: dict[str, Any] = {
-        "class": label,
+    sizes = {
         "positives": count_to_json(_whole(table.positives)),
         "negatives": count_to_json(_whole(table.negatives)),
-        "points": points,
     }
-    if table.exact and detailed:
-        out["band"] = _bands(table, fpr[places], tpr[places], wanted)
-    if detailed:
-        out["histogram"] = _histogram(table, probability=probability)
-        out["reliability"] = _reliability(table, wanted) if probability else None
-        out["decision"] = _decision(table) if probability else None
-    return out
+    return {**sizes, "points": points}, (fpr[places], tpr[places])
 
 
 def _threshold(score: float) -> float | str:
@@ -152,10 +176,12 @@ def _whole(count: object) -> Count:
     return exact.numerator if exact.denominator == 1 else exact
 
 
-def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted) -> dict[str, Any]:
+def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
-    roc = roc_band(table, wanted, _some(fpr))
-    pr = pr_band(table, wanted, _some(tpr)[1:])
+    drawn = ScoreDraws(table, wanted.seed)
+    choose = _some if most == BAND else _spread
+    roc = roc_band(table, wanted, choose(fpr, most), drawn_from=drawn)
+    pr = pr_band(table, wanted, choose(tpr, most)[1:], drawn_from=drawn)
     return {
         "method": roc.method,
         "level": roc.level,
@@ -168,10 +194,15 @@ def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted) -> dict[str,
     }
 
 
-def _some(places: Floats) -> Floats:
+def _some(places: Floats, most: int) -> Floats:
     """Some of the places of a curve, its ends among them."""
     every = np.unique(np.concatenate([[0.0], places, [1.0]]))
-    return every[np.unique(np.linspace(0, len(every) - 1, BAND).round().astype(np.int64))]
+    return every[np.unique(np.linspace(0, len(every) - 1, most).round().astype(np.int64))]
+
+
+def _spread(places: Floats, most: int) -> Floats:
+    """Half of them places of the curve, half evenly spread: a small curve has long stretches without a point."""
+    return np.unique(np.concatenate([_some(places, most // 2), np.linspace(0, 1, most // 2)]))
 
 
 def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:
@@ -212,7 +243,7 @@ def _reliability(table: Ranked, wanted: Wanted) -> dict[str, Any]:
     return {"binning": f"{BINS} bins of equal width", "bins": bins}
 
 
-def _decision(table: Ranked) -> list[list[float]]:
-    at = np.arange(1, 100) / 100
+def _decision(table: Ranked, steps: int) -> list[list[float]]:
+    at = np.arange(1, steps) / steps
     model, everyone = decision_curve(table, at)
     return cast("list[list[float]]", np.column_stack([at, model, everyone]).tolist())

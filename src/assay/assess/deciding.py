@@ -24,6 +24,7 @@ from assay.rows.scores import Kind, MissingScore, ScoreColumns, demand_kind, lab
 from assay.tally.binned import Tallied
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING
+from assay.tally.rowscores import count_row_scores
 from assay.tally.scoring import EXACT, Wanted, count_ranks, count_scores
 
 TWO: Final = 2
@@ -352,6 +353,7 @@ def tallied(decided: Decided, settled: Classes) -> ScorePart:
         whole=found.whole,
         groups=groups,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
+        by_row=count_row_scores(decided.source, wanted) if wanted.probability and settled.positive is None else None,
         thresholds=decided.thresholds,
         decided=decided.decided,
         stored=decided.source.stored,

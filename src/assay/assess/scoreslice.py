@@ -16,6 +16,7 @@ from assay.rows.scores import Kind
 from assay.tally.binned import Binned, Tallied
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 
 BRACKETED: Final = ("average_precision", *BY_ORDER, *BY_EDGES, "brier_uncertainty")
@@ -39,6 +40,7 @@ class ScoreSlice:
     kind: Kind
     tally: Tallied
     ranks: Ranks | None = None
+    by_row: RowScores | None = None
     _ranked: dict[Label, Ranked] = field(default_factory=dict, repr=False)
     _uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = field(default_factory=dict, repr=False)
 
@@ -69,18 +71,24 @@ class ScoreSlice:
             else (f"from score bins: {ends[0]:.9g} to {ends[1]:.9g} for certain",),
         )
 
-    def _sure(self, table: Ranked | Scores | Ranks, positive: Label | None, wanted: Wanted) -> ScoreUncertainty:
+    def _sure(
+        self, table: Ranked | Scores | Ranks | RowScores, positive: Label | None, wanted: Wanted
+    ) -> ScoreUncertainty:
         """What makes intervals for one table; kept, because measures share its draws."""
         key = (type(table).__name__, positive)
         if key not in self._uncertain:
             self._uncertain[key] = ScoreUncertainty(table, wanted)
         return self._uncertain[key]
 
-    def _table(self, measure: Measure, positive: Label | None) -> Ranked | Scores | Ranks | Undefined:
+    def _table(self, measure: Measure, positive: Label | None) -> Ranked | Scores | Ranks | RowScores | Undefined:
         if measure.takes is Ranked:
             return self.ranked(cast("Label", positive))
         if measure.takes is Ranks:
             return self.ranks or Undefined(reason="ranks are counted for all rows together only", code="not-counted")
+        if measure.takes is RowScores:
+            return self.by_row or Undefined(
+                reason="rows are looked at whole for all of them together", code="not-counted"
+            )
         if isinstance(self.tally, Binned):
             return Undefined(reason="so many distinct scores are counted in bins, class by class", code="binned")
         return self.tally

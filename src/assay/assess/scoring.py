@@ -14,6 +14,7 @@ from assay.rows.mending import Rescaled
 from assay.rows.scores import Kind
 from assay.tally.binned import LISTED, Binned, Tallied, bin_map, binned, joined, tally_from_json
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class ScorePart:
     groups: dict[str, dict[Label, Tallied]] = field(default_factory=dict)
     ranks: Ranks | None = None
     """Where the true class ranks among the scores of its row, where every class has a column."""
+    by_row: RowScores | None = None
+    """What the probabilities of each row say together, where there are several classes."""
     thresholds: tuple[Threshold, ...] = ()
     decided: str | None = None
     """How predictions were made of the scores: "threshold", "largest", or None where they were given."""
@@ -62,6 +65,7 @@ class ScorePart:
                 for name, levels in self.groups.items()
             },
             "ranks": None if self.ranks is None else self.ranks.to_json(),
+            **({"by_row": self._kept_rows(self.by_row).to_json()} if self.by_row is not None else {}),
             **self.mended(),
         }
 
@@ -77,6 +81,9 @@ class ScorePart:
         if isinstance(tally, Binned) or tally.weighted or tally.distinct <= LISTED:
             return tally
         return binned(tally, bin_map(probability=self.kind == "probability"))
+
+    def _kept_rows(self, held: RowScores) -> RowScores:
+        return RowScores(top=self._kept(held.top), direction=self._kept(held.direction))
 
     def facts(self) -> dict[str, object]:
         """What is stated of the scores, as in the plan of a Record."""
@@ -99,6 +106,7 @@ class ScorePart:
                 for name, levels in content["groups"].items()
             },
             ranks=None if content["ranks"] is None else Ranks.from_json(content["ranks"]),
+            by_row=RowScores.from_json(content["by_row"]) if "by_row" in content else None,
             thresholds=tuple(Threshold.from_json(one) for one in facts["thresholds"]),
             decided=facts["decided"],
             stored=tuple(content.get("stored", ())),
@@ -109,7 +117,7 @@ class ScorePart:
     def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
         """The scores of all rows, or of one level of a factor."""
         if factor is None:
-            return ScoreSlice(kind=self.kind, tally=self.whole, ranks=self.ranks)
+            return ScoreSlice(kind=self.kind, tally=self.whole, ranks=self.ranks, by_row=self.by_row)
         held = self.groups.get(factor, {}).get(cast("Label", level))
         return None if held is None else ScoreSlice(kind=self.kind, tally=held)
 
@@ -133,6 +141,7 @@ class ScorePart:
             whole=joined(self.whole, other.whole),
             groups=groups,
             ranks=ranks,
+            by_row=self.by_row + other.by_row if self.by_row is not None and other.by_row is not None else None,
             stored=tuple(sorted({*self.stored, *other.stored})),
             last=None if self.last is None or other.last is None else self.last + other.last,
             rescaled=None if self.rescaled is None or other.rescaled is None else self.rescaled + other.rescaled,

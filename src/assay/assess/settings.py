@@ -16,12 +16,13 @@ from assay.measures.averages import POLICIES, Policy
 from assay.rows.scores import Kind
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
-ALL_CLASSES = (Multiclass, Scores, Ranks)
+ALL_CLASSES = (Multiclass, Scores, Ranks, RowScores)
 OF_PROBABILITIES = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
 Scored: TypeAlias = Kind | None

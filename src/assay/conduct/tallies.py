@@ -17,6 +17,7 @@ from assay.measures import Measure
 from assay.tally.confusion import Confusion
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary
 
@@ -35,6 +36,7 @@ class FoldTally:
     kind: Scored | None = None
     scores: Scores | None = None
     ranks: Ranks | None = None
+    by_row: RowScores | None = None
 
     @classmethod
     def of(cls, found: Outcome, truth: Places, labels: tuple[Label, ...], positive: Label | None) -> FoldTally:
@@ -55,6 +57,7 @@ class FoldTally:
             kind=found.kind,
             scores=Scores.per_class(found.scores, truth, labels),
             ranks=Ranks.of(found.scores, truth),
+            by_row=RowScores.of(found.scores, truth) if found.kind == "probability" else None,
         )
 
     def value(self, measure: Measure) -> Value:
@@ -79,7 +82,7 @@ class FoldTally:
             return measure(self.confusion.binary(cast("Label", self.positive)))
         if not measure.from_scores:
             return measure(self.confusion.multiclass())
-        held = self.ranks if measure.takes is Ranks else self.scores
+        held = {Ranks: self.ranks, RowScores: self.by_row}.get(measure.takes, self.scores)
         if held is None or self.scores is None:
             return Undefined(reason="the model gives no such scores", code="not-counted")
         if measure.takes is Ranked:

@@ -45,31 +45,29 @@ class Band:
     seed: int
 
 
-def roc_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
-    """True positive rates at false positive rates."""
-    return _band("roc", t, wanted, places)
+def roc_band(
+    t: Ranked, wanted: Wanted, places: ArrayLike | None = None, *, drawn_from: ScoreDraws | None = None
+) -> Band:
+    """True positive rates at false positive rates; bands of one table can share their draws."""
+    return _band("roc", t, wanted, places, drawn_from)
 
 
-def pr_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
+def pr_band(
+    t: Ranked, wanted: Wanted, places: ArrayLike | None = None, *, drawn_from: ScoreDraws | None = None
+) -> Band:
     """Precision at recalls; between two points of the curve false positives grow evenly."""
-    return _band("pr", t, wanted, places)
+    return _band("pr", t, wanted, places, drawn_from)
 
 
-def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> Band:
+def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None, drawn_from: ScoreDraws | None) -> Band:
     if not t.positives or not t.negatives:
         msg = "a curve needs rows of both classes"
         raise ValueError(msg)
     default = np.linspace(0, 1, PLACES)[1 if curve == "pr" else 0 :]
     at = default if places is None else np.asarray(places, dtype=np.float64)
     value, rows = _heights(curve, t, at)
-    drawn = np.stack(
-        [
-            _heights(curve, block.drawn(p, q), at)[0]
-            for block in ScoreDraws(t, wanted.seed).blocks(DRAWS)
-            for p, q in zip(block.pos, block.neg, strict=True)
-            if p.sum() > 0 and q.sum() > 0
-        ]
-    )
+    blocks = (drawn_from or ScoreDraws(t, wanted.seed)).blocks(DRAWS)
+    drawn = np.concatenate([_heights(curve, _with_both(block), at)[0] for block in blocks])
     middle, on = _logit(value, rows), _logit(drawn, rows)
     spread = np.sqrt(((on - on.mean(axis=0)) ** 2).mean(axis=0))
     # Where no draw varies, a share of so many rows still would.
@@ -98,19 +96,45 @@ def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> 
     )
 
 
+def _with_both(block: Ranked) -> Ranked:
+    """The draws that have rows of both classes."""
+    kept = (block.pos.sum(axis=-1) > 0) & (block.neg.sum(axis=-1) > 0)
+    return block.drawn(block.pos[kept], block.neg[kept])
+
+
 def _heights(curve: Curve, t: Ranked, at: Floats) -> tuple[Floats, Floats]:
-    """The curve at some places, and how many rows each height is a share of."""
+    """The curve of each table at some places, and how many rows each height is a share of."""
     x, y = corners(t)
+    positives, negatives = (np.asarray(n, dtype=np.float64)[..., np.newaxis] for n in (t.positives, t.negatives))
     if curve == "roc":
         # Of several heights at one place, as where the curve rises straight up, the highest is meant.
-        last = np.flatnonzero(np.diff(x, append=np.inf) > 0)
-        positives = float(t.positives)
-        return np.interp(at, x[last] / float(t.negatives), y[last] / positives), np.full(len(at), positives)
-    first = np.flatnonzero(np.diff(y, prepend=-1) > 0)
-    found = at * float(t.positives)
-    alarms = np.interp(found, y[first], x[first])
+        heights = _between(x / negatives, y / positives, y / positives, at, last=True)
+        return heights, np.broadcast_to(positives, heights.shape)
+    # A recall is first reached with the fewest false positives; from there on they grow evenly to the next one.
+    rises = np.diff(y, axis=-1, prepend=-1) > 0
+    first = np.maximum.accumulate(np.where(rises, np.arange(y.shape[-1]), 0), axis=-1)
+    found = at * positives
+    alarms = _between(y / positives, np.take_along_axis(x, first, axis=-1), x, at, last=False)
     called = found + alarms
-    return np.divide(found, called, out=np.ones(len(at)), where=called > 0), np.maximum(called, 1.0)
+    return np.divide(found, called, out=np.ones(called.shape), where=called > 0), np.maximum(called, 1.0)
+
+
+def _between(across: Floats, start: Floats, end: Floats, at: Floats, *, last: bool) -> Floats:
+    """Heights on straight lines from one corner to the next, at places of an axis that never falls, table by table."""
+    size = across.shape[-1]
+    rows = across.reshape(-1, size)
+    # Tables are laid end to end on one axis, so that one search finds the places in all of them.
+    shift = 2.0 * np.arange(len(rows))[:, np.newaxis]
+    found = np.searchsorted((rows + shift).ravel(), (at + shift).ravel(), side="right" if last else "left")
+    upper = np.clip(found.reshape(len(rows), len(at)) - (shift / 2).astype(np.int64) * size, 0, size - 1)
+    lower = np.maximum(upper - 1, 0)
+    left, right = (np.take_along_axis(rows, each, axis=1) for each in (lower, upper))
+    low, high = (
+        np.take_along_axis(heights.reshape(-1, size), each, axis=1) for heights, each in ((start, lower), (end, upper))
+    )
+    step = right - left
+    part = np.clip(np.divide(at - left, step, out=np.ones(step.shape), where=step > 0), 0.0, 1.0)
+    return (low + part * (high - low)).reshape(*across.shape[:-1], len(at))
 
 
 def _inside(value: Floats, rows: Floats) -> Floats:

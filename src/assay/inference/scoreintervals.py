@@ -16,12 +16,15 @@ from assay.core.values import Number, Share, Undefined
 from assay.inference.auc import area_interval, delong_variance
 from assay.inference.cells import ALLOWED, built
 from assay.inference.estimates import Interval
-from assay.inference.proportion import fitting, normal_quantile, wilson
+from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
 from assay.inference.scoredraws import ScoreDraws
-from assay.measures import discrimination, gains
+from assay.measures import REGISTRY
 from assay.measures.calibration import gaps
+from assay.measures.discrimination import corners
+from assay.measures.scoreaverages import tables
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RIGHT, RowScores
 from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
@@ -35,27 +38,28 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 WEIGHTED: Final = "no interval for weighted rows: weights are not counts"
-REACHING: Final = ("kolmogorov_smirnov", "h_measure", "auroc_convex_hull", "brier_discrimination")
+REACHING: Final = ("h_measure", "auroc_convex_hull", "brier_discrimination")
 """Values that take the best of many thresholds, so that chance alone lifts them; the draws show by how much."""
-DISTANCES: Final = ("expected_calibration_error", "adaptive_calibration_error", "maximum_calibration_error")
+DISTANCES: Final = (
+    "expected_calibration_error",
+    "adaptive_calibration_error",
+    "maximum_calibration_error",
+    "top_label_calibration_error",
+)
 SHRUNK: Final = np.linspace(0.0, 3.0, 121)
 """How large the true gaps may be as a multiple of the observed ones."""
+MIDDLE: Final = (0.158655, 0.841345)
+"""Between these shares of its draws a normal one lies within one spread of the middle."""
 NO_SPREAD: Final = "the method sees no way for the value to vary, so an interval would have no width"
 CLUSTERED: Final = "no interval: the pooled scores of a row depend on each other, and the tally does not hold rows"
 MISCALIBRATION: Final = "no interval: chance alone makes this part about as large as it is; see the calibration error"
-AVERAGED: Final = {
-    "auroc_macro": "auroc",
-    "auroc_weighted": "auroc",
-    "auroc_one_vs_one": "auroc",
-    "mean_average_precision": "average_precision",
-    "average_precision_weighted": "average_precision",
-}
+SHARED: Final = "no interval: the errors of the classes share their rows, and chance widens each; see class by class"
 
 
 class ScoreUncertainty:
     """Intervals for the values of one tally of scores; the draws are made once and shared by all measures."""
 
-    def __init__(self, tally: Ranked | Scores | Ranks, wanted: Wanted) -> None:
+    def __init__(self, tally: Ranked | Scores | Ranks | RowScores, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
 
     def interval(self, measure: Measure, result: Value) -> Found:
@@ -68,6 +72,8 @@ class ScoreUncertainty:
             return WEIGHTED
         if isinstance(self._tally, Ranks):
             return self._of_share(cast("Share", result))
+        if isinstance(self._tally, RowScores):
+            return self._of_rows(self._tally, measure, cast("Number", result))
         return self._of_classes(self._tally, measure, cast("Number", result))
 
     def _of_table(self, t: Ranked, measure: Measure, result: Number) -> Found:
@@ -91,11 +97,13 @@ class ScoreUncertainty:
         undefined = int(np.isnan(drawn).sum())
         if undefined > ALLOWED * size:
             return f"{undefined:,} of {size:,} draws are undefined"
+        if measure.name == "kolmogorov_smirnov":
+            return self._of_best(t, measure, result.value, drawn[~np.isnan(drawn)])
         if measure.name in REACHING:
             return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
         scale = _scale(t, measure)
         on = scale.there(drawn[~np.isnan(drawn)])
-        middle, spread = float(scale.there(np.array(result.value))), float(on.std())
+        middle, spread = float(scale.there(np.array(result.value))), self._spread(measure, on)
         if not spread > 0:
             return NO_SPREAD
         reach = self._quantile(t, measure) * spread
@@ -103,6 +111,16 @@ class ScoreUncertainty:
         notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()
         method = f"{scale.name} draws on scores"
         return built(self._wanted, measure, result.value, ends, method, draws=size, notes=notes)
+
+    def _spread(self, measure: Measure, on: Floats) -> float:
+        """The spread of draws on a scale; of average precision that of their middle two thirds.
+
+        With few positives some draws put all of them first, which the logit scale throws far out.
+        """
+        if measure.name != "average_precision":
+            return float(on.std())
+        low, high = np.quantile(on, MIDDLE)
+        return float(high - low) / 2
 
     def _quantile(self, t: Ranked, measure: Measure) -> float:
         """How many spreads an end lies off: Student's for curves, whose smaller class decides how well it is known.
@@ -115,6 +133,21 @@ class ScoreUncertainty:
         from scipy.special import stdtrit
 
         return float(stdtrit(fewest - 1, share))
+
+    def _of_best(self, t: Ranked, measure: Measure, value: float, drawn: Floats) -> Found:
+        """Newcombe's interval of the two rates at the best threshold, moved down by what choosing it adds by chance.
+
+        The draws show that; the upper end moves by half of it, because with few positives the draws show too much.
+        """
+        fp, tp = corners(t)
+        positives, negatives = int(t.positives), int(t.negatives)
+        best = int(np.argmax(tp / positives - fp / negatives))
+        found, alarms = int(tp[best]), int(fp[best])
+        of_rates = (wilson(found, positives, self._wanted.level), wilson(alarms, negatives, self._wanted.level))
+        low, high = recovered(found / positives, of_rates[0], alarms / negatives, of_rates[1])
+        added = max(float(drawn.mean()) - value, 0.0)
+        ends = (low - added, high - added / 2)
+        return built(self._wanted, measure, value, ends, "newcombe at the best threshold, debiased", draws=len(drawn))
 
     def _reaching(self, t: Ranked, measure: Measure, value: float, drawn: Floats) -> Found:
         """Value less what chance adds to the draws, plus and minus normal quantiles of their spread.
@@ -165,21 +198,33 @@ class ScoreUncertainty:
         )
 
     def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:
-        if measure.name in ("auroc_micro", "average_precision_micro"):
+        if measure.average == "micro":
             return CLUSTERED
-        error = self._error_of_rows(t, measure) if measure.name not in AVERAGED else self._error_of_mean(t, measure)
+        if measure.base in DISTANCES:
+            return SHARED
+        error = self._error_of_rows(t, measure) if measure.average is None else self._error_of_mean(t, measure)
+        known = measure.name == "log_loss_multiclass"
+        return self._normal(measure, result.value, error, t.rows, "" if known else ", classes taken as fully dependent")
+
+    def _of_rows(self, t: RowScores, measure: Measure, result: Number) -> Found:
+        if measure.name == "top_label_calibration_error":
+            return ScoreUncertainty(t.top.one_vs_rest(RIGHT), self._wanted).interval(measure, result)
+        table = t.direction.one_vs_rest(RIGHT)
+        error = _error(table.score, table.pos + table.neg) if t.rows > 1 else None
+        return self._normal(measure, result.value, error, t.rows)
+
+    def _normal(self, measure: Measure, value: float, error: float | None, rows: int, more: str = "") -> Found:
+        """Value plus and minus normal quantiles of its standard error, on a scale without ends."""
         if error is None:
             return "a class with one row has no spread to see"
-        scale = _Scale(measure.range, 1 / (20 * max(t.rows, 1)))
-        value = min(max(result.value, scale.lowest), scale.highest)
-        if math.isinf(result.value):
+        if math.isinf(value):
             return "the value is infinite, and no draw of these rows could make it finite"
-        reach = normal_quantile((1 + self._wanted.level) / 2) * error * scale.slope(value)
-        middle = float(scale.there(np.array(value)))
+        scale = _Scale(measure.range, 1 / (20 * max(rows, 1)))
+        inside = min(max(value, scale.lowest), scale.highest)
+        reach = normal_quantile((1 + self._wanted.level) / 2) * error * scale.slope(inside)
+        middle = float(scale.there(np.array(inside)))
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
-        known = measure.name == "log_loss_multiclass"
-        method = f"{scale.name} normal" if known else f"{scale.name} normal, classes taken as fully dependent"
-        return built(self._wanted, measure, result.value, ends, method)
+        return built(self._wanted, measure, value, ends, f"{scale.name} normal{more}")
 
     def _error_of_rows(self, t: Scores, measure: Measure) -> float | None:
         """The standard error of a mean over rows; of squares summed over classes at most the sum of those by class."""
@@ -198,22 +243,14 @@ class ScoreUncertainty:
 
     def _error_of_mean(self, t: Scores, measure: Measure) -> float | None:
         """At most the mean of the standard errors of the classes, because they share their rows."""
-        base = discrimination.auroc if AVERAGED[measure.name] == "auroc" else gains.average_precision
-        pairs = [(a, b) for a in t.scored for b in t.scored if a != b]
-        if measure.name == "auroc_one_vs_one":
-            tables = [t.one_vs_one(a, b) for a, b in pairs]
-        else:
-            tables = [t.one_vs_rest(label) for label in t.scored]
-        sizes = dict(zip(t.labels, t.sizes(), strict=True))
-        weights = (
-            [float(sizes[label]) for label in t.scored] if measure.name.endswith("weighted") else [1.0] * len(tables)
-        )
-        kept = [(table, weight) for table, weight in zip(tables, weights, strict=True) if table.positives and weight]
+        base = REGISTRY.find(cast("str", measure.base))
+        every = tables(t, cast("str", measure.average))
+        kept = [(table, weight) for _, table, weight in every if table.positives and weight]
         errors = []
         for table, weight in kept:
             if min(float(table.positives), float(table.negatives)) < 2:  # noqa: PLR2004
                 return None
-            if base is discrimination.auroc:
+            if base.name == "auroc":
                 errors.append(weight * math.sqrt(delong_variance(table)))
             else:
                 errors.append(weight * float(np.nanstd(ScoreDraws(table, self._wanted.seed).values(base, self._size))))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.inference.estimates import Estimate, Interval
+from assay.inference.proportion import recovered
 
 METHOD: Final = "mover"
 """Zou and Donner 2008: variances recovered from the intervals; of two Wilson ones it is Newcombe's hybrid score."""
@@ -46,5 +47,5 @@ def mover(new: Estimate, reference: Estimate) -> Gap:
     a, b = new.interval, reference.interval
     if a is None or b is None or not all(map(math.isfinite, (x, y, a.low, a.high, b.low, b.high))):
         return Gap(value=None, interval=None, reason=f"{new.measure} is infinite, or an interval of it has no end")
-    low, high = x - y - math.hypot(x - a.low, b.high - y), x - y + math.hypot(a.high - x, y - b.low)
+    low, high = recovered(x, (a.low, a.high), y, (b.low, b.high))
     return Gap(value=x - y, interval=Interval(low=low, high=high, level=a.level, method=METHOD))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.core.text import figure, listed, quoted
+from assay.core.text import figure, quoted
 from assay.core.traits import TS4213
-from assay.core.values import Number, Raw, Share, Undefined, Value, floats
+from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, Value, floats
 from assay.measures.declare import REGISTRY, Formula, Measure
 from assay.tally.tables import Binary, Multiclass
 
@@ -27,6 +27,8 @@ Policy: TypeAlias = Literal["propagate", "skip", "zero", "one"]
 Through: TypeAlias = Callable[[float, int], float]
 """A value as a monotone function of accuracy and the number of classes, so that accuracy's interval serves it too."""
 POLICIES = ("propagate", "skip", "zero", "one")
+SHOWN = 8
+"""Classes without a value that a note names."""
 TREATED = {"skip": "left out", "zero": "counted as zero", "one": "counted as one"}
 """What an undefined class value does to an average (errata E-XS-09); `propagate` makes the average undefined too."""
 
@@ -105,6 +107,19 @@ def micro(base: Measure, *, spec: Sequence[str] = (), also: Sequence[str] = (), 
 
 
 def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy) -> Raw:
+    demand_policy(undefined)
+    stack = base.raw(t.one_vs_rest())
+    if isinstance(stack, Undefined):
+        return stack
+    if isinstance(t.hits, np.ndarray) and t.hits.dtype != object:
+        return _mean_of_draws(stack.values, sizes, undefined)
+    weights = (np.ones(t.k) if sizes is None else floats(sizes)) * (t.n != 0)
+    names = [quoted(label) for label in t.labels]
+    return mean_over(names, stack.values, weights, undefined, lambda i: stack.at(i).settled())
+
+
+def demand_policy(undefined: Policy) -> None:
+    """Only ways to average that exist."""
     if undefined not in POLICIES:
         raise PlanError(
             "option-unknown",
@@ -112,24 +127,27 @@ def _mean(base: Measure, t: Multiclass, sizes: Amount | None, undefined: Policy)
             known=", ".join(POLICIES),
             fix="choose one of them",
         )
-    stack = base.raw(t.one_vs_rest())
-    if isinstance(stack, Undefined):
-        return stack
-    if isinstance(t.hits, np.ndarray) and t.hits.dtype != object:
-        return _mean_of_draws(stack.values, sizes, undefined)
-    if t.n == 0:
-        return Undefined(reason="there are no rows", code="n=0")
-    values = stack.values
-    weights = np.ones(t.k) if sizes is None else floats(sizes)
+
+
+def mean_over(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    undefined: Policy,
+    why: Callable[[int], Value],
+) -> Raw:
+    """The mean of the values of classes, or pairs of them; what a missing one does is the plan's to say (E-XS-09)."""
+    if not weights.any():
+        return Undefined(reason=NO_ROWS, code="n=0")
     lost = np.flatnonzero(np.isnan(values) & (weights > 0)).tolist()
     if lost and undefined == "propagate":
-        first = stack.at(lost[0]).settled()
-        return Undefined(reason=_reason(t, values, weights, lost, first), code="absent-class")
+        return Undefined(reason=_reason(names, values, weights, lost, why(lost[0])), code="absent-class")
     mean = averaged_values(values, weights, undefined)
     if mean is None:
         return Undefined(reason="no class has a value", code="absent-class")
-    note = f"{listed(t.labels[i] for i in lost)}: no value, {TREATED[undefined]}" if lost else None
-    return Number(cast("Amount", mean), note=note)
+    more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
+    shown = ", ".join(names[i] for i in lost[:SHOWN])
+    return Number(cast("Amount", mean), note=f"{shown}{more}: no value, {TREATED[undefined]}" if lost else None)
 
 
 def averaged_values(values: NDArray[np.float64], weights: NDArray[np.float64], undefined: Policy) -> float | None:
@@ -143,14 +161,14 @@ def averaged_values(values: NDArray[np.float64], weights: NDArray[np.float64], u
 
 
 def _reason(
-    t: Multiclass, values: NDArray[np.float64], weights: NDArray[np.float64], lost: list[int], first: Value
+    names: Sequence[str], values: NDArray[np.float64], weights: NDArray[np.float64], lost: list[int], first: Value
 ) -> str:
-    label = quoted(t.labels[lost[0]])
-    why = first.named(positive=label, negative=f"anything but {label}").reason if isinstance(first, Undefined) else ""
+    name = names[lost[0]]
+    why = first.named(positive=name, negative=f"anything but {name}").reason if isinstance(first, Undefined) else ""
     more = f" (and {len(lost) - 1} more without a value)" if len(lost) > 1 else ""
     as_zero, left = (averaged_values(values, weights, policy) for policy in ("zero", "skip"))
     out = f"leaving it out: {figure(left)}" if left is not None else "leaving it out: nothing is left"
-    return f"class {label} has no value: {why}{more}; counting it as 0: {figure(as_zero or 0.0)}; {out}"
+    return f"class {name} has no value: {why}{more}; counting it as 0: {figure(as_zero or 0.0)}; {out}"
 
 
 def _mean_of_draws(values: NDArray[np.float64], sizes: Amount | None, undefined: Policy) -> Number:
@@ -190,7 +208,7 @@ def _declared(
             takes=Multiclass,
             gives=Number,
             through_accuracy=through,
-            function=_with_signature(function, base),
+            function=with_signature(function, base),
             average=average,
             chance=chance,
             source=(TS4213("6.4.3"), *(s for s in base.source if s.document != "ISO/IEC TS 4213:2022")),
@@ -203,7 +221,7 @@ def _declared(
     )
 
 
-def _with_signature(function: Formula, base: Measure) -> Formula:
+def with_signature(function: Formula, base: Measure) -> Formula:
     """Show the base measure's parameters as the operator's own."""
     import inspect
 

@@ -56,7 +56,8 @@ def _one(t: Ranked) -> Ranked:
     return t.drawn(t.pos.mean(axis=axes), t.neg.mean(axis=axes))
 
 
-def _expected(t: Ranked, bins: int, binning: Binning) -> Number:
+def gap_error(t: Ranked, bins: int, binning: Binning) -> Number:
+    """The gap between mean probability and share of positives, averaged over bins by their rows."""
     if wrong := not_probability(t.score):
         return cast("Number", wrong)
     off, _ = gaps(t, bins, binning)
@@ -74,7 +75,7 @@ def _expected(t: Ranked, bins: int, binning: Binning) -> Number:
     spec="M-PRB-04",
 )
 def expected_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "width") -> Number:
-    return _expected(t, bins, binning)
+    return gap_error(t, bins, binning)
 
 
 @measure(
@@ -88,7 +89,7 @@ def expected_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = 
     spec="M-PRB-04",
 )
 def adaptive_calibration_error(t: Ranked, *, bins: int = 15) -> Number:
-    return _expected(t, bins, "mass")
+    return gap_error(t, bins, "mass")
 
 
 @measure(

@@ -18,6 +18,7 @@ from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Tally: TypeAlias = Binary | Multiclass | Ranked | Scores | Ranks
+Tally: TypeAlias = Binary | Multiclass | Ranked | Scores | Ranks | RowScores
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
@@ -54,8 +55,9 @@ _TALLIES: dict[str, type[Tally]] = {
     "Ranked": Ranked,
     "Scores": Scores,
     "Ranks": Ranks,
+    "RowScores": RowScores,
 }
-FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks)
+FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
 """What a measure takes that needs scores; `Ranked` speaks of one class against the rest, the others of all classes."""
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 

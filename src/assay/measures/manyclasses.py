@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Literal, cast
@@ -11,183 +10,79 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.core.text import figure, quoted
+from assay.core.text import figure
 from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213, Task
-from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, number, share
-from assay.measures.averages import POLICIES, TREATED, Policy, averaged_values
-from assay.measures.declare import Measure, measure
+from assay.core.values import NO_ROWS, Number, Share, number, share
+from assay.measures.calibration import expected_calibration_error, gap_error
+from assay.measures.declare import measure
 from assay.measures.discrimination import auroc
 from assay.measures.gains import average_precision
 from assay.measures.probabilities import clipped, infinite_note, not_probability
+from assay.measures.scoreaverages import Said, macro, micro, one_vs_one, weighted
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RIGHT, RowScores
 from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
-    from assay.tally.ranked import Ranked
+    from assay.tally.calibration import Binning
 
 Ties = Literal["expected", "pessimistic", "optimistic"]
 TIES: tuple[Ties, ...] = ("expected", "pessimistic", "optimistic")
 
 
-def _mean(base: Measure, tables: Sequence[tuple[str, Ranked]], weights: Sequence[float], undefined: Policy) -> Raw:
-    """The mean of a measure over named tables; what an undefined one does is the plan's to say (E-XS-09)."""
-    if undefined not in POLICIES:
-        raise PlanError(
-            "option-unknown",
-            f"undefined = {undefined!r} is not a way to average",
-            known=", ".join(POLICIES),
-            fix="choose one of them",
-        )
-    found = [base(table) for _, table in tables]
-    values = np.array([np.nan if isinstance(one, Undefined) else one.value for one in found])
-    sizes = np.array(weights, dtype=np.float64)
-    if not sizes.sum():
-        return Undefined(reason=NO_ROWS, code="n=0")
-    lost = [i for i in np.flatnonzero(np.isnan(values)).tolist() if sizes[i] > 0]
-    if lost and undefined == "propagate":
-        first = cast("Undefined", found[lost[0]])
-        name = tables[lost[0]][0]
-        why = first.named(positive=name, negative=f"anything but {name}").reason
-        more = f" (and {len(lost) - 1} more without a value)" if len(lost) > 1 else ""
-        as_zero, left = (averaged_values(values, sizes, policy) for policy in ("zero", "skip"))
-        out = f"leaving it out: {figure(left)}" if left is not None else "leaving it out: nothing is left"
-        zero = f"counting it as 0: {figure(as_zero or 0.0)}"
-        return Undefined(reason=f"class {name} has no value: {why}{more}; {zero}; {out}", code="absent-class")
-    mean = averaged_values(values, sizes, undefined)
-    if mean is None:
-        return Undefined(reason="no class has a value", code="absent-class")
-    note = f"{', '.join(tables[i][0] for i in lost)}: no value, {TREATED[undefined]}" if lost else None
-    return Number(cast("Amount", mean), note=note)
+AREA = "the area under the ROC curve"
+MEAN_PRECISION = "average precision"
 
-
-def _classes(t: Scores) -> list[tuple[str, Ranked]]:
-    return [(quoted(label), t.one_vs_rest(label)) for label in t.scored]
-
-
-def _ones(t: Scores) -> list[float]:
-    return [1.0] * len(t.scored) if t.rows else [0.0] * len(t.scored)
-
-
-def _sizes(t: Scores) -> list[float]:
-    return [float(size) for label, size in zip(t.labels, t.sizes(), strict=True) if label in t.scored]
-
-
-@measure(
-    also=("macro AUROC", "AUROC one-vs-rest"),
-    says="the area under the ROC curve of each class against the rest, averaged, each class counting the same",
-    formula="sum(auroc(i) for i in classes) / K",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    chance="0.5",
-    only=Task.MULTICLASS,
-    source=(TS4213("6.3.6"), SCHLOSSER("eq. 46")),
-    spec="M-CUR-02",
-    errata=("E-XS-09",),
+auroc_macro = macro(
+    auroc,
+    Said(
+        of=AREA,
+        also=("macro AUROC", "AUROC one-vs-rest"),
+        spec="M-CUR-02",
+        source=(TS4213("6.3.6"), SCHLOSSER("eq. 46")),
+    ),
 )
-def auroc_macro(t: Scores, *, undefined: Policy = "propagate") -> Number:
-    return cast("Number", _mean(auroc, _classes(t), _ones(t), undefined))
-
-
-@measure(
-    also=("weighted AUROC",),
-    says="the area under the ROC curve of each class against the rest, averaged by the true sizes of the classes",
-    formula="sum(size[i] * auroc(i) for i in classes if size[i]) / n",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    chance="0.5",
-    only=Task.MULTICLASS,
-    source=TS4213("6.3.6"),
-    spec="M-CUR-02",
-    errata=("E-XS-09",),
+auroc_weighted = weighted(auroc, Said(of=AREA, also=("weighted AUROC",), spec="M-CUR-02", source=(TS4213("6.3.6"),)))
+auroc_micro = micro(auroc, Said(of=AREA, also=("micro AUROC",), spec="M-CUR-02", source=(EXTENSION,)))
+auroc_one_vs_one = one_vs_one(
+    auroc,
+    Said(
+        of=AREA,
+        symbol="M",
+        also=("Hand-Till AUROC", "AUROC one-vs-one", "MAUC"),
+        spec="M-CUR-02",
+        source=(EXTENSION,),
+    ),
 )
-def auroc_weighted(t: Scores, *, undefined: Policy = "propagate") -> Number:
-    return cast("Number", _mean(auroc, _classes(t), _sizes(t), undefined))
-
-
-@measure(
-    also=("micro AUROC",),
-    says="the area under the ROC curve of all scores pooled, each counted positive for the true class of its row",
-    formula="auroc(pooled)",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    chance="0.5",
-    only=Task.MULTICLASS,
-    source=EXTENSION,
-    spec="M-CUR-02",
+mean_average_precision = macro(
+    average_precision,
+    Said(
+        of=MEAN_PRECISION,
+        name="mean_average_precision",
+        also=("mean average precision over classes", "macro average precision"),
+        spec="M-CUR-07",
+        source=(SCHLOSSER("eq. 48"),),
+        errata=("E-XS-07",),
+    ),
 )
-def auroc_micro(t: Scores) -> Number:
-    return cast("Number", auroc.raw(t.micro()))
-
-
-@measure(
-    symbol="M",
-    also=("Hand-Till AUROC", "AUROC one-vs-one", "MAUC"),
-    says="the area under the ROC curve of each pair of classes, both ways, averaged (Hand and Till 2001)",
-    formula="sum(auroc(i, j) for i in classes for j in classes if i != j) / (K*(K - 1))",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    chance="0.5",
-    only=Task.MULTICLASS,
-    source=EXTENSION,
-    spec="M-CUR-02",
-    errata=("E-XS-09",),
+average_precision_weighted = weighted(
+    average_precision,
+    Said(of=MEAN_PRECISION, also=("weighted average precision",), spec="M-CUR-07", source=(EXTENSION,)),
 )
-def auroc_one_vs_one(t: Scores, *, undefined: Policy = "propagate") -> Number:
-    pairs = [(a, b) for a in t.scored for b in t.scored if a != b]
-    tables = [(f"{quoted(a)} against {quoted(b)}", t.one_vs_one(a, b)) for a, b in pairs]
-    return cast("Number", _mean(auroc, tables, [1.0 if t.rows else 0.0] * len(pairs), undefined))
-
-
-@measure(
-    also=("mean average precision over classes", "macro average precision"),
-    says="average precision of each class against the rest, averaged, each class counting the same",
-    formula="sum(average_precision(i) for i in classes) / K",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    only=Task.MULTICLASS,
-    source=SCHLOSSER("eq. 48"),
-    spec="M-CUR-07",
-    errata=("E-XS-07", "E-XS-09"),
+average_precision_micro = micro(
+    average_precision,
+    Said(of=MEAN_PRECISION, also=("micro average precision",), spec="M-CUR-07", source=(EXTENSION,)),
 )
-def mean_average_precision(t: Scores, *, undefined: Policy = "propagate") -> Number:
-    return cast("Number", _mean(average_precision, _classes(t), _ones(t), undefined))
-
-
-@measure(
-    also=("weighted average precision",),
-    says="average precision of each class against the rest, averaged by the true sizes of the classes",
-    formula="sum(size[i] * average_precision(i) for i in classes if size[i]) / n",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    only=Task.MULTICLASS,
-    source=EXTENSION,
-    spec="M-CUR-07",
-    errata=("E-XS-09",),
+expected_calibration_error_macro = macro(
+    expected_calibration_error,
+    Said(
+        of="the expected calibration error",
+        also=("class-wise ECE", "static calibration error"),
+        spec="M-PRB-04",
+        source=(EXTENSION,),
+    ),
 )
-def average_precision_weighted(t: Scores, *, undefined: Policy = "propagate") -> Number:
-    return cast("Number", _mean(average_precision, _classes(t), _sizes(t), undefined))
-
-
-@measure(
-    also=("micro average precision",),
-    says="average precision of all scores pooled, each counted positive for the true class of its row",
-    formula="average_precision(pooled)",
-    range=(0, 1),
-    better=HIGHER,
-    family="curves",
-    only=Task.MULTICLASS,
-    source=EXTENSION,
-    spec="M-CUR-07",
-)
-def average_precision_micro(t: Scores) -> Number:
-    return cast("Number", average_precision.raw(t.micro()))
 
 
 @measure(
@@ -267,3 +162,36 @@ def brier_score_multiclass(t: Scores) -> Number:
         return cast("Number", wrong)
     total = (pooled.pos * (1 - pooled.score) ** 2 + pooled.neg * pooled.score**2).sum()
     return number(cast("Amount", float(total)), over=cast("Amount", float(size)), empty=NO_ROWS)
+
+
+@measure(
+    also=("multi-class spherical score",),
+    says="the probability given to the true class over the length of all probabilities of the row, averaged",
+    formula="sum(q / sqrt(length2) for q, length2 in directions) / n",
+    range=(0, 1),
+    better=HIGHER,
+    family="probabilities",
+    chance="1 / sqrt(K) for equal probabilities",
+    only=Task.MULTICLASS,
+    source=EXTENSION,
+    spec="M-PRB-01",
+)
+def spherical_score_multiclass(t: RowScores) -> Number:
+    table = t.direction.one_vs_rest(RIGHT)
+    total = (table.score * (table.pos + table.neg)).sum()
+    return number(cast("Amount", float(total)), over=cast("Amount", float(table.n)), empty=NO_ROWS)
+
+
+@measure(
+    also=("top-label ECE", "confidence calibration error"),
+    says="the gap between the largest probability of a row and how often its class is the true one, averaged over bins",
+    formula="sum(abs(p - s) for p, s, m in top(bins, binning)) / n",
+    range=(0, 1),
+    better=LOWER,
+    family="calibration",
+    only=Task.MULTICLASS,
+    source=EXTENSION,
+    spec="M-PRB-04",
+)
+def top_label_calibration_error(t: RowScores, *, bins: int = 15, binning: Binning = "width") -> Number:
+    return gap_error(t.top.one_vs_rest(RIGHT), bins, binning)

@@ -8,8 +8,10 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from assay.report import scoresentences as sentences
+from assay.report.calibrating import Bin, Decision, Histogram
 from assay.report.figures import Axis, step_of
-from assay.report.scoring import Bin, Curve, Decision, Ends, Histogram, Place
+from assay.report.labels import fitted
+from assay.report.scoring import Curve, Ends, Place
 from assay.report.shades import LIGHT
 
 SIDE: Final = 240
@@ -19,6 +21,8 @@ WIDTH: Final = LEFT + SIDE + 14
 HEIGHT: Final = TOP + SIDE + 38
 COLOURS: Final = {"ln": LIGHT.blue, "ln2": LIGHT.orange, "rf": "currentColor"}
 """Where no style sheet speaks, as on paper."""
+WIDE: Final = 34
+"""Cells of a class name above its chart."""
 UNIT: Final = Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
@@ -58,7 +62,7 @@ def precision_recall(curve: Curve, place: Place | None = None) -> str:
     )
 
 
-def reliability(bins: Sequence[Bin]) -> str:
+def reliability(bins: Sequence[Bin], label: str = "", share_of: str = "share of positives") -> str:
     """The share of positives in each bin of scores, with its interval, over the mean score of the bin."""
     most = max((one.rows for one in bins), default=1.0) or 1.0
     bars = "".join(
@@ -79,14 +83,20 @@ def reliability(bins: Sequence[Bin]) -> str:
     )
     return _plane(
         sentences.RELIABILITY,
-        sentences.reliability_described([(one.score, one.share) for one in bins]),
+        sentences.reliability_described([(one.score, one.share) for one in bins], label, share_of),
         body,
         across=("mean predicted probability", UNIT),
-        up=("share of positives", UNIT),
+        up=(share_of, UNIT),
+        head=fitted(label, WIDE) if label else "",
     )
 
 
-def decision(curve: Decision) -> str:
+def top_label(bins: Sequence[Bin]) -> str:
+    """How often the class with the largest probability is the true one, over that probability."""
+    return reliability(bins, sentences.TOP_LABEL, "share that is right")
+
+
+def decision(curve: Decision, label: str = "") -> str:
     """Net benefit over the threshold probability: of the model, of treating all, of treating none."""
     top = max((*curve.model, curve.ceiling), default=0.1)
     bottom = min(-0.15 * top, min(curve.model, default=0.0) if curve.model else 0.0)
@@ -105,10 +115,11 @@ def decision(curve: Decision) -> str:
         lines.append(_said(float(_x(x, across)) + 7, float(_y(y, up)), "all", "start", "to"))
     return _plane(
         sentences.DECISION,
-        sentences.decision_described(curve.best_from, curve.best_to),
+        sentences.decision_described(curve.best_from, curve.best_to, label),
         "".join(lines),
         across=("threshold probability", across),
         up=("net benefit", up),
+        head=fitted(label, WIDE) if label else "",
     )
 
 

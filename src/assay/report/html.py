@@ -185,6 +185,10 @@ class Charts:
     reliability: Markup | None
     decision: Markup | None
     histogram: Markup | None
+    top: Markup | None
+    """Of several classes: the reliability of the largest probability of a row."""
+    reliabilities: tuple[Markup, ...]
+    decisions: tuple[Markup, ...]
 
 
 def _charts(found: Scoring | None) -> Charts | None:
@@ -194,16 +198,24 @@ def _charts(found: Scoring | None) -> Charts | None:
 
     place = found.now.place if found.now is not None else None
     cut = found.now.value if found.now is not None else None
-    pairs = (
-        (Markup(charts.roc(one, place)), Markup(charts.precision_recall(one, place)))  # noqa: S704  escaped there
-        for one in found.curves
-    )
+    several = found.curves if len(found.curves) > 1 else ()
+    pairs = ((_inline(charts.roc(one, place)), _inline(charts.precision_recall(one, place))) for one in found.curves)
     return Charts(
         curves=tuple(pairs),
-        reliability=Markup(charts.reliability(found.bins)) if found.bins else None,  # noqa: S704
-        decision=Markup(charts.decision(found.decision)) if found.decision else None,  # noqa: S704
-        histogram=Markup(charts.histogram(found.histogram, cut)) if found.histogram else None,  # noqa: S704
+        reliability=_inline(charts.reliability(found.bins)) if found.bins else None,
+        decision=_inline(charts.decision(found.decision)) if found.decision else None,
+        histogram=_inline(charts.histogram(found.histogram, cut)) if found.histogram else None,
+        top=_inline(charts.top_label(found.top)) if found.top else None,
+        reliabilities=tuple(_inline(charts.reliability(one.bins, one.label)) for one in several if one.bins),
+        decisions=tuple(_inline(charts.decision(one.decision, one.label)) for one in several if one.decision),
     )
+
+
+def _inline(svg: str) -> Markup:
+    """A chart inside the page, which has its font and needs no name of its language."""
+    for spare in (' xmlns="http://www.w3.org/2000/svg"', ' font-family="system-ui, sans-serif"'):
+        svg = svg.replace(spare, "", 1)
+    return Markup(svg)  # noqa: S704  escaped there
 
 
 def _class_plots(classes: Classes | None) -> Plots:

@@ -9,9 +9,9 @@ from typing import Final
 
 from assay.assess.record import Record
 from assay.report import scoresentences, sentences
+from assay.report.calibrating import Bin
 from assay.report.document import Document, Factor, read
 from assay.report.entries import Entry
-from assay.report.scoring import Bin
 from assay.report.statement import LIMITS, Demand, Statement
 from assay.report.verdicts import HEAD, Verdicts
 
@@ -122,22 +122,24 @@ def _scores(document: Document) -> list[str]:
         return []
     lines = ["## Scores and thresholds", "", prose(found.said)]
     if found.operating:
+        several = any(one.label for one in found.operating)
         head = ["threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision", "chosen"]
+        head = ["class", *head] if several else head
         rows = [
             [
+                *([name(one.label)] if several else []),
                 one.threshold,
                 *(one.tp, one.fp, one.fn, one.tn, one.recall, one.specificity, one.precision),
                 prose(one.chosen) + (f"; △ {scoresentences.OPTIMISTIC}" if one.optimistic else ""),
             ]
             for one in found.operating
         ]
-        lines += ["", *table(head, rows, align="rrrrrrrrl")]
-    if found.bins:
-        head = ["predicted probability", "rows", "mean", f"share of positives ({document.level} interval)"]
-        rows = [
-            [f"{one.low:.2g} to {one.high:.2g}", one.shown, f"{one.score:.3f}", _reached(one)] for one in found.bins
-        ]
-        lines += ["", *table(head, rows, align="lr")]
+        lines += ["", *table(head, rows, align="lrrrrrrrrl" if several else "rrrrrrrrl")]
+    for bins, share_of in ((found.bins, "share of positives"), (found.top, "share that is right")):
+        head = ["largest probability" if bins is found.top else "predicted probability", "rows", "mean"]
+        head.append(f"{share_of} ({document.level} interval)")
+        rows = [[f"{one.low:.2g} to {one.high:.2g}", one.shown, f"{one.score:.3f}", _reached(one)] for one in bins]
+        lines += ["", *table(head, rows, align="lr")] if bins else []
     return lines
 
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.report import charts, scoresentences
 from assay.report.blocks import Block, heading, panels, says, table, text
+from assay.report.calibrating import Bin
 from assay.report.document import Document
-from assay.report.scoring import Bin, Row, Scoring
+from assay.report.scoring import Row, Scoring
 
 CELLS = ("TP", "FP", "FN", "TN", "recall", "specificity", "precision")
 
@@ -20,13 +21,15 @@ def scores(document: Document) -> Iterator[Block]:
         return
     told = [found.said]
     told += [f"Shaded: {document.level} {found.band}."] if found.band else []
-    told += [scoresentences.curves_cut(len(found.curves), found.hidden)] if found.hidden else []
+    told += (
+        [scoresentences.curves_cut(sum(not one.pooled for one in found.curves), found.hidden)] if found.hidden else []
+    )
     yield says(" ".join(told), soft=True)
     yield from _operating(found, weighted=document.weighted)
     place = found.now.place if found.now is not None else None
     for i, one in enumerate(found.curves):
         if one.label:
-            yield heading(f"{one.label} against the rest")
+            yield heading(one.label if one.pooled else f"{one.label} against the rest")
         areas = [f"AUROC {one.area}"] if one.area else []
         areas += [f"average precision {one.precision_area}"] if one.precision_area else []
         if areas:
@@ -38,6 +41,9 @@ def scores(document: Document) -> Iterator[Block]:
             drawn.append(charts.reliability(found.bins))
         if i == 0 and found.decision is not None:
             drawn.append(charts.decision(found.decision))
+        if len(found.curves) > 1:
+            drawn += [charts.reliability(one.bins)] if one.bins else []
+            drawn += [charts.decision(one.decision)] if one.decision is not None else []
         yield panels(drawn, alt="Curves of scores")
         yield {
             **table(
@@ -48,24 +54,30 @@ def scores(document: Document) -> Iterator[Block]:
             ),
             "small": True,
         }
+    if found.top:
+        yield heading(scoresentences.TOP_LABEL)
+        yield panels([charts.top_label(found.top)], alt=scoresentences.RELIABILITY)
+        yield _bins(found.top, f"Share that is right by bin of the largest probability ({found.binning})", document)
     yield from _numbers(found, document)
 
 
 def _operating(found: Scoring, *, weighted: bool) -> Iterator[Block]:
     if not found.operating:
         return
+    several = any(row.label for row in found.operating)
     yield table(
         f"Operating points: {'weight' if weighted else 'rows'} by cell at each declared threshold",
-        ["threshold", "chosen", *CELLS],
+        [*(["class"] if several else []), "threshold", "chosen", *CELLS],
         [
             [
+                *([text(row.label)] if several else []),
                 text(row.threshold),
                 text(row.chosen, below=f"△ {scoresentences.OPTIMISTIC}" if row.optimistic else "", warn=row.optimistic),
                 *map(text, _cells(row)),
             ]
             for row in found.operating
         ],
-        widths=["l auto", "l 3fr", *(["r auto"] * len(CELLS))],
+        widths=[*(["l auto"] if several else []), "l auto", "l 3fr", *(["r auto"] * len(CELLS))],
     )
 
 
@@ -73,22 +85,26 @@ def _cells(row: Row) -> tuple[str, ...]:
     return row.tp, row.fp, row.fn, row.tn, row.recall, row.specificity, row.precision
 
 
+def _bins(bins: Sequence[Bin], said: str, document: Document) -> Block:
+    return table(
+        f"{said}, with {document.level} intervals",
+        ["bin", "weight" if document.weighted else "rows", "mean probability", "share"],
+        [
+            [
+                text(f"{one.low:.2g} to {one.high:.2g}"),
+                text(one.shown),
+                text(f"{one.score:.3f}"),
+                text(f"{one.share:.3f}", below=_ends(one)),
+            ]
+            for one in bins
+        ],
+        widths=["l 1fr", "r 1fr", "r 1fr", "r 1fr"],
+    )
+
+
 def _numbers(found: Scoring, document: Document) -> Iterator[Block]:
     if found.bins:
-        yield table(
-            f"Share of positives by bin of predicted probability ({found.binning}), with {document.level} intervals",
-            ["bin", "weight" if document.weighted else "rows", "mean probability", "share of positives"],
-            [
-                [
-                    text(f"{one.low:.2g} to {one.high:.2g}"),
-                    text(one.shown),
-                    text(f"{one.score:.3f}"),
-                    text(f"{one.share:.3f}", below=_ends(one)),
-                ]
-                for one in found.bins
-            ],
-            widths=["l 1fr", "r 1fr", "r 1fr", "r 1fr"],
-        )
+        yield _bins(found.bins, f"Share of positives by bin of predicted probability ({found.binning})", document)
     if found.decision is not None:
         yield table(
             "Net benefit by threshold probability; calling none gives 0",

@@ -13,6 +13,8 @@ ROC: Final = "ROC curve"
 PRECISION_RECALL: Final = "Precision-recall curve"
 RELIABILITY: Final = "Reliability"
 DECISION: Final = "Decision curve"
+TOP_LABEL: Final = "Class with the largest probability"
+POOLED: Final = "all classes pooled"
 HISTOGRAM: Final = "Scores by true class"
 NOBODY: Final = "none called"
 EVERYBODY: Final = "every row"
@@ -62,23 +64,25 @@ def pr_described(area: str, label: str) -> str:
     return f"Precision over recall{whose}; average precision {area or 'not given'}; {SEE_TABLE}."
 
 
-def reliability_described(bins: Sequence[tuple[float, float]]) -> str:
+def reliability_described(bins: Sequence[tuple[float, float]], label: str, share_of: str) -> str:
     """A reliability diagram for who cannot see it."""
     if not bins:
         return "No bin holds a row."
     score, share = max(bins, key=lambda one: abs(one[0] - one[1]))
+    whose = f" of {label}" if label else ""
     return (
-        f"{counted(len(bins), 'bin')} of predicted probabilities; the widest gap is at {score:.2f},"
-        f" where the share of positives is {share:.2f}; {SEE_TABLE}."
+        f"{counted(len(bins), 'bin')} of predicted probabilities{whose}; the widest gap is at {score:.2f},"
+        f" where the {share_of} is {share:.2f}; {SEE_TABLE}."
     )
 
 
-def decision_described(best_from: str, best_to: str) -> str:
+def decision_described(best_from: str, best_to: str, label: str) -> str:
     """A decision curve for who cannot see it."""
+    whose = f" of {label}" if label else ""
     if not best_from:
-        return "Net benefit by threshold probability; the model is nowhere better than treating all or none."
+        return f"Net benefit{whose} by threshold probability; the model is nowhere better than treating all or none."
     return (
-        "Net benefit by threshold probability; the model is better than treating all or none"
+        f"Net benefit{whose} by threshold probability; the model is better than treating all or none"
         f" from {best_from} to {best_to}; {SEE_TABLE}."
     )
 

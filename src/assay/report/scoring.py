@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 from assay.core.text import figure, visible
 from assay.core.values import WORST
 from assay.report import scoresentences as sentences
+from assay.report.calibrating import Bin, Decision, Histogram, count_of, decision, histogram, reliability
 from assay.report.entries import Entry, amount, entry, prose, real
 from assay.report.labels import fitted
 from assay.tally.base import count_from_json
@@ -34,9 +35,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One threshold and what it does, as text."""
+    """One threshold and what it does, as text; of several classes to one of them."""
 
     threshold: str
+    label: str
     chosen: str
     optimistic: bool
     tp: str
@@ -68,47 +70,10 @@ class Curve:
     """Threshold, true and false positives of every point, for the slider."""
     default: int
     """The point the declared threshold leads to."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
-    """Rows whose scores lie together: how large the scores are and how many rows are positive."""
-
-    low: float
-    high: float
-    rows: float
-    shown: str
-    score: float
-    share: float
-    share_low: float | None
-    share_high: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """Net benefit by threshold probability."""
-
-    threshold: tuple[float, ...]
-    model: tuple[float, ...]
-    everyone: tuple[float, ...]
-    ceiling: float
-    best_from: str
-    best_to: str
-    rows: tuple[tuple[str, str, str], ...]
-    """Some thresholds with the net benefit of the model and of calling every row positive, as text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram:
-    """How many positives and negatives have scores between neighbouring edges."""
-
-    edges: tuple[float, ...]
-    positives: tuple[float, ...]
-    negatives: tuple[float, ...]
-    shown_positives: str
-    shown_negatives: str
-    rows: tuple[tuple[str, str, str], ...]
-    """Edges with the positives and negatives between them, as text."""
+    bins: tuple[Bin, ...] = ()
+    decision: Decision | None = None
+    pooled: bool = False
+    """Whether these are the scores of all classes together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +109,8 @@ class Scoring:
     histogram: Histogram | None
     band: str
     positive: str
+    top: tuple[Bin, ...] = ()
+    """Of several classes: how often the class with the largest probability is the true one."""
 
 
 def read_scores(content: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Scoring | None:
@@ -153,28 +120,30 @@ def read_scores(content: Mapping[str, Any], estimates: Sequence[Mapping[str, Any
         return None
     areas = _areas(estimates)
     rows = [_row(one) for one in content.get("operating_points", ())]
-    found = content.get("curves", ())
+    found = [one for one in content.get("curves", ()) if one.get("average") is None]
+    pooled = [one for one in content.get("curves", ()) if one.get("average") == "micro"]
     now = _now(content)
-    curves = tuple(_curve(one, areas, now) for one in found[:MOST_PANELS])
-    alone = found[0] if len(found) == 1 else {}
-    bins = tuple(_bin(one) for one in (alone.get("reliability") or {}).get("bins", ()))
+    curves = tuple(_curve(one, areas, now) for one in (*found[:MOST_PANELS], *pooled))
+    alone = found[0] if len(found) == 1 and not pooled else {}
+    binning = next((one["reliability"]["binning"] for one in found if one.get("reliability")), "")
     return Scoring(
         said=prose(sentences.scores_said(about)),
         curves=curves,
-        hidden=len(found) - len(curves),
+        hidden=max(len(found) - MOST_PANELS, 0),
         operating=tuple(rows),
         now=now,
-        bins=bins,
-        binning=visible((alone.get("reliability") or {}).get("binning", "")),
-        decision=_decision(alone.get("decision")),
-        histogram=_histogram(alone.get("histogram")),
+        bins=reliability(alone.get("reliability")),
+        binning=visible(binning),
+        decision=decision(alone.get("decision")),
+        histogram=histogram(alone.get("histogram")),
         band=prose((found[0].get("band") or {}).get("method", "")) if found else "",
         positive="" if content.get("positive") is None else visible(content["positive"]),
+        top=reliability(about.get("top_label")),
     )
 
 
 def _areas(estimates: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], Entry]:
-    wanted = {"auroc", "average_precision"}
+    wanted = {"auroc", "average_precision", "auroc_micro", "average_precision_micro"}
     return {
         (str(one["measure"]), repr(one.get("class"))): entry(one)
         for one in estimates
@@ -186,10 +155,6 @@ def _said(one: Entry | None) -> str:
     if one is None:
         return ""
     return f"{one.shown} ({one.short})" if one.interval else one.shown
-
-
-def _count(content: object) -> float:
-    return float(count_from_json(content))
 
 
 def _share(part: float, whole: float) -> float | None:
@@ -208,9 +173,10 @@ def _threshold(content: object) -> str:
 
 
 def _row(one: Mapping[str, Any]) -> Row:
-    tp, fp, fn, tn = (_count(one[cell]) for cell in ("tp", "fp", "fn", "tn"))
+    tp, fp, fn, tn = (count_of(one[cell]) for cell in ("tp", "fp", "fn", "tn"))
     return Row(
         threshold=_threshold(one["threshold"]),
+        label="" if one.get("class") is None else visible(one["class"]),
         chosen=prose(one.get("from", "")),
         optimistic=bool(one.get("optimistic")),
         **{cell: amount(count_from_json(one[cell])) for cell in ("tp", "fp", "fn", "tn")},
@@ -224,7 +190,7 @@ def _now(content: Mapping[str, Any]) -> Operating | None:
     one = next((x for x in content.get("operating_points", ()) if x.get("in_force")), None)
     if one is None:
         return None
-    tp, fp, fn, tn = (_count(one[cell]) for cell in ("tp", "fp", "fn", "tn"))
+    tp, fp, fn, tn = (count_of(one[cell]) for cell in ("tp", "fp", "fn", "tn"))
     value = real(one["threshold"])
     return Operating(
         threshold=_threshold(one["threshold"]),
@@ -243,11 +209,13 @@ def _now(content: Mapping[str, Any]) -> Operating | None:
 
 
 def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: Operating | None) -> Curve:
-    positives, negatives = _count(one["positives"]), _count(one["negatives"])
-    cells = [(real(t), _count(tp), _count(fp)) for t, tp, fp in one["points"]]
+    positives, negatives = count_of(one["positives"]), count_of(one["negatives"])
+    cells = [(real(t), count_of(tp), count_of(fp)) for t, tp, fp in one["points"]]
     band = one.get("band") or {}
-    label = "" if one.get("class") is None else visible(one["class"])
-    area, precision_area = (_said(areas.get((name, repr(one.get("class"))))) for name in ("auroc", "average_precision"))
+    pooled = one.get("average") == "micro"
+    label = sentences.POOLED if pooled else "" if one.get("class") is None else visible(one["class"])
+    names = ("auroc_micro", "average_precision_micro") if pooled else ("auroc", "average_precision")
+    area, precision_area = (_said(areas.get((name, repr(one.get("class"))))) for name in names)
     step = max(1, -(-len(cells) // LISTED))
     listed = sorted({*range(0, len(cells), step), len(cells) - 1})
     return Curve(
@@ -265,6 +233,9 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
         rows=tuple(_row(_cells(one["points"][i], one)) for i in listed),
         points=";".join(f"{_scripted(t)},{tp:g},{fp:g}" for t, tp, fp in cells),
         default=_default(cells, now),
+        bins=reliability(one.get("reliability")),
+        decision=decision(one.get("decision")),
+        pooled=pooled,
     )
 
 
@@ -304,64 +275,3 @@ def _rest(whole: object, part: object) -> int | str:
     from assay.tally.base import count_to_json
 
     return count_to_json(count_from_json(whole) - count_from_json(part))
-
-
-def _bin(one: Sequence[Any]) -> Bin:
-    low, high, rows, score, share, share_low, share_high = one
-    return Bin(
-        low=float(low),
-        high=float(high),
-        rows=_count(rows),
-        shown=amount(count_from_json(rows)),
-        score=float(score),
-        share=float(share),
-        share_low=real(share_low),
-        share_high=real(share_high),
-    )
-
-
-def _decision(content: Sequence[Sequence[float]] | None) -> Decision | None:
-    if not content:
-        return None
-    threshold, model, everyone = (tuple(float(row[i]) for row in content) for i in range(3))
-    best = [t for t, a, b in zip(threshold, model, everyone, strict=True) if a > max(b, 0.0)]
-    return Decision(
-        threshold=threshold,
-        model=model,
-        everyone=everyone,
-        ceiling=everyone[0],
-        best_from=figure(best[0], digits=2) if best else "",
-        best_to=figure(best[-1], digits=2) if best else "",
-        rows=tuple(
-            (f"{t:.2f}", figure(a), figure(b)) for t, a, b in list(zip(threshold, model, everyone, strict=True))[::5]
-        ),
-    )
-
-
-def _histogram(content: Mapping[str, Any] | None) -> Histogram | None:
-    if not content:
-        return None
-    sides = {side: tuple(_count(n) for n in content[side]) for side in ("positives", "negatives")}
-    return Histogram(
-        edges=tuple(float(x) for x in content["edges"]),
-        positives=sides["positives"],
-        negatives=sides["negatives"],
-        shown_positives=_middle(content["edges"], sides["positives"]),
-        shown_negatives=_middle(content["edges"], sides["negatives"]),
-        rows=tuple(
-            (f"{low:.4g} to {high:.4g}", amount(count_from_json(a)), amount(count_from_json(b)))
-            for low, high, a, b in zip(
-                content["edges"][:-1], content["edges"][1:], content["positives"], content["negatives"], strict=True
-            )
-        ),
-    )
-
-
-def _middle(edges: Sequence[float], counts: Sequence[float]) -> str:
-    """Between which edges the middle row of a side stands."""
-    seen, half = 0.0, sum(counts) / 2
-    for i, n in enumerate(counts):
-        seen += n
-        if n and seen >= half:
-            return f"{figure(float(edges[i]), digits=2)} to {figure(float(edges[i + 1]), digits=2)}"
-    return ""

@@ -222,16 +222,19 @@ def _operating(page: _Page, document: Document) -> None:
     page.said(found.said)
     if not found.operating:
         return
-    head = ["threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision"]
+    several = any(one.label for one in found.operating)
+    head = [*(["class"] if several else []), "threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision"]
     rows = [
         [
+            *([Text(fitted(one.label, 16))] if several else []),
             Text(f"△ {one.threshold}" if one.optimistic else one.threshold, "orange" if one.optimistic else ""),
             *map(Text, (one.tp, one.fp, one.fn, one.tn)),
             *(Text(value, "blue") for value in (one.recall, one.specificity, one.precision)),
         ]
         for one in found.operating
     ]
-    page.table(Table(head, rows), Table(head[:5], [row[:5] for row in rows]))
+    short = 6 if several else 5
+    page.table(Table(head, rows), Table(head[:short], [row[:short] for row in rows]))
     for one in found.operating:
         if one.chosen != "stated":
             page.said(f"{one.threshold}: {one.chosen}", hang="  ")

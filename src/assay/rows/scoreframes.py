@@ -175,7 +175,7 @@ def complete(source: FrameSource) -> Frame:
 
 def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:
     """The source without rows whose score is missing, and how many those are; any other fault is an error."""
-    if single and (found := _surely_sound(source, kind)) is not None:
+    if single and len(source.score) == 1 and (found := _surely_sound(source, kind)) is not None:
         return found, 0
     hits = _faults(source.score, kind, single=single)
     faults = Faults(**sums(source, hits))
@@ -279,10 +279,16 @@ def frame_by_threshold(source: FrameSource, threshold: float, place: int) -> Fra
 def frame_by_largest(source: FrameSource) -> tuple[FrameSource, int]:
     """Predictions by the largest score, as the number of its column; and in how many rows several are largest."""
     every = [nw.col(name) for name in source.score]
-    best = nw.max_horizontal(*every)
-    place = nw.lit(len(every) - 1)
-    for i in reversed(range(len(every) - 1)):
-        place = nw.when(every[i] == best).then(nw.lit(i)).otherwise(place)
+    best, place = first_largest(every)
     largest = reduce(add, (nw.when(one == best).then(nw.lit(1)).otherwise(nw.lit(0)) for one in every))
     tied = sums(source, {"tied": largest > 1})["tied"]
     return replace(source, frame=source.frame.with_columns(place.alias(PREDICTED)), predicted=PREDICTED), tied
+
+
+def first_largest(every: Sequence[Any]) -> tuple[Any, Any]:
+    """The largest of some columns, and the place of the first that has it."""
+    best: Any = nw.max_horizontal(*every)
+    place: Any = nw.lit(len(every) - 1)
+    for i in reversed(range(len(every) - 1)):
+        place = nw.when(every[i] == best).then(nw.lit(i)).otherwise(place)
+    return best, place

@@ -17,7 +17,7 @@ import numpy as np
 from assay.core.labels import Label
 from assay.rows.columns import Coded
 from assay.rows.labels import label_of
-from assay.rows.opening import FrameSource, Source
+from assay.rows.opening import ArraySource, FrameSource, Source
 from assay.tally.binned import Tallied
 from assay.tally.counting import _numbers
 from assay.tally.grouping import weight_of
@@ -60,9 +60,7 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
     """Count the scores of a source by true class, in all rows that have a true and a predicted label."""
     if isinstance(source, FrameSource):
         return _of_frame(source, wanted)
-    truth, there = _classes(source.truth, wanted.labels)
-    if source.predicted.missing is not None:
-        there &= ~source.predicted.missing
+    truth, there = classes_of(source, wanted.labels)
     columns = [source.score[place] for place in wanted.columns]
     levels = {name: _levels(column) for name, column in source.group.items()}
     whole = _of_rows(columns, truth, source.weight, wanted, there)
@@ -84,11 +82,15 @@ def count_ranks(source: Source, wanted: Wanted) -> Ranks:
         from assay.tally.scoreframes import ranks_of_frame
 
         return ranks_of_frame(source, wanted)
-    truth, there = _classes(source.truth, wanted.labels)
-    if source.predicted.missing is not None:
-        there &= ~source.predicted.missing
+    truth, there = classes_of(source, wanted.labels)
     matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
     return Ranks.of(matrix, truth[there], None if source.weight is None else source.weight[there])
+
+
+def classes_of(source: ArraySource, labels: Sequence[Label]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The class number of each row, and which rows have one and a predicted label."""
+    truth, there = _classes(source.truth, labels)
+    return truth, there if source.predicted.missing is None else there & ~source.predicted.missing
 
 
 def _classes(column: Coded, labels: Sequence[Label]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

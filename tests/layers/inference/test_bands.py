@@ -62,3 +62,10 @@ def test_the_band_of_all_places_holds_the_whole_true_curve_most_of_the_time():
         found = roc_band(table(200, seed), Wanted(), places)
         held.append(bool(((found.all_low <= true) & (true <= found.all_high)).all()))
     assert sum(held) >= 34
+
+
+def test_a_curve_goes_straight_to_the_next_corner_and_rises_there():
+    scores, truth = [5, 4, 3, 3, 2, 1], [True, False, True, True, False, False]
+    band = roc_band(Scores.binary(scores, truth).one_vs_rest(1), Wanted(), [0, 1 / 6, 1 / 3, 0.5, 1])
+    # One negative, then two positives at once: flat until the false positive rate is a third, up, and flat again.
+    assert band.value == pytest.approx([1 / 3, 1 / 3, 1, 1, 1])

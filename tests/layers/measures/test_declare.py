@@ -8,6 +8,7 @@ from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
+from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
@@ -116,7 +117,7 @@ def test_a_value_on_every_table_of_a_stack_needs_no_loop():
 
 def test_there_is_one_registry_and_it_holds_all_kinds():
     assert REGISTRY is DECLARED
-    assert {m.takes for m in REGISTRY} == {Binary, Multiclass, Ranked, Scores, Ranks}
+    assert {m.takes for m in REGISTRY} == {Binary, Multiclass, Ranked, Scores, Ranks, RowScores}
 
 
 @pytest.mark.parametrize("m", [m for m in REGISTRY if not m.from_scores], ids=lambda m: m.name)
