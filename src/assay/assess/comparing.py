@@ -198,7 +198,8 @@ def _compared(
         )
         by_channel = channels(paired, settled.labels) if paired.channel else None
         usual = BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES
-        wanted = asked_for if asked_for is not None else chosen(usual) or ()
+        few = chosen(usual) if len(paired.models) == PAIR else ()
+        wanted = asked_for if asked_for is not None else few or ()
         ready = replace(asked, measures=wanted, test=_fits(asked.test, scores=False))
         found += of_labels(tally, ready, positive=settled.positive, channels=by_channel)
         asked = ready

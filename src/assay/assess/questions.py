@@ -13,14 +13,14 @@ from assay.assess.asking import Answer, Asked, Asking
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.blockranks import ranked
-from assay.inference.choose import Choice
+from assay.inference.choose import Choice, Refusal
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
-from assay.inference.kinds import Facts, Kind, Question
+from assay.inference.kinds import BALANCED, Facts, Kind, Question
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact
 from assay.inference.multiplicity import adjusted
 from assay.inference.variance import equal_spread, normality
-from assay.measures.declare import Measure
+from assay.measures.declare import Measure, parse
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -33,6 +33,10 @@ NOT_ASKED: Final = "pairs were not tested, because the test of all models togeth
 OPPOSITE: Final = (
     "the difference is not significant over all rows, but the two classes differ in opposite directions: "
     "one hides the other (E-XS-02)"
+)
+UNFIT: Final = (
+    "no basis for choosing a model: the largest class has {imbalance:.1f} times the rows of the smallest, "
+    "so accuracy must not decide (6.2.3)"
 )
 RUN, HALF = 5, 2
 
@@ -47,15 +51,20 @@ def of_labels(
     imbalance = max(sizes) / min(sizes) if sizes else 1.0
     pair = len(t.models) == 2  # noqa: PLR2004
     disputes = t.outcomes(*t.models).disagree if pair else 0
-    facts = Facts(n=t.n, disagree=disputes, imbalance=imbalance, models=len(t.models))
+    facts = Facts(n=t.n, disagree=disputes, models=len(t.models))
     choice = asking.choice(Question.ACCURACY, facts)
     found = [_two(asking, t, choice) if pair else _several(asking, t, choice)]
     if pair and positive is not None:
         found.append(_strata(asking, t, positive, choice))
         found[0] = _opposite(found[0], found[1])
+    measures = [one for one in asked.measures if not one.from_scores]
+    if imbalance > BALANCED and len(sizes) > 1:  # accuracy comes last, and something fit to choose by comes first
+        found = [*found[1:], not_alone(found[0], imbalance)]
+        first = by_pairs(asking, t, facts, [parse("balanced_accuracy")], positive=positive)
+        found = [replace(one, question="balanced accuracy") for one in first] + found
+        measures = [one for one in measures if one.name not in ("accuracy", "balanced_accuracy")]
     found += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
-    if pair and any(not one.from_scores for one in asked.measures):
-        found.append(_measures(asking, t, positive, facts))
+    found += by_pairs(asking, t, facts, measures, positive=positive)
     if pair and channels:
         by = {name: one.outcomes(*t.models) for name, one in channels.items()}
         choice = asking.choice(Question.CHANNELS, facts, free=True)
@@ -81,7 +90,7 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
 
 def by_pairs(
     asking: Asking,
-    t: PairedScores | PairedRows,
+    t: PairedLabels | PairedScores | PairedRows,
     facts: Facts,
     measures: Sequence[Measure],
     *,
@@ -91,12 +100,13 @@ def by_pairs(
     if not measures:
         return []
     choice = asking.choice(Question.MEASURE, facts, free=True)
-    names = [f"{one.title} of {a} and {b}" for one in measures for a, b in combinations(t.models, 2)]
+    pairs = list(combinations(t.models, 2))
+    names = [one.title if len(pairs) == 1 else f"{one.title} of {a} and {b}" for one in measures for a, b in pairs]
     if choice.test is None:
         return [Answer(question="measures", kind=asking.kind, choice=choice, findings=(), notes=(choice.why,))]
     found: list[Finding] = []
     for measure in measures:
-        for a, b in combinations(t.models, 2):
+        for a, b in pairs:
             found += asking.run(choice.test, t.only(a, b), choice, measure=measure, positive=positive)
     told = tuple(adjusted(found, asking.asked.correction))
     return [Answer(question="measures", kind=asking.kind, choice=choice, findings=told, family=tuple(names))]
@@ -208,15 +218,13 @@ def _opposite(pooled: Answer, strata: Answer) -> Answer:
     return pooled
 
 
-def _measures(asking: Asking, t: PairedLabels, positive: Label | None, facts: Facts) -> Answer:
-    choice = asking.choice(Question.MEASURE, facts, free=True)
-    found: list[Finding] = []
-    of_labels = [one for one in asking.asked.measures if not one.from_scores]
-    for measure in of_labels:
-        found += asking.run(_test(choice), t, choice, measure=measure, positive=positive)
-    told = adjusted(found, asking.asked.correction)
-    names = tuple(measure.title for measure in of_labels)
-    return Answer(question="measures", kind=Kind.LABELS, choice=choice, findings=tuple(told), family=names)
+def not_alone(answer: Answer, imbalance: float) -> Answer:
+    """Accuracy where the classes are unbalanced: told, and marked as no basis for a choice."""
+    label = UNFIT.format(imbalance=imbalance)
+    told = tuple(one.said(label="; ".join(filter(None, (one.label, label)))) for one in answer.findings)
+    refusal = Refusal(test="accuracy", why=label, hard=False)
+    choice = replace(answer.choice, label=label, refused=(refusal, *answer.choice.refused))
+    return replace(answer, choice=choice, findings=told)
 
 
 def _margins(asking: Asking, tally: object, facts: Facts) -> list[Answer]:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from assay.assess.asking import Answer, Asked, Asking
-from assay.assess.questions import by_pairs, of_labels, of_scores
+from assay.assess.questions import by_pairs, not_alone, of_labels, of_scores
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.choose import insist
@@ -34,7 +34,7 @@ def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answ
     sizes = np.bincount(t.truth, weights=t.weight, minlength=len(t.labels))
     sizes = sizes[sizes > 0]
     imbalance = float(sizes.max() / sizes.min())
-    facts = Facts(n=t.n, blocks=t.units, models=len(t.models), imbalance=imbalance)
+    facts = Facts(n=t.n, blocks=t.units, models=len(t.models))
     if asked.margin is not None:
         raise PlanError(
             "comparison-needs",
@@ -44,7 +44,8 @@ def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answ
     if asked.test is not None and asked.test not in ("subject_permutation", "weighted_permutation"):
         return _forced(t, asked, kind, facts, positive)
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
-    return by_pairs(asking, t, facts, measures, positive=positive)
+    found = by_pairs(asking, t, facts, measures, positive=positive)
+    return [_accuracy_marked(one, imbalance) for one in found] if imbalance > BALANCED else found
 
 
 def unit_values(t: PairedRows, positive: Label | None) -> tuple[str, dict[str, float], bool]:
@@ -91,6 +92,12 @@ def _forced(t: PairedRows, asked: Asked, kind: Kind, facts: Facts, positive: Lab
             "comparison-needs", f"{asked.test} has no values to take", fix="give predictions, or scores of two classes"
         )
     return [_marked(one, kind, forced.label) for one in found[:1]]
+
+
+def _accuracy_marked(answer: Answer, imbalance: float) -> Answer:
+    marked = not_alone(answer, imbalance).findings
+    told = (new if old.about == "accuracy" else old for old, new in zip(answer.findings, marked, strict=True))
+    return replace(answer, findings=tuple(told))
 
 
 def _marked(one: Answer, kind: Kind, label: str) -> Answer:

@@ -21,7 +21,6 @@ from assay.inference.kinds import (
     NORMAL_ALIKE,
     ROWS_KNOWN,
     SMALL,
-    UNBALANCED,
     Kind,
     Question,
     Row,
@@ -114,7 +113,6 @@ TABLE: Final[tuple[Row, ...]] = (
             "mcnemar_midp": ("available on request; the exact form guarantees its level", False),
             "paired_t": ("right and wrong are no measured values", False),
         },
-        warns=((UNBALANCED, "the largest class has {facts.imbalance:.1f} times the rows of the smallest: accuracy alone must not decide (6.2.3, E-TS-24)"),),
     ),
     Row(
         number=5,
@@ -122,7 +120,6 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(3, MANY),
         questions=(Question.ACCURACY,),
         ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q, then McNemar by pairs"),),
-        warns=((UNBALANCED, "the largest class has {facts.imbalance:.1f} times the rows of the smallest: accuracy alone must not decide (6.2.3, E-TS-24)"),),
     ),
     Row(
         number=6,
@@ -142,7 +139,7 @@ TABLE: Final[tuple[Row, ...]] = (
     Row(
         number=7,
         kinds=(Kind.LABELS,),
-        models=(2, 2),
+        models=(2, MANY),
         questions=(Question.MEASURE,),
         ways=(Way("paired_permutation", ALWAYS, "no closed form is exact for this measure: the answers are swapped row by row, in the joint cells"),),
         refuses={"paired_bootstrap": ("its p is less exact than that of the swaps; it gives the interval", False)},

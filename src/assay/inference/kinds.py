@@ -64,7 +64,6 @@ class Facts:
     blocks: int = 0
     models: int = 2
     two_by_two: bool = True
-    imbalance: float = 1.0
     rows: int = 0
     """Rows of the data set that values were resampled from; 0 where nobody said."""
 
@@ -116,4 +115,3 @@ FEW_SETS: Final = Condition("fewer than six of them", lambda f: f.blocks < LEAST
 SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
 LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
 FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)
-UNBALANCED: Final = Condition("the classes are unbalanced", lambda f: f.imbalance > BALANCED)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema
 import numpy as np
@@ -295,3 +296,32 @@ def test_several_values_of_a_subject_are_one():
     assert c.values.matrix().tolist() == [[2.0, 1.0], [5.0, 2.0], [5.0, 4.0]]
     with pytest.raises(assay.UnpairedRows):
         assay.compare(values=values, subject=["x", "x"])
+
+
+def test_accuracy_of_unbalanced_classes_is_no_basis_for_a_choice_and_says_so_everywhere(tmp_path):
+    y = np.r_[np.ones(60, int), np.zeros(240, int)]
+    a, b = (np.where(np.random.default_rng(s).random(N) < share, y, 1 - y) for s, share in ((1, 0.9), (2, 0.8)))
+    c = assay.compare(truth=y, predicted={"A": a, "B": b}, measures=["f1"])
+    assert [one.about for one in c.findings] == ["balanced_accuracy", "recall", "specificity", "accuracy", "f1"]
+    assert "4.0 times" in c["accuracy"].label
+    assert not any(one.label for one in c.findings if one.about != "accuracy")
+    refused = c.record["answers"][2]["refused"][0]
+    assert (refused["test"], refused["hard"]) == ("accuracy", False)
+    assert c.ranking[0].measure == "balanced_accuracy"
+    assert "balanced accuracy of A" in str(c).splitlines()[3]
+    told = [str(c), *(c.report(tmp_path / f"c.{kind}").read_text() for kind in ("html", "md", "json"))]
+    assert all("must not decide (6.2.3)" in re.sub(r"\s+", " ", text).replace("\\", "") for text in told)
+    assert dict(assay.load(c.save(tmp_path / "c.json")).record) == dict(c.record)
+    three = assay.compare(truth=y, predicted={"A": a, "B": b, "C": b})
+    assert [one.about for one in three.findings[:3]] == ["balanced_accuracy"] * 3
+    assert "6.2.3" in three["cochran_q"].label
+    subjects = assay.compare(truth=y, predicted={"A": a, "B": b}, subject=np.arange(N) // 5, draws=199)
+    assert [one.about for one in subjects.findings if one.label] == ["accuracy"]
+    alike = whole(positive=1)
+    assert not any(one.label for one in alike.findings)
+
+
+def test_measures_asked_for_of_three_models_are_compared_by_pairs():
+    c = assay.compare(truth=Y, predicted={"A": A, "B": B, "C": A[::-1]}, measures=["f1"], draws=199)
+    assert [one.models for one in c.findings if one.about == "f1"] == [("A", "B"), ("A", "C"), ("B", "C")]
+    assert {one.adjusted.of for one in c.findings if one.about == "f1"} == {3}

@@ -84,12 +84,6 @@ def test_the_plain_t_test_on_folds_is_refused_and_told_why():
     assert "not independent" in refused["paired_t"].why
 
 
-def test_unbalanced_classes_are_warned_of_where_accuracy_is_compared():
-    assert choose(Kind.LABELS, 2, Question.ACCURACY, Facts(imbalance=1.5)).warns == ()
-    (warning,) = choose(Kind.LABELS, 2, Question.ACCURACY, Facts(imbalance=9.0)).warns
-    assert "6.2.3" in warning
-
-
 def insisting(test, kind, *, because=None, override=False, accept=False):
     return insist(
         test,
