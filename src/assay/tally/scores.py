@@ -17,6 +17,7 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import VERSION, count_from_json, count_to_json
 from assay.tally.ranked import Multiset, Ranked, ones
+from assay.tally.scoreweights import given_weights, summed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -86,7 +87,7 @@ class Scores:
         return cls(
             labels=labels,
             scored=labels[1:],
-            columns=(_column(column, parts, _weights(weight, len(column))),),
+            columns=(_column(column, parts, given_weights(weight)),),
             rows=len(column),
             weighted=weight is not None,
         )
@@ -113,7 +114,7 @@ class Scores:
         order = np.argsort(codes, kind="stable")
         start = np.searchsorted(codes[order], np.arange(len(names) + 1))
         parts = [order[start[i] : start[i + 1]] for i in range(len(names))]
-        exact = _weights(weight, len(codes))
+        exact = given_weights(weight)
         made = []
         for one in held:
             column = _numbers(one)
@@ -264,15 +265,6 @@ def _same_length(scores: Floats, truth: NDArray[np.bool_] | NDArray[np.int64]) -
         )
 
 
-def _weights(weight: ArrayLike | None, rows: int) -> Weights | None:
-    if weight is None:
-        return None
-    given = np.asarray(weight)
-    exact = np.empty(rows, dtype=object)
-    exact[:] = [one if isinstance(one, Fraction) else Fraction(one) for one in given.tolist()]
-    return exact
-
-
 def _column(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
     """Each class sorted apart: two sorts are twice as fast as one order of all rows, and need no index."""
     if weight is not None:
@@ -320,13 +312,10 @@ def _sorted(scores: Floats) -> Multiset:
 
 def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Weights]:
     """The same with the exact weight of each distinct score; rows without weight are absent."""
-    kept = np.array([bool(one) for one in weight.tolist()], dtype=bool)
-    rows = _sorted(scores[kept])
-    place = np.searchsorted(rows.value, scores[kept] + 0.0)
-    sums = np.empty(len(rows.value), dtype=object)
-    sums[:] = Fraction(0)
-    np.add.at(sums, place, weight[kept])
-    return rows, sums
+    kept = (weight != 0).astype(np.bool_)
+    order = np.argsort(scores[kept], kind="stable")
+    rows = _sorted(scores[kept][order])
+    return rows, summed(weight[kept][order], np.asarray(rows.count, dtype=np.int64))
 
 
 def _refuse_infinite(ordered: Floats) -> None:

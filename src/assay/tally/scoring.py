@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, cast
 
@@ -216,8 +217,16 @@ def _grouped(source: FrameSource, level: str | None, score: str) -> dict[str, ND
 
 
 def _weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:
+    """The weight that each cell carries; each distinct weight is read once."""
+    known: dict[object, Fraction] = {}
+
+    def one(value: object, times: int) -> Fraction:
+        if value not in known:
+            known[value] = weight_of(value, source)
+        return known[value] if times == 1 else known[value] * times
+
     held = np.empty(len(values), dtype=object)
-    held[:] = [weight_of(one, source) * times for one, times in zip(values.tolist(), count.tolist(), strict=True)]
+    held[:] = [one(value, times) for value, times in zip(values.tolist(), count.tolist(), strict=True)]
     return held
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.errors import AssayError, PlanError, RecordError
+from assay.core.errors import AssayError, OutOfRange, PlanError, RecordError
 from assay.tally.scores import Scores
 
 values = st.sampled_from([-3.0, -0.0, 0.0, 5e-324, 0.25, 0.5, 1.0, 1e300]) | st.floats(-10, 10)
@@ -89,6 +89,32 @@ def test_weights_are_summed_exactly_and_zero_weight_is_absence(some):
     again = Scores.from_json(json.loads(json.dumps(tally.to_json())))
     assert again == tally
     assert tally + tally == binary([row[:2] for row in some + some], [w for *_, w in some + some])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.1, 0.2, 0.7]),
+            st.floats(0, 1e300) | st.sampled_from([0.1, 5e-324, 1e15, 2.0**53 + 2]),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_doubles_and_fractions_give_one_tally_however_far_apart_the_weights_are(some):
+    scores, weights = [s for s, _ in some], [w for _, w in some]
+    doubles = Scores.binary(scores, [True] * len(some), weights)
+    assert doubles == Scores.binary(scores, [True] * len(some), [Fraction(w) for w in weights])
+    held = {s: sum(Fraction(w) for t, w in some if t == s) for s in set(scores)}
+    column = doubles.columns[0]
+    assert dict(zip(column.value.tolist(), column.weight.tolist(), strict=True)) == {s: w for s, w in held.items() if w}
+
+
+def test_whole_weights_beyond_a_double_stay_exact_and_infinite_ones_are_refused():
+    tally = Scores.binary([0.5, 0.5], [True, True], np.array([2**53 + 1, 1]))
+    assert tally.sizes()[1] == 2**53 + 2
+    with pytest.raises(OutOfRange, match="NaN or infinite"):
+        Scores.binary([0.5], [True], [float("inf")])
 
 
 def test_a_row_twice_is_a_row_of_weight_two():
