@@ -16,6 +16,10 @@ from pathlib import Path
 SECRET = "s3cret/with@marks"  # noqa: S105  of a server that lives for a minute
 
 
+# SIGINT ends PostgreSQL at once, whoever is connected; on Linux the kernel sends it when these tests die.
+MORTAL = ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """Where the server is, and how to get in."""
@@ -64,7 +68,7 @@ def start():
     settings = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off"}
     run = [str(programs() / "postgres"), "-D", data, *(f"--{name}={value}" for name, value in settings.items())]
     process = subprocess.Popen(
-        run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=plain, **person
+        [*MORTAL, *run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=plain, **person
     )
     server = Server(port=port, folder=folder, process=process)
     end = time.monotonic() + 30
