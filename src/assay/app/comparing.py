@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: ANN401  options by name
     """Compare models; labels typed as text are matched to the files' own type."""
-    reading = assay.Reading(delimiter=given.pop("delimiter", None), decimal=given.pop("decimal", "."))
+    reading = assay.Reading(
+        delimiter=given.pop("delimiter", None),
+        decimal=given.pop("decimal", "."),
+        show_ids=given.pop("show_ids", False),
+    )
     predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
     measures, labels = list(given.pop("measures", ())), list(given.pop("labels", ()))
     by_position = given.pop("by_position", False)

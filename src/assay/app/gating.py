@@ -113,7 +113,11 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
         labels=list(options.get("labels") or ()) or None,
         level=options["level"],
         seed=options["seed"],
-        reading=assay.Reading(delimiter=options.get("delimiter"), decimal=options.get("decimal") or "."),
+        reading=assay.Reading(
+            delimiter=options.get("delimiter"),
+            decimal=options.get("decimal") or ".",
+            show_ids=bool(options.get("show_ids")),
+        ),
         spelled=True,
     )
 

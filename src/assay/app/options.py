@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+_SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
+
 _ROWS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
     click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels."),
@@ -132,6 +134,7 @@ _ROWS = (
     click.option(
         "--digest/--no-digest", default=True, help="Whether to take the digest of what is read [default: take it]"
     ),
+    _SHOW_IDS,
     click.option(
         "--table", metavar="NAME", help="Table or view of a database; schema.table where it is not the usual one."
     ),
@@ -186,6 +189,7 @@ _MODELS = (
     click.option("--seed", default=4213, show_default=True, help="Seed of swaps and draws."),
     click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
     click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
+    _SHOW_IDS,
 )
 
 

@@ -38,6 +38,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         digest=given.pop("digest", True),
         table=given.pop("table", None),
         query=given.pop("query", None),
+        show_ids=given.pop("show_ids", False),
     )
     limits = limits_of(given)
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))

@@ -18,12 +18,14 @@ from assay.conduct.splits import Rows, repeats_alike
 from assay.conduct.tallies import FoldTally
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.text import counted, listed, quoted, visible
+from assay.core.text import counted, quoted, visible
 from assay.inference.kinds import BALANCED
 from assay.inference.resampling import SEED
 from assay.measures import Measure, parse
 from assay.rows.columns import as_array, coded
+from assay.rows.ids import SHOWN
 from assay.rows.labels import absent, classes
+from assay.rows.places import Index, places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,13 +163,14 @@ def _moments(time: object, n: int) -> NDArray[np.int64]:
 def _ids(given: object, n: int) -> NDArray[Any]:
     held = as_array(given, "id")
     _demand_length("id", len(held), n)
-    several = [name for name, times in Counter(held.tolist()).items() if times > 1]
-    if several:
+    times = Counter(held.tolist())
+    several = [place for place, name in enumerate(held.tolist()) if times[name] > 1]
+    if several:  # told by their places: an id may name a person
         raise RowsError(
             "duplicate-id",
-            f"{counted(len(several), 'id')} not unique",
+            f"{counted(sum(each > 1 for each in times.values()), 'id')} not unique",
             where="id",
-            found=listed(several),
+            found=places([Index(place) for place in several[:SHOWN]]),
             fix="name rows apart",
         )
     return held

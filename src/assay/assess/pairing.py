@@ -12,6 +12,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted
 from assay.measures.declare import Measure
+from assay.rows.ids import ids_told
 from assay.rows.labels import kind_of
 from assay.rows.opening import Roles, Source, no_rows, open_source
 from assay.tally.paired import PairedLabels
@@ -171,7 +172,8 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             source.close()
     if not every[0].keys:
         raise no_rows(every[0].where)
-    orders = matched(every)
+    with ids_told(plainly=reading is not None and reading.show_ids):
+        orders = matched(every)
     proofs = {proof(one.keys, one.truth) for one in every}
     if len(proofs) != 1:
         msg = "matched rows have different digests"

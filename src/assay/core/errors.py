@@ -109,6 +109,8 @@ class AssayError(Exception):
     """The root: one error, told once, with every offending row gathered first."""
 
     exit_code: ClassVar[int] = 5
+    plain: AssayError | None = None
+    """The same with ids as they are, where ids are hashed; never shown unless asked for."""
 
     def __init__(
         self,

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ids: what names a row, so that truth and prediction meet by name and never by place.
 
-Ids are compared byte for byte. They stand in errors, because somebody must find the rows; no Record holds one.
+Ids are compared byte for byte. Errors show them as keyed hashes beside the rows they stand in, for an id may name a
+person; as they are only when that is asked for. No Record holds one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
+from assay.core.errors import AssayError, MissingColumn, PlanError, RowsError, UnpairedRows
 from assay.core.text import counted, listed, look, nearest, quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.engine import case_blind
@@ -25,6 +31,10 @@ if TYPE_CHECKING:
 SHOWN: Final = 3
 """Ids that an error lists."""
 
+KEY: Final = "ASSAY_ID_KEY"
+"""The variable of the environment that holds a site's own key."""
+
+Told = TypeVar("Told", bound=AssayError)
 Unmatched: TypeAlias = Literal["error", "count"]
 Id: TypeAlias = tuple[object, ...]
 
@@ -182,16 +192,55 @@ def shown_id(one: Id) -> str:
     return each[0] if len(each) == 1 else f"({', '.join(each)})"
 
 
+def hashed_id(one: Id) -> str:
+    """An id as an error shows it to anybody: ids are told apart, and cannot be guessed without the key.
+
+    >>> hashed_id(("a",)) == hashed_id(("a",)), hashed_id(("1",)) == hashed_id((1,)), len(hashed_id(("a",)))
+    (True, False, 13)
+    """
+    parts = "".join(f"{type(part).__name__} {len(str(part))} {part}" for part in one)
+    return f"#{hashlib.blake2b(parts.encode('utf-8', 'surrogatepass'), key=_key(), digest_size=6).hexdigest()}"
+
+
+def _key() -> bytes:
+    """A site may set a key of its own, so that it can find an id again; else one is drawn for this process."""
+    own = os.environ.get(KEY)
+    return hashlib.sha256(own.encode()).digest() if own else _drawn()
+
+
+@cache
+def _drawn() -> bytes:
+    return secrets.token_bytes(32)
+
+
+def told_by(build: Callable[[Callable[[Id], str], str], Told]) -> Told:
+    """An error with hashed ids, which carries itself with plain ones for whoever asked to see them."""
+    error = build(hashed_id, "; see the ids themselves: reading=assay.Reading(show_ids=True) (--show-ids)")
+    error.plain = build(shown_id, "")
+    return error
+
+
 def duplicate_ids(ids: int, rows: int, first: Mapping[Id, Sequence[int]], where: str) -> RowsError:
     """The error for ids that stand in several rows; `first` holds some of them with their rows."""
-    found = "; ".join(f"{shown_id(one)} {places(at)}".rstrip() for one, at in first.items())
+    return told_by(lambda shown, also: _duplicate_ids(ids, rows, first, where, shown, also))
+
+
+def _duplicate_ids(  # noqa: PLR0917  the facts, and two ways to tell them
+    ids: int,
+    rows: int,
+    first: Mapping[Id, Sequence[int]],
+    where: str,
+    shown: Callable[[Id], str],
+    also: str,
+) -> RowsError:
+    found = "; ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in first.items())
     return RowsError(
         "duplicate-id",
         f"{counted(ids, 'id')} {'stands' if ids == 1 else 'stand'} in more than one row, {rows:,} rows in all",
         where=where,
         found=found + (f" and {ids - len(first):,} more" if ids > len(first) else ""),
         known="every row has an id of its own",
-        fix="keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']",
+        fix=f"keep one row of each id, or name further columns that tell the rows apart: id=['case', 'reader']{also}",
     )
 
 
@@ -216,28 +265,53 @@ class Lone:
     rows: int
     first: Mapping[Id, Sequence[int]]
 
-    def said(self) -> str:
+    def said(self, shown: Callable[[Id], str]) -> str:
         """How many there are and which come first."""
-        each = ", ".join(f"{shown_id(one)} {places(at)}".rstrip() for one, at in self.first.items())
+        each = ", ".join(f"{shown(one)} {places(at)}".rstrip() for one, at in self.first.items())
         more = f" and {self.rows - len(self.first):,} more" if self.rows > len(self.first) else ""
         return f"{self.side} without {self.lacks}: {each}{more}"
 
 
 def unmatched_rows(lone: Sequence[Lone], matched: int, where: str) -> UnpairedRows:
     """The error for rows that found no partner."""
+    return told_by(lambda shown, also: _unmatched_rows(lone, matched, where, shown, also))
+
+
+def _unmatched_rows(
+    lone: Sequence[Lone], matched: int, where: str, shown: Callable[[Id], str], also: str
+) -> UnpairedRows:
     some = [one for one in lone if one.rows]
     said = " and ".join(f"{counted(one.rows, 'row')} of {one.side} without {one.lacks}" for one in some)
-    texts = [[part for one in side.first for part in one if isinstance(part, str)] for side in lone]
-    alike = next(((a, b) for a in texts[0] for b in texts[-1] if a != b and look(a) == look(b)), None)
+    alike = next(((a, b) for a in lone[0].first for b in lone[-1].first if a != b and _look(a) == _look(b)), None)
     return UnpairedRows(
         "rows-unmatched",
         f"{said}; {matched:,} matched",
         where=where,
-        found="; ".join(one.said() for one in some),
+        found="; ".join(one.said(shown) for one in some),
         known="ids are compared byte for byte"
-        + (f": {quoted(alike[0])} and {quoted(alike[1])} differ" if alike else ""),
-        fix='complete the rows, or assess the matched ones and count the rest: unmatched="count" (--unmatched count)',
+        + (
+            f": {shown(alike[0])} and {shown(alike[1])} differ{', though they look alike' * bool(also)}"
+            if alike
+            else ""
+        ),
+        fix="complete the rows, or assess the matched ones and count the rest:"
+        f' unmatched="count" (--unmatched count){also}',
     )
+
+
+def _look(one: Id) -> tuple[object, ...]:
+    return tuple(look(part) if isinstance(part, str) else part for part in one)
+
+
+@contextmanager
+def ids_told(*, plainly: bool) -> Iterator[None]:
+    """Let errors out with ids as they are, if that was asked for."""
+    try:
+        yield
+    except AssayError as error:
+        if plainly and error.plain is not None:
+            raise error.plain from None
+        raise
 
 
 def demand_unique(column: object, rows: int) -> None:

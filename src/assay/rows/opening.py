@@ -170,6 +170,7 @@ def open_source(
             where="engine",
             fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
         )
+    plainly = reading is not None and reading.show_ids
     if is_connection(data):
         from assay.rows.duckdbfile import from_connection
 
@@ -177,16 +178,20 @@ def open_source(
     if not are_paths(data):
         refuse_selection(data, reading)
     if truth_data is not None:
+        from assay.rows.ids import ids_told
         from assay.rows.meeting import open_both
 
-        return open_both(
-            data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
-        )
+        with ids_told(plainly=plainly):
+            return open_both(
+                data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
+            )
     source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
     if roles.id is not None:
+        from assay.rows.ids import ids_told
         from assay.rows.meeting import demand_named_once
 
-        demand_named_once(source, data, roles.id)
+        with ids_told(plainly=plainly):
+            demand_named_once(source, data, roles.id)
     return source
 
 

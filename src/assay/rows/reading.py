@@ -88,6 +88,8 @@ class Reading:
     """Whether to take the digest; of a wide file it can take longer than counting two of its columns."""
     table: str | None = None
     query: str | None = None
+    show_ids: bool = False
+    """Whether errors show ids as they are; else as hashes, for an id may name a person and errors end in logs."""
 
     def __post_init__(self) -> None:
         """Refuse an option that no file could be read with."""

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
-from assay.core.text import counted, listed, quoted
+from assay.core.text import counted, listed
+from assay.rows.ids import shown_id, told_by
 from assay.rows.labels import label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
 
@@ -42,6 +44,8 @@ class Answers:
     where: str
     subject: list[Label | None] | None = None
     weight: Floats | None = None
+    keyed: bool = True
+    """Whether the keys are ids; else they are the places of the rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -140,6 +144,7 @@ def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers
         where=source.where,
         subject=subject,
         weight=weight,
+        keyed=keyed,
     )
 
 
@@ -197,13 +202,20 @@ def _demand_unique(one: Answers) -> None:
         return
     seen: set[Label] = set()
     twice = dict.fromkeys(key for key in one.keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    raise RowsError(
-        "duplicate-id",
-        f"{counted(len(twice), 'id')} of {one.model} {'stands' if len(twice) == 1 else 'stand'} for several rows",
-        where=one.where,
-        found=listed(twice, most=LISTED),
-        fix="give every row an id of its own",
+    raise told_by(
+        lambda shown, also: RowsError(
+            "duplicate-id",
+            f"{counted(len(twice), 'id')} of {one.model} {'stands' if len(twice) == 1 else 'stand'} for several rows",
+            where=one.where,
+            found=_some(twice, shown),
+            fix=f"give every row an id of its own{also}",
+        )
     )
+
+
+def _some(keys: Collection[Label], shown: Callable[[tuple[object, ...]], str]) -> str:
+    more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
+    return ", ".join(shown((key,)) for key in islice(keys, LISTED)) + more
 
 
 def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int], there: Mapping[Label, int]) -> None:
@@ -211,15 +223,19 @@ def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int],
     if not lost and not more:
         return
     kinds = {type(k).__name__ for k in here} ^ {type(k).__name__ for k in there}
-    told = [f"{counted(len(lost), 'id')} only in {first.model}: {listed(lost, most=LISTED)}"] if lost else []
-    told += [f"{counted(len(more), 'id')} only in {other.model}: {listed(more, most=LISTED)}"] if more else []
-    raise UnpairedRows(
-        "rows-unmatched",
-        f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
-        where=f"{first.where}; {other.where}",
-        found="; ".join(told) + ("; the ids are of different types" if kinds else ""),
-        fix="run every model on the same test data, and give every row to both",
-    )
+
+    def told(shown: Callable[[tuple[object, ...]], str], also: str) -> UnpairedRows:
+        each = [f"{counted(len(lost), 'id')} only in {first.model}: {_some(lost, shown)}"] if lost else []
+        each += [f"{counted(len(more), 'id')} only in {other.model}: {_some(more, shown)}"] if more else []
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
+            where=f"{first.where}; {other.where}",
+            found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
+            fix=f"run every model on the same test data, and give every row to both{also}",
+        )
+
+    raise told_by(told) if first.keyed else told(shown_id, "")
 
 
 def _demand_same(first: Answers, other: Answers, order: NDArray[np.intp], what: str) -> None:
@@ -229,15 +245,25 @@ def _demand_same(first: Answers, other: Answers, order: NDArray[np.intp], what: 
     wrong = [i for i, (a, b) in enumerate(pairs) if a != b or type(a) is not type(b)]
     if not wrong:
         return
-    shown = "; ".join(f"row {quoted(first.keys[i])}: {quoted(mine[i])} and {quoted(placed[i])}" for i in wrong[:LISTED])
-    raise UnpairedRows(
-        "rows-unmatched",
-        f"{counted(len(wrong), 'row')} of {len(placed):,} {'has' if len(wrong) == 1 else 'have'} another {what} in "
-        f"{other.model} than in {first.model}",
-        where=f"{first.where}; {other.where}",
-        found=shown,
-        fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id",
-    )
+
+    def told(shown: Callable[[tuple[object, ...]], str], also: str) -> UnpairedRows:
+        told_as = shown if what == SUBJECT else shown_id  # a subject may be a person, as an id may
+        each = [
+            f"row {(shown if first.keyed else shown_id)((first.keys[i],))}:"
+            f" {told_as((mine[i],))} and {told_as((placed[i],))}"
+            for i in wrong[:LISTED]
+        ]
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{counted(len(wrong), 'row')} of {len(placed):,} {'has' if len(wrong) == 1 else 'have'} another {what} in "
+            f"{other.model} than in {first.model}",
+            where=f"{first.where}; {other.where}",
+            found="; ".join(each),
+            fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id"
+            + also,
+        )
+
+    raise told_by(told) if first.keyed or what == SUBJECT else told(shown_id, "")
 
 
 def _column(one: Answers, what: str) -> Sequence[Label | None]:

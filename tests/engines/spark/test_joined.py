@@ -33,7 +33,7 @@ def given(spark):
 
 def refusal(arguments):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**arguments)
+        assay.assess(**arguments, reading=assay.Reading(show_ids=True))
     return caught.value
 
 

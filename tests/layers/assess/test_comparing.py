@@ -108,7 +108,7 @@ def tables(**changes):
 )
 def test_rows_that_do_not_belong_together_are_refused_by_name(changes, code, says):
     with pytest.raises(assay.AssayError) as error:
-        assay.compare(data=tables(**changes), truth="y", predicted="p", id="id")
+        assay.compare(data=tables(**changes), truth="y", predicted="p", id="id", reading=assay.Reading(show_ids=True))
     assert error.value.code == code
     assert says in (error.value.found or "")
 

@@ -40,7 +40,7 @@ def files(tmp_path):
 
 def refusal(given, code, kind=assay.RowsError):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**given)
+        assay.assess(**{"reading": assay.Reading(show_ids=True), **given})
     assert caught.value.code == code, caught.value
     assert type(caught.value) is kind
     assert caught.value.fix

@@ -39,7 +39,7 @@ def given(library, predictions=PREDICTIONS, truth=TRUTH, **more):
 
 def refusal(arguments, code, kind=assay.RowsError):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**arguments)
+        assay.assess(**{"reading": assay.Reading(show_ids=True), **arguments})
     assert caught.value.code == code, caught.value
     assert type(caught.value) is kind
     assert caught.value.fix
