@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from assay.assess.run import assess
+from assay.core.errors import AssayError
 from assay.measures import REGISTRY
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
@@ -62,3 +65,12 @@ def ranks(some):
 
 def row_scores(some):
     return RowScores.of(matrix(some), [y for _, y in some])
+
+
+def refused(code, **given):
+    """The error an assessment ends with."""
+    with pytest.raises(AssayError) as caught:
+        assess(**given)
+    assert caught.value.code == code, caught.value
+    assert caught.value.fix
+    return caught.value

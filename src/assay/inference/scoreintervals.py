@@ -120,7 +120,7 @@ class ScoreUncertainty:
         if measure.name != "average_precision":
             return float(on.std())
         low, high = np.quantile(on, MIDDLE)
-        return float(high - low) / 2
+        return float(high - low) / 2 or float(on.std())  # nearly every draw may be the same
 
     def _quantile(self, t: Ranked, measure: Measure) -> float:
         """How many spreads an end lies off: Student's for curves, whose smaller class decides how well it is known.

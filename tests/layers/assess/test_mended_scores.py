@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 
 import duckdb
+import jsonschema
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,7 +17,9 @@ from sklearn import metrics as sk
 
 import assay
 from assay.app.cli import cli
+from assay.assess.record import schema
 from assay.assess.verifying import verify
+from tests.scorecases import refused
 
 rng = np.random.default_rng(7)
 TRUTH = rng.integers(0, 2, 60)
@@ -27,14 +30,6 @@ LAST = {"truth": TRUTH, "score": SCORE, "threshold": 0.5, "missing_score": "wors
 KIND = rng.integers(0, 3, 40)
 ODD = rng.dirichlet(np.ones(3), 40) * np.where(np.arange(40) % 4 == 0, 0.8, 1.0)[:, None]
 SCALED = {"truth": KIND, "score": ODD, "scores": "probability", "renormalise": True, "measures": FEW[3:]}
-
-
-def refused(code, **given):
-    with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**given)
-    assert caught.value.code == code, caught.value
-    assert caught.value.fix
-    return caught.value
 
 
 def test_rows_without_a_score_rank_below_all_others():
@@ -69,9 +64,12 @@ def test_a_record_with_mended_scores_verifies_loads_and_merges(tmp_path):
     assert merged["auroc"].value == whole["auroc"].value
     path = whole.save(tmp_path / "a.json")
     assert verify(assay.load(path).record).holds
+    jsonschema.validate(json.loads(path.read_text()), schema())
     assert assay.load(path).record["curves"] == whole.record["curves"]
     scaled = [assay.assess(**{**SCALED, "truth": KIND[s], "score": ODD[s]}) for s in (slice(20), slice(20, None))]
-    assert assay.merge(*scaled).record["scores"]["rescaled"]["rows"] == 10
+    merged = assay.merge(*scaled)
+    assert merged.record["scores"]["rescaled"]["rows"] == 10
+    jsonschema.validate(json.loads(merged.save(tmp_path / "b.json").read_text()), schema())
 
 
 FRAMES = {

@@ -17,6 +17,7 @@ import assay
 from assay.assess import scoring
 from assay.assess.record import Record, schema
 from assay.tally.binned import Binned
+from tests.scorecases import refused
 
 rng = np.random.default_rng(4213)
 TRUTH = rng.random(400) < 0.3
@@ -26,14 +27,6 @@ SEX = rng.choice(["f", "m"], 400)
 KINDS = rng.integers(0, 3, 400)
 MATRIX = rng.dirichlet(np.ones(3) * 0.7, 400)
 GIVEN = {"truth": NAMES[TRUTH * 1], "score": SCORE, "positive": "ill", "scores": "probability"}
-
-
-def refused(code, **given):
-    with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**given)
-    assert caught.value.code == code, caught.value
-    assert caught.value.fix
-    return caught.value
 
 
 def test_a_threshold_calls_what_scores_at_or_above_it():
