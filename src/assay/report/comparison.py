@@ -25,6 +25,8 @@ class Told:
     test: str
     about: str
     pair: str
+    minus: str
+    """The two models as the difference is taken; empty for several."""
     effect: str
     interval: str
     p: str
@@ -132,7 +134,8 @@ def sentence(one: Mapping[str, Any]) -> str:
     )
     what = _ahead(str(one["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
     lead = "" if one.get("significant") or value == 0 else _not_shown(one)
-    return prose(f"{lead}{what}{ends}, {p}.")
+    named = not what.startswith((ahead, behind))  # a name keeps its spelling, a measure opens the sentence
+    return prose(f"{lead}{what if lead or not named else what[:1].upper() + what[1:]}{ends}, {p}.")
 
 
 def _not_shown(one: Mapping[str, Any]) -> str:
@@ -208,6 +211,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         test=prose(one["title"]),
         about=prose(sentences.SPOKEN.get(one["about"], str(one["about"]).replace("_", " "))),
         pair=" and ".join(visible(m) for m in one["models"]),
+        minus=" minus ".join(visible(m) for m in one["models"]) if len(one["models"]) == 2 else "",  # noqa: PLR2004
         effect="undefined" if value is None else _amount(value, effect),
         interval="" if low is None or high is None else f"{_size(low, effect)} to {_size(high, effect)}",
         p="undefined" if one["p"] is None else str(one["p_shown"]).removeprefix("= "),

@@ -24,10 +24,12 @@ def differences(findings: Sequence[Told], level: str) -> str:
     by = 100.0 if all(one.share for one in rows) else 1.0
     scale = _axis([by * x for one in rows for x in (one.low or 0.0, one.high or 0.0)])
     width, bottom = LABEL + GAP + PLOT + GAP + TEXT, TOP + ROW * len(rows)
+    alone = len({one.pair for one in rows}) == 1
+    minus = escape(fitted(rows[0].minus, 40, ems)) if alone and rows[0].minus else "first minus second"
     labels, bars, points, texts = [], [], [], []
     for i, one in enumerate(rows):
         y = TOP + ROW * i + ROW / 2
-        name = f"{one.about}: {one.pair}" if one.about else one.pair
+        name = one.about if alone and one.about else f"{one.about}: {one.pair}" if one.about else one.pair
         labels.append(f'<text x="0" y="{_near(y + 4)}">{escape(fitted(name, LABEL / EM, ems))}</text>')
         low, high, at = (scale.at(by * (x or 0.0), 0, PLOT) for x in (one.low, one.high, one.value))
         bars.append(f"M{_near(low)} {_near(y)}H{_near(high)}")
@@ -43,7 +45,7 @@ def differences(findings: Sequence[Told], level: str) -> str:
         f'<text x="{_near(scale.at(t, 0, PLOT))}" y="{bottom + 14}">{_tick(t)}</text>' for t in scale.ticks
     )
     told = f"{len(rows)} differences with {level} intervals; filled points are significant, open ones are not."
-    head = f"Differences, first minus second, in {'points' if by > 1 else 'units of the measure'}"
+    head = f"Differences, {minus}, in {'points' if by > 1 else 'units of the measure'}"
     return (
         f'<svg class="wideplot" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 34}"'
         f' width="{width}" fill="currentColor" font-family="system-ui, sans-serif" font-size="{EM}">'
