@@ -269,6 +269,7 @@ def _looked(  # noqa: PLR0917  all that was counted before
         annotations=opened.annotations,
         folds=opened.folds,
         ledger=_ledger(loaded),
+        reference=opened.reference,
         fold_tables=opened.folds_of,
         latencies=opened.latencies,
         assessments={(part.model, part.split): one for part, one, _ in counted},
@@ -301,6 +302,7 @@ class _Opened:
     predictions: Mapping[str, SplitRows]
     annotations: SplitRows | None
     folds: SplitRows | None
+    reference: SplitRows | None
     folds_of: Mapping[str, SplitRows]
     latencies: Mapping[str, SplitRows]
 
@@ -328,6 +330,7 @@ def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None, 
         predictions={part.model: one for part in parts if (one := at(part.path)) is not None},
         annotations=at(plan.ground_truth.annotations),
         folds=at(plan.tuning.folds),
+        reference=at(plan.population.sample),
         folds_of={name: one for name, model in plan.models.items() if (one := at(model.folds)) is not None},
         latencies={name: one for name, model in plan.models.items() if (one := at(model.latencies)) is not None},
     )

@@ -17,7 +17,7 @@ from assay.inference.choose import Choice, Refusal
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
 from assay.inference.kinds import BALANCED, Facts, Kind, Question
-from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact
+from assay.inference.mcnemar import by_size
 from assay.inference.multiplicity import adjusted
 from assay.inference.variance import equal_spread, normality
 from assay.measures.declare import Measure, parse
@@ -28,7 +28,6 @@ from assay.tally.pairedscores import PairedScores
 from assay.tally.ranked import Ranked
 from assay.tally.samples import Blocks, Exact, FiveByTwo, Folds, Groups
 
-EXACT_BELOW: Final = 25
 NOT_ASKED: Final = "pairs were not tested, because the test of all models together is not significant"
 OPPOSITE: Final = (
     "the difference is not significant over all rows, but the two classes differ in opposite directions: "
@@ -178,7 +177,7 @@ def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
     found = asking.run(_test(choice), t.patterns() if _test(choice).takes is Patterns else t, choice)
     if not found[0].significant:
         return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=found, notes=(NOT_ASKED,))
-    pairs = [_by_size(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
+    pairs = [by_size(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
     told = adjusted(pairs, asking.asked.correction)
     family = tuple(f"accuracy of {' and '.join(one.models)}" for one in told)
     return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=(*found, *told), family=family)
@@ -187,7 +186,7 @@ def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
     a, b = t.models
     tables = (t.found(a, b, positive), t.left_out(a, b, positive))
-    told = adjusted([_by_size(one, asking.asked.level) for one in tables], asking.asked.correction)
+    told = adjusted([by_size(one, asking.asked.level) for one in tables], asking.asked.correction)
     why = replace(choice, why="the classes apart: what is gained in one can be lost in the other (E-XS-02)", label="")
     return Answer(
         question="recall and specificity",
@@ -196,14 +195,6 @@ def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) ->
         findings=tuple(told),
         family=("recall", "specificity"),
     )
-
-
-def _by_size(t: Outcomes, level: float) -> Finding:
-    """McNemar's test in the form that the number of rows in dispute asks for."""
-    small = t.disagree < EXACT_BELOW
-    found = (mcnemar_exact if small else mcnemar_continuity)(t, level=level)
-    form = "below 25 the exact form is used" if small else "from 25 on the chi-squared form is used"
-    return found.said(chosen=f"{t.among}: {t.disagree:,} disagree; {form}")
 
 
 def _opposite(pooled: Answer, strata: Answer) -> Answer:

@@ -20,6 +20,8 @@ from assay.tally.outcomes import Channels, Outcomes
 NO_DISPUTE: Final = Undefined(reason="the models never disagree", code="no-discordant-pairs")
 POWERLESS: Final = "the models are right on exactly the same rows, so the test has no power here"
 NO_ROWS: Final = Undefined(reason="there are no rows", code="n=0")
+EXACT_BELOW: Final = 25
+"""Rows in dispute below which the exact form is used; the chi-squared tail is off there."""
 ASKS: Final = "are A and B right equally often on the same rows?"
 NULL: Final = "P(only A right) = P(only B right)"
 EFFECT: Final = "share only A gets right, minus share only B gets right"
@@ -253,3 +255,11 @@ def _finding(
         notes=(POWERLESS,) if t.n and not t.disagree else (),
         least=least_disagreement(t.disagree, t.n, level),
     )
+
+
+def by_size(t: Outcomes, level: float) -> Finding:
+    """McNemar's test in the form that the number of rows in dispute asks for."""
+    small = t.disagree < EXACT_BELOW
+    found = (mcnemar_exact if small else mcnemar_continuity)(t, level=level)
+    form = "below 25 the exact form is used" if small else "from 25 on the chi-squared form is used"
+    return found.said(chosen=f"{t.among}: {t.disagree:,} disagree; {form}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.inference.mcnemar import EXACT_BELOW
 from assay.inference.resampling import SEED, stream
 from assay.tally.tables import Multiclass
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 DRAWS: Final = 1000
 PLACE: Final = 12
 """The stream of these draws, apart from those of other rooms."""
-EXACT_BELOW: Final = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from assay.core.values import Undefined
 from assay.inference.contingency import chi_squared_association, fisher_monte_carlo
+from assay.inference.distributions import kruskal_wallis_screen
 from assay.inference.multiplicity import holm
 from assay.tally.outcomes import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Codes: TypeAlias = NDArray[np.int64]
 
 SPARSE = 5
 """Expected counts below this make the chi-squared p a guess, so tables are drawn instead (Cochran 1954)."""
@@ -24,8 +34,8 @@ class Association:
 
     p: float
     strength: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     detectable: float | None
     rows: int
     largest_gap: float
@@ -74,6 +84,31 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
         largest_gap=gap,
         method="random tables of the same margins" if sparse else "chi-squared",
     )
+
+
+def associated_numbers(values: Floats, codes: Codes, classes: int) -> Association | None:
+    """The association of a measured column with the class: the root of epsilon squared stands where V stands else."""
+    share, p = kruskal_wallis_screen([values[codes == code] for code in range(classes)])
+    if classes < 2 or not len(values):  # noqa: PLR2004
+        return None
+    strength = math.sqrt(share)
+    return Association(
+        p=p,
+        strength=strength,
+        low=None,
+        high=None,
+        detectable=None,
+        rows=len(values),
+        largest_gap=0.0,
+        method="Kruskal-Wallis, root of epsilon squared",
+    )
+
+
+def quantile_cells(values: Floats, codes: Codes, parts: int = 20) -> dict[tuple[int, int], int]:
+    """Rows by part of a measured column and by class; parts hold about as many rows each."""
+    cuts = np.unique(np.quantile(values, np.linspace(0, 1, parts + 1)[1:-1]))
+    cells, n = np.unique(np.stack([np.searchsorted(cuts, values), codes]), axis=1, return_counts=True)
+    return {(int(a), int(b)): int(c) for (a, b), c in zip(cells.T, n, strict=True)}
 
 
 def adjusted(found: Sequence[Association]) -> list[float]:

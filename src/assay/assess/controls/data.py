@@ -7,19 +7,29 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.assess.controls.association import Association, adjusted, associated
+from assay.assess.controls.association import (
+    Association,
+    adjusted,
+    associated,
+    associated_numbers,
+    quantile_cells,
+)
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
+from assay.assess.controls.similarity import alike
 from assay.assess.plan.answers import splits_of
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import TS4213
 from assay.inference.contingency import chi_squared_fit
 from assay.inference.multiplicity import holm
+from assay.tally.features import described, numbers_by
 from assay.tally.outcomes import Table
 from assay.tally.splits import SplitRows
 
 SCALE = 10**9
 """Declared shares become reference counts of this total; only their ratios matter."""
+MEASURED = 20
+"""Different numbers from which a channel counts as measured, not as a code."""
 Cells = Mapping[tuple[Any, ...], int]
 
 
@@ -99,17 +109,28 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
         )
     verdict: Verdict = "fail" if missing or apart else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    train = q.of_role("train")
+    others = {**q.of_role("validation"), **q.of_role("test")}
+    pairs = {f"{a} and {b}": (train[a], others[b]) for a in train for b in others}
+    if pairs and q.plan.columns.features:
+        yield alike(q, "features", q.plan.columns.features, pairs)
 
 
 @control(
     "CHK-POPULATION",
     looks_for="class shares that depart from the declared population",
     clause=TS4213("5.3.2"),
-    passes_when="in test and training data the shares do not depart from the population by chance and by size",
+    passes_when="in test and training data class shares and features do not depart from it by chance and by size",
 )
 def population(q: Inquiry) -> Iterator[Outcome]:
     """Class shares against the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
+    features = None
+    if q.reference is not None:
+        held = {**q.of_role("test"), **q.of_role("train")}
+        pairs = {f"{name} and reference": (one, q.reference) for name, one in held.items()}
+        features = alike(q, "features", q.plan.columns.features or [], pairs)
+        yield features
     if not shares:
         stated = q.signed(q.plan.population.absent)
         said = "stated: no reference is known" if stated else "no reference is declared"
@@ -142,9 +163,12 @@ def population(q: Inquiry) -> Iterator[Outcome]:
         for name, p, gap in zip(facts, corrected, gaps, strict=True)
         if p < limits.alpha and gap >= limits.share_gap
     ]
+    odd = features is not None and features.verdict == "fail"
     said = "; ".join(f"{name}: total variation {figure(one['total_variation'])}" for name, one in facts.items())
+    if odd and features is not None:
+        said += f"; features {features.says}"
     thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
-    verdict: Verdict = "fail" if apart else "pass"
+    verdict: Verdict = "fail" if apart or odd else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
@@ -190,8 +214,7 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
         for channel, column in columns.items():
             if truth is None or not split.has(truth, column):
                 continue
-            cells = {key: n for key, n in (split.table(column, truth) or {}).items() if None not in key}
-            found = associated(cells) if cells else None
+            cells, found = _channel(split, column, truth)
             if found is None:
                 constant.append(f"{channel} in {name}")
             else:
@@ -215,6 +238,16 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     inputs = q.digests(*q.splits)
     yield Outcome(verdict="fail" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield _reported(q, bad)
+
+
+def _channel(split: SplitRows, column: str, truth: str) -> tuple[Cells, Association | None]:
+    """The table of a channel and the class with its association; a measured channel is cut into parts for the guess."""
+    short = described(split, column)
+    if short.numeric and short.distinct > MEASURED:
+        values, codes, labels = numbers_by(split, column, truth)
+        return quantile_cells(values, codes), associated_numbers(values, codes, len(labels))
+    cells = {key: n for key, n in (split.table(column, truth) or {}).items() if None not in key}
+    return cells, associated(cells) if cells else None
 
 
 def _reported(q: Inquiry, bad: list[str]) -> Outcome:

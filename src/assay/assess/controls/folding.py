@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "CHK-FOLDS",
     looks_for="folds that do not partition the data",
     clause=TS4213("5.3.6"),
-    passes_when="every sample is tested exactly once a repetition, and folds differ by at most one in size",
+    passes_when="every sample is tested once a round, inner folds lie in outer training data, no subject in two folds",
 )
 def folds(q: Inquiry) -> Iterator[Outcome]:
     """Folds partition the data."""
@@ -31,25 +31,62 @@ def folds(q: Inquiry) -> Iterator[Outcome]:
     if not table.has(column, "fold"):
         yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
         return
-    by = [column, "repetition"] if table.has("repetition") else [column]
-    repeated = table.rows() - table.distinct(*by)
-    cells = table.table(*[*by[1:], "fold"]) or {}
+    nested = table.has("inner")
+    round_ = (["repetition"] if table.has("repetition") else []) + (["fold"] if nested else [])
+    within = "inner" if nested else "fold"
+    repeated = table.rows() - table.distinct(column, *round_)
     sizes: dict[Any, list[int]] = {}
-    for (*round_, _), n in cells.items():
-        sizes.setdefault(tuple(round_), []).append(n)
+    for (*outer, inner), n in (table.table(*round_, within) or {}).items():
+        if inner is not None:  # in a nested table a sample without an inner fold is tested in this outer one
+            sizes.setdefault(tuple(outer), []).append(n)
     totals = {sum(one) for one in sizes.values()}
-    spread = max(max(one) - min(one) for one in sizes.values())
+    spread = max((max(one) - min(one) for one in sizes.values()), default=0)
     ks = {len(one) for one in sizes.values()}
-    facts = {"folds": sorted(ks), "repetitions": len(sizes), "tested_twice": repeated, "largest_difference": spread}
+    facts: dict[str, Any] = {"folds": sorted(ks), "rounds": len(sizes), "tested_twice": repeated}
+    facts |= {"largest_difference": spread} | _subjects(q, table, round_, within)
+    bad = _outer(q, table, column, facts) if nested else []
+    if repeated:
+        bad.append(f"{counted(repeated, 'sample')} tested more than once")
+    if facts.get("shared_subjects"):
+        bad.append(f"{counted(facts['shared_subjects'], 'subject')} in more than one fold")
+    if len(totals) > 1 and not nested:
+        bad.append("repetitions differ in size")
     inputs = {table.name: table.sha256}
-    if repeated or len(totals) > 1:
-        said = f"{counted(repeated, 'sample')} tested more than once" if repeated else "repetitions differ in size"
-        yield Outcome(verdict="fail", says=said, facts=facts, inputs=inputs)
+    if bad or not sizes:
+        said = "; ".join(bad) or "the fold table holds no fold"
+        yield Outcome(verdict="fail" if bad else "no-evidence", says=said, facts=facts, inputs=inputs)
     elif len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
         yield Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
     else:
-        said = f"{min(ks)} folds in {counted(len(sizes), 'repetition')}, every sample tested once in each"
+        said = f"{min(ks)} folds in {counted(len(sizes), 'round')}, every sample tested once in each"
         yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+
+
+def _subjects(q: Inquiry, table: SplitRows, round_: list[str], within: str) -> dict[str, int]:
+    """Subjects whose samples lie in two folds of one round, where the table names subjects."""
+    subject = q.plan.columns.subject
+    if subject is None or not table.has(subject):
+        return {}
+    return {"shared_subjects": table.distinct(subject, *round_, within) - table.distinct(subject, *round_)}
+
+
+def _outer(q: Inquiry, table: SplitRows, column: str, facts: dict[str, Any]) -> list[str]:
+    """What is wrong between the loops: every sample has a row in every outer fold, and is tested in exactly one.
+
+    A row with an inner fold is training data of that outer fold, a row without one is its test data.
+    """
+    del q
+    rounds = ["repetition"] if table.has("repetition") else []
+    samples, outer = table.distinct(column, *rounds), len(table.table(*rounds, "fold") or {})
+    repetitions = len(table.table("repetition") or {}) if rounds else 1
+    tested = table.missing()["inner"]
+    facts |= {"outer_folds": outer, "tested_outside": tested}
+    bad = []
+    if table.rows() != samples * outer // max(1, repetitions):
+        bad.append("not every sample has a place in every outer fold")
+    if tested != samples:
+        bad.append(f"{counted(tested, 'test')} in the outer loop of {counted(samples, 'sample')}")
+    return bad
 
 
 @control(

@@ -44,6 +44,7 @@ class Inquiry:
     artefacts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     annotations: SplitRows | None = None
     folds: SplitRows | None = None
+    reference: SplitRows | None = None
     fold_tables: Mapping[str, SplitRows] = field(default_factory=dict)
     latencies: Mapping[str, SplitRows] = field(default_factory=dict)
     assessments: Mapping[tuple[str, str], Assessment] = field(default_factory=dict)

@@ -45,7 +45,7 @@ def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
     "CHK-TUNE-PARITY",
     looks_for="models that were tuned much harder than others",
     clause=TS4213("5.3.10"),
-    passes_when="no model had more than twice the trials of another",
+    passes_when="no model had more than twice the trials or the searched hyperparameters of another",
 )
 def parity(q: Inquiry) -> Iterator[Outcome]:
     """Models were tuned with like effort."""
@@ -55,9 +55,13 @@ def parity(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says=f"no trials are stated for {listed(lacking) or 'any model'}")
         return
     counts = [trials[name] for name in models]
-    unequal = max(counts) > PARITY * max(1, min(counts))
-    said = f"trials: {', '.join(f'{name} {trials[name]:,}' for name in models)}"
-    facts = {"trials": {name: trials[name] for name in models}}
+    searched = {
+        name: sum(bool(h.searched) for h in (one.hyperparameters or {}).values()) for name, one in models.items()
+    }
+    wide = list(searched.values())
+    unequal = max(counts) > PARITY * max(1, min(counts)) or max(wide) > PARITY * max(1, min(wide))
+    said = "trials: " + ", ".join(f"{name} {trials[name]:,} over {searched[name]} searched" for name in models)
+    facts = {"trials": {name: trials[name] for name in models}, "searched": searched}
     yield Outcome(verdict="suspect" if unequal else "pass", says=said, facts=facts, thresholds={"ratio": PARITY})
 
 

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from assay.assess.controls.association import associated
+from assay.assess.controls.association import associated, quantile_cells
 from assay.assess.controls.data import guessed_by
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from assay.tally.splits import SplitRows
 
 LEVEL: Final = 0.95
-BINS: Final = 20
-"""Parts of equal size into which a numeric feature is cut for the guess "majority class of this part"."""
 CLASSES: Final = 50
 """Classes up to which each is set against the rest."""
 CODES: Final = 20
@@ -110,9 +106,7 @@ def _by_numbers(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
         if ends[0] > found.get("auroc", 0.0):
             found = dict(zip(("auroc", "auroc_low", "auroc_high"), ends, strict=True))
             found |= {"auroc_of": labels[code], "interval": method}
-    cuts = np.unique(np.quantile(x, np.linspace(0, 1, BINS + 1)[1:-1]))
-    part, n = np.unique(np.stack([np.searchsorted(cuts, x), y]), axis=1, return_counts=True)
-    cells = {(int(a), int(b)): int(c) for (a, b), c in zip(part.T, n, strict=True)}
+    cells = quantile_cells(x, y)
     return found | _guess(cells, len(labels))
 
 
@@ -131,6 +125,6 @@ def _by_levels(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
     return strength | _guess(cells, len({label for _, label in cells}))
 
 
-def _guess(cells: dict[tuple[Any, ...], int], classes: int) -> dict[str, float]:
+def _guess(cells: Mapping[tuple[Any, ...], int], classes: int) -> dict[str, float]:
     excess, low = guessed_by(cells)
     return {"alone": excess + 1 / classes, "alone_low": low + 1 / classes}

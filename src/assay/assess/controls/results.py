@@ -6,12 +6,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import TS4213
+from assay.inference.mcnemar import by_size
+from assay.inference.proportion import wilson
+from assay.tally.outcomes import Outcomes
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.inference.findings import Finding
 
 TABLE_A1: Final = ((400, 150, 14), (23, 3800, 144), (13, 355, 65))
 """Table A.1 of the standard, predictions down; with the printed counts of Table A.2 for classes A, B and C."""
@@ -82,7 +89,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     "CHK-BASELINE",
     looks_for="values no better than a guess, and trivial guesses as the only comparison",
     clause=TS4213("5.3.13"),
-    passes_when="baselines are computed; `beats`: accuracy lies above the largest class; `comparator`: there is one",
+    passes_when="baselines are there; `beats`: a test puts accuracy above the largest class; `comparator`: one exists",
     scope="assessment",
 )
 def baseline(q: Inquiry) -> Iterator[Outcome]:
@@ -97,13 +104,27 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
     )
     yield Outcome(verdict="pass", says=f"accuracy of trivial guesses: {shown}", facts=values)
     accuracy, largest = q.assessment["accuracy"], values["no_information_rate"]
-    facts = {"accuracy": accuracy.value, "low": accuracy.low, "high": accuracy.high, "largest_class": largest}
-    if accuracy.value is None or largest is None or accuracy.low is None or accuracy.high is None:
-        yield Outcome(part="beats", verdict="no-evidence", says="accuracy has no interval here", facts=facts)
+    facts: dict[str, object] = {
+        "accuracy": accuracy.value,
+        "low": accuracy.low,
+        "high": accuracy.high,
+        "largest_class": largest,
+    }
+    if accuracy.value is None or largest is None:
+        yield Outcome(part="beats", verdict="no-evidence", says="accuracy has no value here", facts=facts)
+    elif q.assessment.confusion.weighted:
+        yield Outcome(part="beats", verdict="no-evidence", says="rows are weighted, so no row is a row", facts=facts)
     else:
-        above, below = accuracy.low > largest, accuracy.high < largest
+        found = _against_majority(q.assessment)
+        gap, interval = found.effect.value, found.effect.interval
+        facts |= {"test": found.test, "p": found.p, "difference": gap if isinstance(gap, float) else None}
+        facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
+        above, below = bool(found.significant and gap > 0), bool(found.significant and gap < 0)  # type: ignore[operator]
         word = "above" if above else "below" if below else "not told apart from"
-        said = f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
+        said = (
+            f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
+            f" ({found.title}: {found.effect}, p {figure(found.p or 0.0)})"
+        )
         verdict = "pass" if above else "fail" if below else "suspect"
         yield Outcome(part="beats", verdict=verdict, says=said, facts=facts)  # type: ignore[arg-type]  # one of three
     others = [
@@ -115,6 +136,22 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
         says=f"compared with {listed(others)}" if others else "trivial guesses are the only comparison",
         facts={"comparators": others},
     )
+
+
+def _against_majority(model: Assessment) -> Finding:
+    """McNemar's test of the model against always calling the largest class: both answer every row."""
+    found = model.confusion.multiclass()
+    sizes, hits = [int(n) for n in found.actual], [int(n) for n in found.hits]
+    most = sizes.index(max(sizes))
+    right = sum(hits)
+    table = Outcomes(
+        both=hits[most],
+        only_a=right - hits[most],
+        only_b=sizes[most] - hits[most],
+        neither=sum(sizes) - right - sizes[most] + hits[most],
+        models=("the model", "the largest class"),
+    )
+    return by_size(table, model.settings.wanted.level)
 
 
 @control(
@@ -135,7 +172,8 @@ def coverage(q: Inquiry) -> Iterator[Outcome]:
         levels = q.assessment.grouped.factors.get(one.column, {})
         rows = next((tally.rows for level, tally in levels.items() if str(level) == str(one.level)), 0)
         name = f"{one.column} = {one.level}"
-        sizes[name] = {"rows": rows, "wanted": one.minimum}
+        low, high = wilson(rows // 2, rows, q.plan.intervals.level) if rows else (0.0, 1.0)
+        sizes[name] = {"rows": rows, "wanted": one.minimum, "half_width_of_a_share": (high - low) / 2}
         if rows < one.minimum:
             small.append(f"{name}: {counted(rows, 'row')} of {one.minimum}")
     said = f"too few rows in {'; '.join(small)}" if small else f"{counted(len(strata), 'stratum', 'strata')} covered"

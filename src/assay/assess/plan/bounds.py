@@ -40,3 +40,6 @@ class Thresholds(Section):
     picture_distance: Annotated[int, Field(strict=True, ge=0, le=32)] = says(
         "Bits of 64 in which like pictures differ at most.", 4, default=4
     )
+    distance: Share = says(
+        "Gap between the distributions of a feature (Kolmogorov-Smirnov) that counts.", 0.1, default=0.1
+    )

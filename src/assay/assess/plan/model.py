@@ -212,6 +212,7 @@ class Population(Section):
     classes: dict[str, Share] | None = says("Share of each class; they sum to 1.", {"healthy": 0.9, "disease": 0.1})
     source: Text | None = says("Where the shares come from.", "National registry 2024")
     absent: Text | None = says("Why no reference is known.", "No registry exists.")
+    sample: Place | None = says("File with the features of a reference sample.", "registry.csv")
 
 
 class Bias(Section):

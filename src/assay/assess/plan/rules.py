@@ -279,6 +279,7 @@ def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     for name, one in _tables(document, "models"):
         named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact", "folds", "latencies")]
     named += [(("tuning", key), _table(document, "tuning").get(key)) for key in ("ledger", "folds")]
+    named.append((("population", "sample"), _table(document, "population").get("sample")))
     named.append((("ground_truth", "annotations"), _table(document, "ground_truth").get("annotations")))
     for path, place in named:
         if not isinstance(place, str):
