@@ -149,9 +149,10 @@ def power(q: Inquiry) -> Iterator[Outcome]:
         if first is None or least is None:
             yield Outcome(verdict="no-evidence", says=f"{split}: what could have been shown has no value")
             return
-        facts[split] = {"test": first.test, "rows": first.n, "detectable": least, "power": POWER, "level": first.level}
-        facts[split] |= _planned(q, split, one, wanted)
-        shown.append(f"{split}: {figure(least)} with {counted(first.n, 'row')}")
+        about = first.about or "the values"
+        facts[split] = {"test": first.test, "about": about, "rows": first.n, "detectable": least, "power": POWER}
+        facts[split] |= {"level": first.level} | (_planned(q, split, one, wanted) if about == "accuracy" else {})
+        shown.append(f"{split}: {figure(least)} of {about.replace('_', ' ')} with {counted(first.n, 'row')}")
         if wanted is not None and least > wanted:
             weak.append(split)
     said = f"a difference found four times in five: {phrases(shown)}"

@@ -332,7 +332,7 @@ class Tests(Section):
     correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
         "Correction of a family of tests.", "holm"
     )
-    difference: Share | None = says("Smallest difference of accuracies that matters.", 0.05)
+    difference: Share | None = says("Smallest difference of the measure that leads the comparison that matters.", 0.05)
     none: Text | None = says("Why no test is made.", "One model, no comparison is claimed.")
 
 
