@@ -19,11 +19,13 @@ from assay.assess.pairing import (
     Paired,
     apart,
     by_model,
+    by_own_ids,
     channels,
     demand_complete,
     demand_one_kind,
     demand_two,
     demand_values,
+    named,
     together,
 )
 from assay.assess.questions import of_groups, of_labels, of_scores, of_values
@@ -62,7 +64,7 @@ CLASS_MEASURES: Final = ("f1_macro", "matthews_corrcoef")
 
 
 def compare(
-    *,
+    *tables: object,
     truth: object = None,
     predicted: object = None,
     score: object = None,
@@ -100,8 +102,8 @@ def compare(
 ) -> Comparison:
     """Two models or more on the same test data: the admissible test, its effect with an interval, corrected p values.
 
-    Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. With data={"A": ..., "B": ...},
-    one table a model, rows are matched by id.
+    Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. Tables of their own, compare(a, b)
+    or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
@@ -150,6 +152,9 @@ def compare(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
         pairing=pairing, reading=reading,
     )  # fmt: skip
+    data = named(tables, data)
+    if isinstance(id, Mapping):
+        data, given = by_own_ids(data, given)
     paired = apart(data, given) if isinstance(data, Mapping) and not _is_table(data) else together(data, given)
     return _compared(paired, asked, labels, positive, measures, spelled=spelled)
 

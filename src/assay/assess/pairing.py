@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.errors import PlanError, RowsError
@@ -202,6 +204,55 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
 def _own(given: object, model: str) -> object:
     """The column of one model, where each names its own."""
     return given[model] if isinstance(given, Mapping) and model in given else given
+
+
+def named(tables: Sequence[object], data: object) -> object:
+    """Tables given one after the other, by the name of their file, or as A, B, C."""
+    if not tables:
+        return data
+    if data is not None:
+        raise PlanError("role-clash", "tables are given twice", where="data", fix="leave data= out, or the tables")
+    files = [isinstance(one, (str, os.PathLike)) for one in tables]
+    letters = string.ascii_uppercase
+    names = [
+        PurePath(os.fspath(cast("str", one))).stem if file else letters[i % len(letters)]
+        for i, (one, file) in enumerate(zip(tables, files, strict=True))
+    ]
+    if len(set(names)) != len(names):
+        raise PlanError(
+            "role-clash",
+            "two tables have the same name",
+            found=listed(names),
+            fix='name them: data={"A": ..., "B": ...}',
+        )
+    return dict(zip(names, tables, strict=True))
+
+
+def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
+    """Columns of every model with ids of their own, as one table a model."""
+    roles = {"truth": given.truth, "predicted": given.predicted, "score": given.score, "id": given.id}
+    roles |= {"subject": given.subject, "weight": given.weight}
+    roles = {role: columns for role, columns in roles.items() if columns is not None}
+    single = [role for role, columns in roles.items() if not isinstance(columns, Mapping)]
+    if data is not None or single:
+        raise PlanError(
+            "comparison-needs",
+            f"every model has ids of its own, but not {listed(single) if single else 'columns of its own'}",
+            fix='give truth={"A": ..., "B": ...} as well: each column in the order of its ids',
+        )
+    by = {role: by_model(columns, role) for role, columns in roles.items()}
+    models = list(by["id"])
+    for role, columns in by.items():
+        if list(columns) != models:
+            raise PlanError(
+                "comparison-needs",
+                f"id and {role} are of different models",
+                found=f"{listed(models)} and {listed(columns)}",
+                fix="give every column of every model, in one order",
+            )
+    names = {role: role for role in by}
+    tables = {model: {role: columns[model] for role, columns in by.items()} for model in models}
+    return tables, replace(given, **cast("dict[str, Any]", names))
 
 
 def by_model(given: object, role: str) -> dict[str, object]:

@@ -308,7 +308,7 @@ def test_accuracy_of_unbalanced_classes_is_no_basis_for_a_choice_and_says_so_eve
     refused = c.record["answers"][2]["refused"][0]
     assert (refused["test"], refused["hard"]) == ("accuracy", False)
     assert c.ranking[0].measure == "balanced_accuracy"
-    assert "balanced accuracy of A" in str(c).splitlines()[3]
+    assert "Balanced accuracy of A" in str(c).splitlines()[3]
     told = [str(c), *(c.report(tmp_path / f"c.{kind}").read_text() for kind in ("html", "md", "json"))]
     assert all("must not decide (6.2.3)" in re.sub(r"\s+", " ", text).replace("\\", "") for text in told)
     assert dict(assay.load(c.save(tmp_path / "c.json")).record) == dict(c.record)
@@ -325,3 +325,29 @@ def test_measures_asked_for_of_three_models_are_compared_by_pairs():
     c = assay.compare(truth=Y, predicted={"A": A, "B": B, "C": A[::-1]}, measures=["f1"], draws=199)
     assert [one.models for one in c.findings if one.about == "f1"] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert {one.adjusted.of for one in c.findings if one.about == "f1"} == {3}
+
+
+def test_tables_and_columns_in_memory_are_matched_by_id():
+    order = np.random.default_rng(5).permutation(N)
+    ids = np.array([f"r{i}" for i in range(N)])
+    one = {"id": ids, "y": Y, "p": A, "s": SA}
+    two = {"id": ids[order], "y": Y[order], "p": B[order], "s": SB[order]}
+    roles = {"truth": "y", "predicted": "p", "score": "s", "id": "id"}
+    want = whole()
+    for frame in (dict, pd.DataFrame, pl.DataFrame):
+        found = assay.compare(frame(one), frame(two), **roles)
+        assert found.models == ("A", "B")
+        assert found.record["findings"] == want.record["findings"]
+        assert found.record["test_data"]["pairing"] == "by id"
+    columns = {role: {"A": one[name], "B": two[name]} for role, name in roles.items()}
+    assert assay.compare(**columns).record["findings"] == want.record["findings"]
+    wrong = columns["id"] | {"B": np.r_[["r0"], ids[order][1:]]}
+    with pytest.raises(assay.RowsError):
+        assay.compare(**columns | {"id": wrong})
+    for change in ({"truth": Y}, {"data": one}, {"score": {"B": SB, "A": SA}}):
+        with pytest.raises(assay.PlanError):
+            assay.compare(**columns | change)
+    with pytest.raises(assay.PlanError, match="twice"):
+        assay.compare(one, two, data={"A": one, "B": two}, **roles)
+    with pytest.raises(assay.PlanError, match="same name"):
+        assay.compare("x/m.csv", "y/m.csv", **roles)
