@@ -70,7 +70,10 @@ def measured(figures: list[dict]) -> str:
     from importlib.metadata import version
 
     tools = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
-    sizes = {f["k"]: f["tables"] for f in figures if f["tables"]}
+    sizes: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for f in figures:
+        if f["tables"]:
+            sizes[f["k"], f["tables"]].add(f["n"])
     lines = [
         "```sh",
         "python bench/coverage.py",
@@ -84,10 +87,11 @@ def measured(figures: list[dict]) -> str:
         "| any, for accuracy | all | every number of right rows, by its chance | none |",
         "| 2, up to 50 rows | 12 | all that a truth gives with a chance above 1e-9 | none |",
     ]
-    for k, tables in sorted(sizes.items()):
+    for (k, tables), rows in sorted(sizes.items()):
         truths = len({f["truth"] for f in figures if f["k"] == k})
         error = 100 * np.sqrt(0.95 * 0.05 / tables)
-        lines.append(f"| {k}{', more than 50 rows' if k == 2 else ''} | {truths} | {tables:,} | {error:.1f} points |")
+        which = f", {' or '.join(f'{n:,}' for n in sorted(rows))} rows"
+        lines.append(f"| {k}{which} | {truths} | {tables:,} | {error:.1f} points |")
     lines += [
         "",
         "The truths of two classes are all pairs of a prevalence (0.02, 0.1, 0.3, 0.5) and a recall with a specificity (0.95 and 0.98, 0.8 and 0.9, 0.6 and 0.7).",
