@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of scores as small static SVG: ROC, precision-recall, reliability, decision curve, histogram."""
+"""Charts of scores as small static SVG: ROC, precision-recall, gains, lift, reliability, decisions, histogram."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
 from assay.report import scoresentences as sentences
 from assay.report.calibrating import Bin, Decision, Histogram
-from assay.report.figures import Axis, step_of
+from assay.report.figures import Axis, _near, _tick, step_of
 from assay.report.labels import fitted
 from assay.report.scoring import Curve, Ends, Place
 from assay.report.shades import LIGHT
@@ -23,6 +24,8 @@ COLOURS: Final = {"ln": LIGHT.blue, "ln2": LIGHT.orange, "rf": "currentColor"}
 """Where no style sheet speaks, as on paper."""
 WIDE: Final = 34
 """Cells of a class name above its chart."""
+UNSEEN: Final = 0.2
+"""Pixels by which a drawn line may leave its points."""
 UNIT: Final = Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
@@ -120,6 +123,38 @@ def decision(curve: Decision, label: str = "") -> str:
         across=("threshold probability", across),
         up=("net benefit", up),
         head=fitted(label, WIDE) if label else "",
+    )
+
+
+def gains(curve: Curve) -> str:
+    """The share of positives found over the share of rows called, between chance and a perfect order."""
+    points = [(called, found) for called, found, _ in curve.gains]
+    body = [
+        _line([(0, 0), (1, 1)], UNIT, UNIT, "rf"),
+        _line([(0, 0), (curve.prevalence, 1), (1, 1)], UNIT, UNIT, "ln2"),
+        _line(points, UNIT, UNIT, "ln"),
+    ]
+    return _plane(
+        sentences.GAINS,
+        sentences.gains_described(curve.gain_rows, curve.label),
+        "".join(body),
+        across=("share of rows called positive", UNIT),
+        up=("share of positives found", UNIT),
+    )
+
+
+def lift(curve: Curve) -> str:
+    """How many times as many positives a call finds as calling at random would, over the share of rows called."""
+    points = [(called, times) for called, _, times in curve.gains if called]
+    top = max((y for _, y in points), default=1.0)
+    up = _axis(0.0, max(top, 1.0))
+    body = [_line([(0, 1), (1, 1)], UNIT, up, "rf"), _line(points, UNIT, up, "ln")]
+    return _plane(
+        sentences.LIFT,
+        sentences.lift_described(curve.gain_rows, curve.label),
+        "".join(body),
+        across=("share of rows called positive", UNIT),
+        up=("lift", up),
     )
 
 
@@ -259,12 +294,37 @@ def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]
 
 
 def _path(points: Sequence[tuple[str, str]]) -> str:
-    """A path without points that fall on the one before."""
-    kept: list[tuple[str, str]] = []
-    for point in points:
-        if not kept or point != kept[-1]:
-            kept.append(point)
-    return "".join(f"{'L' if i else 'M'}{x} {y}" for i, (x, y) in enumerate(kept))
+    """A path without what nobody sees: points on a straight line, to a fifth of a pixel; steps are written short."""
+    kept = _straightened([(float(x), float(y)) for x, y in points])
+    path, before = "", (math.nan, math.nan)
+    for at in kept:
+        x, y = (_near(one) for one in at)
+        on = f"V{y}" if at[0] == before[0] else f"H{x}" if at[1] == before[1] else f"L{x} {y}"
+        path += on if path else f"M{x} {y}"
+        before = at
+    return path
+
+
+def _straightened(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The fewest of some points, both ends among them, whose line passes no other point by more than UNSEEN."""
+    kept, stack = {0, len(points) - 1}, [(0, len(points) - 1)]
+    while stack:
+        a, b = stack.pop()
+        away = [(_away(points[i], points[a], points[b]), i) for i in range(a + 1, b)]
+        if away and max(away)[0] > UNSEEN:
+            middle = max(away)[1]
+            kept.add(middle)
+            stack += [(a, middle), (middle, b)]
+    return [points[i] for i in sorted(kept) if 0 <= i < len(points)]
+
+
+def _away(point: tuple[float, float], a: tuple[float, float], b: tuple[float, float]) -> float:
+    """How far a point is from the line between two others."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = math.hypot(dx, dy)
+    if not length:
+        return math.hypot(point[0] - a[0], point[1] - a[1])
+    return abs(dy * (point[0] - a[0]) - dx * (point[1] - a[1])) / length
 
 
 def _mark(x: float, y: float, name: str) -> str:
@@ -278,11 +338,3 @@ def _x(value: float, across: Axis) -> str:
 
 def _y(value: float, up: Axis) -> str:
     return _near(TOP + SIDE - up.at(value, 0, SIDE))
-
-
-def _near(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
-
-
-def _tick(value: float) -> str:
-    return f"{round(value, 6):g}"

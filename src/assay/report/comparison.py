@@ -12,6 +12,7 @@ from assay.core.text import counted, figure, visible
 from assay.inference.tails import shown as p_shown
 from assay.report import background, sentences
 from assay.report.entries import prose, real
+from assay.report.verdicts import Standing, Verdicts, standing, verdicts
 
 POINTS: Final = 100
 RIGHT: Final = "both right"
@@ -87,13 +88,16 @@ class Document:
     errata: tuple[background.Choice, ...]
     environment: tuple[tuple[str, str], ...]
     digests: tuple[tuple[str, str], ...]
+    verdicts: Verdicts | None
+    standing: tuple[Standing, ...]
+    remarks: tuple[()] = ()
 
 
 def read(record: Record) -> Document:
     """The document of a Record of the kind comparison."""
     models = [visible(m) for m in record["models"]]
     findings = tuple(_told(one) for one in record["findings"])
-    shown = [sentences.percent(float(record["plan"]["level"]))]
+    decided = verdicts(record)
     return Document(
         title=f"{' against '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}",  # noqa: PLR2004
         kind=f"comparison of {counted(len(models), 'model')}",
@@ -106,12 +110,14 @@ def read(record: Record) -> Document:
         estimates=tuple(_estimates(record)),
         measures=tuple(dict.fromkeys(visible(one["measure"]) for one in record["estimates"])),
         ranks=_ranks(record),
-        level=shown[0],
+        level=sentences.percent(float(record["plan"]["level"])),
         rows=prose(sentences.rows_equation(record["rows"])),
         notes=tuple(prose(note) for note in record.get("notes", ())),
         errata=tuple(background.choices(record)),
         environment=tuple(background.environment(record)),
         digests=tuple(_digests(record)),
+        verdicts=decided,
+        standing=standing(decided, None),
     )
 
 

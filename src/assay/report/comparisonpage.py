@@ -3,22 +3,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from html import escape
-from importlib.resources import files
-from typing import TYPE_CHECKING, Final
-
-from markupsafe import Markup
+from typing import Final
 
 from assay.assess.record import Record
 from assay.report import markdown
 from assay.report.comparison import Document, Told, read
 from assay.report.comparisonfigures import critical_difference, differences
-from assay.report.html import _coded, policy, stylesheet, version
+from assay.report.html import drawn, framed
 from assay.report.labels import fitted, wrapped
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 WIDEST: Final = 100
 NAME: Final = 24
@@ -27,31 +20,28 @@ NAME: Final = 24
 def render(record: Record) -> str:
     """The whole page."""
     document = read(record)
-    style = stylesheet()
-    return _template().render(
-        d=document,
-        style=Markup(style),  # noqa: S704  our own file
-        policy=policy(style),
-        version=version(),
-        forest=Markup(differences(document.findings, document.level)),  # noqa: S704  escaped there
-        ranks=Markup(critical_difference(document.ranks)) if document.ranks else "",  # noqa: S704  escaped there
-        coded=_coded,
+    return framed(
+        "comparison.html",
+        document,
+        sections=_sections(document),
+        forest=drawn(differences(document.findings, document.level)),
+        ranks=drawn(critical_difference(document.ranks)) if document.ranks else "",
     )
 
 
-@cache
-def _template() -> Template:
-    from jinja2 import DictLoader, Environment, StrictUndefined
-
-    text = files("assay.report").joinpath("comparison.html").read_text(encoding="utf-8")
-    place = Environment(
-        loader=DictLoader({"comparison.html": text}),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return place.get_template("comparison.html")
+def _sections(document: Document) -> list[tuple[str, str]]:
+    every = [
+        ("decisions", "Decisions", document.verdicts),
+        ("findings", "What was found", document.findings),
+        ("ranks", "Mean ranks", document.ranks),
+        ("ranking", "Ranking", True),
+        ("right", "Who is right where", document.right),
+        ("values", "Each model by itself", document.estimates),
+        ("details", "Every finding", document.findings),
+        ("choices", "Why these tests", True),
+        ("rows", "Row accounting", True),
+    ]
+    return [(id_, name) for id_, name, there in every if there]
 
 
 def notebook(record: Record) -> str:
@@ -82,6 +72,7 @@ def as_markdown(record: Record) -> str:
     ]
     parts = [
         [f"# {prose(d.title)}", "", prose(d.opening)],
+        markdown.decided(d.verdicts) if d.verdicts else [],
         ["## What was found", "", *(f"- {one.mark} {prose(one.sentence)}{_more(one)}" for one in d.findings)],
         ["## Every finding", "", *table(head, rows, align="lllrrrr")] if d.findings else [],
         [

@@ -9,6 +9,7 @@ from assay.report.blocks import Block, Json, bullets, heading, panels, says, tab
 from assay.report.comparison import Document, Told
 from assay.report.comparisonfigures import critical_difference, differences
 from assay.report.printable import breakable
+from assay.report.statementpaper import decisions, standing
 
 
 def facts(document: Document) -> Mapping[str, Json]:
@@ -16,6 +17,7 @@ def facts(document: Document) -> Mapping[str, Json]:
     return {
         "title": breakable(document.title),
         "kind": document.kind,
+        "standing": standing(document.standing),
         "opening": breakable(document.opening),
         "remarks": [],
         "facts": [[name, breakable(value)] for name, value in document.facts],
@@ -26,6 +28,7 @@ def facts(document: Document) -> Mapping[str, Json]:
 def sections(document: Document) -> list[Json]:
     """The sections, each with a title and blocks."""
     every: list[tuple[str, Iterable[Block]]] = [
+        ("Decisions", decisions(document.verdicts)),
         ("What was found", _found(document)),
         ("Ranking", _ranking(document)),
         ("Who is right where", _right(document)),

@@ -15,9 +15,10 @@ from assay.report.background import Choice
 from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
 from assay.report.entries import About, Entry, about, amount, entry, prose
 from assay.report.scoring import Scoring, read_scores
+from assay.report.sources import Sources, sources
 from assay.report.spread import Spread, spreads
 from assay.report.statement import Statement, statement
-from assay.report.verdicts import Verdicts, verdicts
+from assay.report.verdicts import Standing, Verdicts, standing, verdicts
 
 HEADLINE: Final = {
     "binary": (
@@ -48,6 +49,9 @@ OF_SCORES: Final = {
 """Headlines that are there where scores are."""
 NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
 """Headlines that depend on how common a class is, which differs between groups by itself."""
+NOT_CHARTED: Final = ("matthews_corrcoef", "cohen_kappa", "f1_weighted")
+"""Headlines that say of a group what others say more plainly."""
+MOST_CHARTS: Final = 6
 BASELINE: Final = "no_information_rate"
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
 OF_CLASS: Final = ("precision", "recall", "f1")
@@ -107,6 +111,12 @@ class Factor:
     hidden: int
     spreads: tuple[Spread, ...]
 
+    @property
+    def charted(self) -> tuple[int, ...]:
+        """Places of the measures that get a chart; the table has them all."""
+        wanted = [i for i, one in enumerate(self.columns) if one.measure not in NOT_CHARTED]
+        return tuple(wanted[-MOST_CHARTS:]) or tuple(range(len(self.columns)))[:MOST_CHARTS]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AverageRow:
@@ -157,8 +167,10 @@ class Document:
     environment: tuple[tuple[str, str], ...]
     digests: tuple[tuple[str, str], ...]
     glossary: tuple[About, ...]
+    sources: Sources
     statement: Statement | None
     verdicts: Verdicts | None
+    standing: tuple[Standing, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +194,7 @@ def read(record: Record) -> Document:
     factors = tuple(_factors(record, found, [one for one in headline if one.about.measure not in NOT_BY_GROUP]))
     undefined = tuple(one for one in whole.values() if not one.defined)
     families = _families(whole.values())
+    stated, decided = statement(record), verdicts(record)
     return Document(
         title=background.title(record),
         kind=sentences.kind(str(record["task"]), len(tally.labels)),
@@ -213,8 +226,10 @@ def read(record: Record) -> Document:
         environment=tuple(background.environment(record)),
         digests=tuple(background.digests(record)),
         glossary=_glossary(whole.values(), classes),
-        statement=statement(record),
-        verdicts=verdicts(record),
+        sources=sources(record),
+        statement=stated,
+        verdicts=decided,
+        standing=standing(decided, stated),
     )
 
 

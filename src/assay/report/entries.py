@@ -42,11 +42,6 @@ class About:
     average: str = ""
     errata: tuple[str, ...] = ()
 
-    @property
-    def anchor(self) -> str:
-        """Where the glossary speaks of it; a name typed with parameters has none of its own."""
-        return f"about-{self.measure}" if self.measure.isidentifier() else ""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError
@@ -13,15 +15,17 @@ from importlib.metadata import version as version_of
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from assay.assess.record import Record
-from assay.report import scoresentences, sentences, shades
+from assay.report import scoresentences, sentences, shades, verdicts
 from assay.report.document import Classes, Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.figures import Point, axis, bar, forest
+from assay.report.formulas import mathml
 from assay.report.scoring import Scoring
 from assay.report.statement import LIMITS
+from assay.report.timelines import timeline
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -33,6 +37,21 @@ TILTED: Final = 7
 """More columns than this, or a long name, and the heads of the matrix stand upright."""
 DENSE: Final = 15
 LONG: Final = 12
+_STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|ln2|bd|mk|ct|up|dn|hs)")[^>]*>')
+"""Start tags of charts whose colours the style sheet sets."""
+_SAID: Final = re.compile(
+    r' (?:xmlns|font-family|width(?=="\d+" h)|height(?=="\d+" f)|(?:stroke|fill)(?:-opacity)?)="(?!none")[^"]*"'
+    r'| font-size="10.5"'
+)
+"""What they need not say: a style sheet does, or the view box."""
+
+
+STYLE, POLICY = "\0style", "\0policy"
+"""Stand where style and policy go, until it is known which rules the page uses; no text from outside has a NUL."""
+_CLASSES: Final = re.compile(r'class="([^"]*)"')
+_RULE: Final = re.compile(r"([^{}@]+)\{([^{}]*)\}")
+_SELECTOR: Final = re.compile(r"(?:[^,(]|\([^)]*\))+")
+_CLASS: Final = re.compile(r"\.([A-Za-z][\w-]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +66,65 @@ class Plots:
 def render(record: Record) -> str:
     """The whole page."""
     document = read(record)
-    style = stylesheet()
     moves = document.scoring is not None and document.scoring.now is not None and bool(document.scoring.curves)
-    script = slider() if moves else ""
-    return _template().render(
-        d=document,
-        s=sentences,
-        w=scoresentences,
-        style=Markup(style),  # noqa: S704  our own file
-        script=Markup(script),  # noqa: S704  our own file
-        policy=policy(style, script),
-        charts=_charts(document.scoring),
-        version=version(),
+    return framed(
+        "assessment.html",
+        document,
+        script=slider() if moves else "",
         sections=_sections(document),
+        w=scoresentences,
+        charts=_charts(document.scoring),
+        timeline=drawn(timeline(document.sources.splits)),
         matrix_class=_matrix_class(document.matrix.labels),
         class_plots=_class_plots(document.classes),
         factors=[(factor, _factor_plots(factor)) for factor in document.factors if factor.levels],
         bar=lambda one: _bar(one, document),
+        formula=_formula,
+        place={one.measure: f"g{i}" for i, one in enumerate(document.glossary)},
         shade=_shade,
-        coded=_coded,
         limits=LIMITS,
     )
+
+
+def framed(name: str, document: object, *, script: str = "", **more: object) -> str:
+    """A page of ours by the name of its template: what every page has, and of the style what this one uses."""
+    page = template(name).render(
+        d=document,
+        s=sentences,
+        v=verdicts,
+        style=Markup(STYLE),  # noqa: S704  our own text
+        script=Markup(script),  # noqa: S704  our own file
+        policy=POLICY,
+        version=version(),
+        coded=_coded,
+        **more,
+    )
+    used = {one for names in _CLASSES.findall(page) for one in names.split()}
+    style = worn(stylesheet(), used)
+    return page.replace(POLICY, str(escape(policy(style, script))), 1).replace(STYLE, style, 1)
+
+
+def worn(style: str, used: AbstractSet[str]) -> str:
+    """The rules of a style sheet that can apply where only some classes are used.
+
+    >>> worn(".a{x:1}.b,p{x:2}@media print{.b .a{x:3}}", {"a"})
+    '.a{x:1}p{x:2}@media print{}'
+    """
+
+    def kept(rule: re.Match[str]) -> str:
+        selectors = [one for one in _SELECTOR.findall(rule[1]) if set(_CLASS.findall(one)) <= used]
+        return f"{','.join(selectors)}{{{rule[2]}}}" if selectors else ""
+
+    return _RULE.sub(kept, style)
+
+
+def drawn(svg: str) -> Markup:
+    """A chart for a page: what the style sheet says anyway is left out, because a page holds dozens of charts."""
+    return Markup(_STYLED.sub(_bare, svg))  # noqa: S704  escaped where it was drawn
+
+
+def _bare(found: re.Match[str]) -> str:
+    return _SAID.sub("", found.group())
 
 
 def policy(style: str, script: str = "") -> str:
@@ -111,18 +168,18 @@ def version() -> str:
 
 
 @cache
-def _template() -> Template:
-    from jinja2 import DictLoader, Environment, StrictUndefined
+def template(name: str) -> Template:
+    """A template of the folder `pages`."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    text = files("assay.report").joinpath("page.html").read_text(encoding="utf-8")
     place = Environment(
-        loader=DictLoader({"page.html": text}),
+        loader=PackageLoader("assay.report", "pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return place.get_template("page.html")
+    return place.get_template(name)
 
 
 def _sections(document: Document) -> list[tuple[str, str]]:
@@ -137,8 +194,8 @@ def _sections(document: Document) -> list[tuple[str, str]]:
         ("groups", "Group by group", document.factors),
         ("conformity", "Conformity", document.statement),
         ("controls", "Controls", document.statement),
-        ("rows", "Row accounting", True),
-        ("notes", "Notes", document.notes),
+        ("plan", "The plan", document.statement),
+        ("data", document.sources.title, True),
         ("method", "How it was computed", True),
     ]
     return [(id_, name) for id_, name, there in every if there]
@@ -162,8 +219,13 @@ def _coded(text: str) -> Markup:
     return Markup("").join(shown)
 
 
+def _formula(text: str) -> Markup:
+    """A formula as it is written by hand; as it was declared where that cannot be."""
+    return Markup(mathml(text)) or Markup("<code>{}</code>").format(text)  # noqa: S704  escaped there
+
+
 def _bar(one: Entry, document: Document) -> Markup:
-    return Markup(bar(one, document.baseline if one.about.measure == "accuracy" else None))  # noqa: S704  escaped there
+    return drawn(bar(one, document.baseline if one.about.measure == "accuracy" else None))
 
 
 def _plots(rows: Sequence[tuple[Point, ...]], *, by: str, wholes: Sequence[Entry | None], total: int) -> Plots:
@@ -173,7 +235,7 @@ def _plots(rows: Sequence[tuple[Point, ...]], *, by: str, wholes: Sequence[Entry
     for points, whole in zip(columns, wholes, strict=True):
         alike = [p.entry for column in columns for p in column if p.entry.about.span == points[0].entry.about.span]
         svg = forest(points, by=by, scale=axis(alike), whole=whole)
-        charts.append(Markup(svg))  # noqa: S704  escaped there
+        charts.append(drawn(svg))
     return Plots(charts=tuple(charts), shown=len(rows), cut=len(rows) < total)
 
 
@@ -189,6 +251,7 @@ class Charts:
     """Of several classes: the reliability of the largest probability of a row."""
     reliabilities: tuple[Markup, ...]
     decisions: tuple[Markup, ...]
+    gains: tuple[Markup, ...]
 
 
 def _charts(found: Scoring | None) -> Charts | None:
@@ -198,24 +261,19 @@ def _charts(found: Scoring | None) -> Charts | None:
 
     place = found.now.place if found.now is not None else None
     cut = found.now.value if found.now is not None else None
+    alone = len(found.curves) == 1 and bool(found.curves[0].gains)
     several = found.curves if len(found.curves) > 1 else ()
-    pairs = ((_inline(charts.roc(one, place)), _inline(charts.precision_recall(one, place))) for one in found.curves)
+    pairs = ((drawn(charts.roc(one, place)), drawn(charts.precision_recall(one, place))) for one in found.curves)
     return Charts(
         curves=tuple(pairs),
-        reliability=_inline(charts.reliability(found.bins)) if found.bins else None,
-        decision=_inline(charts.decision(found.decision)) if found.decision else None,
-        histogram=_inline(charts.histogram(found.histogram, cut)) if found.histogram else None,
-        top=_inline(charts.top_label(found.top)) if found.top else None,
-        reliabilities=tuple(_inline(charts.reliability(one.bins, one.label)) for one in several if one.bins),
-        decisions=tuple(_inline(charts.decision(one.decision, one.label)) for one in several if one.decision),
+        reliability=drawn(charts.reliability(found.bins)) if found.bins else None,
+        decision=drawn(charts.decision(found.decision)) if found.decision else None,
+        histogram=drawn(charts.histogram(found.histogram, cut)) if found.histogram else None,
+        top=drawn(charts.top_label(found.top)) if found.top else None,
+        reliabilities=tuple(drawn(charts.reliability(one.bins, one.label)) for one in several if one.bins),
+        decisions=tuple(drawn(charts.decision(one.decision, one.label)) for one in several if one.decision),
+        gains=tuple(drawn(draw(found.curves[0])) for draw in (charts.gains, charts.lift)) if alone else (),
     )
-
-
-def _inline(svg: str) -> Markup:
-    """A chart inside the page, which has its font and needs no name of its language."""
-    for spare in (' xmlns="http://www.w3.org/2000/svg"', ' font-family="system-ui, sans-serif"'):
-        svg = svg.replace(spare, "", 1)
-    return Markup(svg)  # noqa: S704  escaped there
 
 
 def _class_plots(classes: Classes | None) -> Plots:
@@ -227,8 +285,8 @@ def _class_plots(classes: Classes | None) -> Plots:
 
 def _factor_plots(factor: Factor) -> Plots:
     rows = [
-        tuple(Point(label=level.label, entry=one, small=level.small) for one in level.entries)
+        tuple(Point(label=level.label, entry=level.entries[i], small=level.small) for i in factor.charted)
         for level in factor.levels
         if level.plotted
     ]
-    return _plots(rows, by=factor.name, wholes=factor.whole, total=len(factor.levels))
+    return _plots(rows, by=factor.name, wholes=[factor.whole[i] for i in factor.charted], total=len(factor.levels))

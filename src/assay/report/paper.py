@@ -15,7 +15,8 @@ from assay.report.figures import Point, axis, bar, forest
 from assay.report.labels import fitted
 from assay.report.printable import breakable
 from assay.report.scorepaper import scores
-from assay.report.statementpaper import conformity, controls
+from assay.report.statementpaper import conformity, controls, decisions, standing
+from assay.report.timelines import timeline
 
 MANY_LEVELS: Final = 12
 """Beyond, a group gets charts of its first measures only; the table has them all."""
@@ -33,6 +34,7 @@ SHADES: Final = {name: (ground, text) for name, ground, text in shades.steps(sha
 def sections(document: Document) -> list[Json]:
     """The sections, each with a title and blocks."""
     every: list[tuple[str, Iterable[Block]]] = [
+        ("Decisions", decisions(document.verdicts)),
         (sentences.HEADLINE, _headline(document)),
         ("Confusion matrix", _matrix(document)),
         ("Scores and thresholds", scores(document)),
@@ -42,7 +44,7 @@ def sections(document: Document) -> list[Json]:
         ("Conformity", conformity(document.statement)),
         ("Controls", controls(document.statement)),
         ("All measures", _measures(document)),
-        ("Where every row went", _rows(document)),
+        (document.sources.title, _sources(document)),
         ("How it was computed", _method(document)),
         ("Readings of the sources", _errata(document)),
         ("Environment and digests", _environment(document)),
@@ -279,8 +281,27 @@ def _measure_row(one: Entry) -> list[Json]:
     ]
 
 
-def _rows(document: Document) -> Iterator[Block]:
+def _sources(document: Document) -> Iterator[Block]:
+    found = document.sources
     yield says(f"{document.rows}.")
+    if found.given:
+        yield terms(found.given)
+    drawn = timeline(found.splits)
+    if drawn:
+        yield {**panels([drawn], alt=sentences.TIMELINE), "wide": True}
+    if found.splits:
+        yield table(
+            "Every data set as it was counted",
+            ["data set", "rows", "classes", "from", "to", "missing"],
+            [
+                list(map(text, (one.name, one.rows, one.classes, one.begins or "–", one.ends or "–", one.missing)))
+                for one in found.splits
+            ],
+            widths=["l 1.4fr", "r auto", "l 3fr", "l 1.3fr", "l 1.3fr", "l 1fr"],
+        )
+    for part in found.said:
+        yield heading(part.name)
+        yield terms(part.pairs)
     if document.notes:
         yield heading("Notes")
         yield bullets(document.notes)
@@ -327,6 +348,7 @@ def facts(document: Document) -> Mapping[str, Json]:
     return {
         "title": breakable(document.title),
         "kind": document.kind + (f", positive class {document.positive}" if document.positive else ""),
+        "standing": standing(document.standing),
         "opening": breakable(document.opening),
         "remarks": [[one.sign, one.word, breakable(one.sentence)] for one in document.remarks],
         "facts": [[name, breakable(value)] for name, value in document.facts],

@@ -102,7 +102,9 @@ def _compiled(record: Record, document: Read, laid_out: Callable[[Read], dict[st
 
 
 def _verdict(record: Record) -> str:
-    return str(record.get("conformity", {}).get("overall", "")).removeprefix("conformity ")
+    """The state of conformity where no statement says it above."""
+    found = record.get("conformity", {})
+    return "" if found.get("rows") else str(found.get("overall", "")).removeprefix("conformity ")
 
 
 def _attached(record: Record) -> str:

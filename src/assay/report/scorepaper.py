@@ -37,6 +37,8 @@ def scores(document: Document) -> Iterator[Block]:
         drawn = [charts.roc(one, place), charts.precision_recall(one, place)]
         if i == 0 and found.histogram is not None:
             drawn.append(charts.histogram(found.histogram, found.now.value if found.now is not None else None))
+        if len(found.curves) == 1 and one.gains:
+            drawn += [charts.gains(one), charts.lift(one)]
         if i == 0 and found.bins:
             drawn.append(charts.reliability(found.bins))
         if i == 0 and found.decision is not None:
@@ -54,6 +56,13 @@ def scores(document: Document) -> Iterator[Block]:
             ),
             "small": True,
         }
+        if len(found.curves) == 1 and one.gain_rows:
+            yield table(
+                scoresentences.GAINS_TABLE,
+                scoresentences.GAINS_HEAD,
+                [list(map(text, row)) for row in one.gain_rows],
+                widths=["l 1fr", "r 1fr", "r 1fr"],
+            )
     if found.top:
         yield heading(scoresentences.TOP_LABEL)
         yield panels([charts.top_label(found.top)], alt=scoresentences.RELIABILITY)

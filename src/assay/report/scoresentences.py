@@ -15,6 +15,14 @@ RELIABILITY: Final = "Reliability"
 DECISION: Final = "Decision curve"
 TOP_LABEL: Final = "Class with the largest probability"
 POOLED: Final = "all classes pooled"
+GAINS: Final = "Gains"
+LIFT: Final = "Lift"
+GAINS_TABLE: Final = "Positives found when the rows with the highest scores are called"
+GAINS_HEAD: Final = ("rows called", "positives found", "lift")
+GAINS_SAID: Final = (
+    "Rows are called from the highest score down. Gains: the upper line is a perfect order, the dashed one chance."
+    " Lift: how many times as many positives as chance would find."
+)
 HISTOGRAM: Final = "Scores by true class"
 NOBODY: Final = "none called"
 EVERYBODY: Final = "every row"
@@ -92,6 +100,22 @@ def histogram_described(positives: str, negatives: str) -> str:
     return (
         f"Positives above the line, negatives below, each side drawn to its own height;"
         f" the middle positive scores {positives or 'nothing'}, the middle negative {negatives or 'nothing'}."
+    )
+
+
+def gains_described(rows: Sequence[tuple[str, str, str]], label: str) -> str:
+    """A gains chart for who cannot see it."""
+    whose = f" of {label}" if label else ""
+    some = f"; calling {rows[0][0]} of the rows finds {rows[0][1]}" if rows else ""
+    return f"Share of positives{whose} found over the share of rows called positive{some}; {SEE_TABLE}."
+
+
+def lift_described(rows: Sequence[tuple[str, str, str]], label: str) -> str:
+    """A lift chart for who cannot see it."""
+    whose = f" of {label}" if label else ""
+    some = f"; {rows[0][2]} times chance when {rows[0][0]} of the rows are called" if rows else ""
+    return (
+        f"Positives{whose} found, as a multiple of chance, over the share of rows called positive{some}; {SEE_TABLE}."
     )
 
 

@@ -12,6 +12,7 @@ from assay.core.values import WORST
 from assay.report import scoresentences as sentences
 from assay.report.calibrating import Bin, Decision, Histogram, count_of, decision, histogram, reliability
 from assay.report.entries import Entry, amount, entry, prose, real
+from assay.report.gains import gains, nearest
 from assay.report.labels import fitted
 from assay.tally.base import count_from_json
 
@@ -66,6 +67,10 @@ class Curve:
     roc_band: tuple[Ends, ...]
     pr_band: tuple[Ends, ...]
     rows: tuple[Row, ...]
+    gains: tuple[tuple[float, float, float], ...]
+    """Share of rows called positive, share of positives found, and how many times chance that is."""
+    gain_rows: tuple[tuple[str, str, str], ...]
+    """Some of them, as text."""
     points: str
     """Threshold, true and false positives of every point, for the slider."""
     default: int
@@ -218,6 +223,7 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
     area, precision_area = (_said(areas.get((name, repr(one.get("class"))))) for name in names)
     step = max(1, -(-len(cells) // LISTED))
     listed = sorted({*range(0, len(cells), step), len(cells) - 1})
+    gained = tuple(gains(((tp, fp) for _, tp, fp in cells), positives, negatives))
     return Curve(
         label=label,
         head=_head(label, area),
@@ -231,7 +237,9 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
         roc_band=_ends(band.get("roc", ())),
         pr_band=_ends(band.get("pr", ())),
         rows=tuple(_row(_cells(one["points"][i], one)) for i in listed),
-        points=";".join(f"{_scripted(t)},{tp:g},{fp:g}" for t, tp, fp in cells),
+        gains=gained,
+        gain_rows=tuple((figure(a), figure(b), figure(c)) for a, b, c in nearest(gained)),
+        points=";".join(f"{_scripted(t)},{tp:.10g},{fp:.10g}" for t, tp, fp in cells),
         default=_default(cells, now),
         bins=reliability(one.get("reliability")),
         decision=decision(one.get("decision")),
@@ -240,8 +248,8 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
 
 
 def _scripted(threshold: float | None) -> str:
-    """A threshold as a script reads it."""
-    return "" if threshold is None else repr(threshold).replace("inf", "Infinity")
+    """A threshold as a script reads it, to more digits than the slider shows."""
+    return "" if threshold is None else f"{threshold:.7g}".replace("inf", "Infinity")
 
 
 def _head(label: str, area: str) -> str:

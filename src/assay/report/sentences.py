@@ -109,6 +109,7 @@ HEADLINE: Final = "Headline measures"
 NO_MISTAKES: Final = "No row was classified wrongly."
 SEE_TABLE: Final = "the numbers are in the table below the chart"
 REFERENCE: Final = "The dashed line is the value of all rows together."
+TIMELINE: Final = "When the rows were made"
 CONFORMITY: Final = "conformity with ISO/IEC TS 4213:2022"
 
 
@@ -312,8 +313,8 @@ def forest_described(count: int, lowest: tuple[str, str] | None, highest: tuple[
     """A forest plot for who cannot see it."""
     many = counted(count, "row")
     if lowest is None or highest is None:
-        return f"{many}, none with a value; {SEE_TABLE}."
-    return f"{many}; lowest {lowest[1]} ({lowest[0]}), highest {highest[1]} ({highest[0]}); {SEE_TABLE}."
+        return f"{many}, none with a value."
+    return f"{many}; lowest {lowest[1]} ({lowest[0]}), highest {highest[1]} ({highest[0]})."
 
 
 def bar_described(value: str, interval: str, low: str, high: str) -> str:
@@ -354,3 +355,8 @@ def weighted_rows() -> str:
 def joined(names: Sequence[str]) -> str:
     """Names in a row."""
     return ", ".join(names)
+
+
+def timeline_described(spans: Sequence[tuple[str, str, str]]) -> str:
+    """A timeline of data sets for who cannot see it."""
+    return "; ".join(f"{name} from {begin} to {end}" for name, begin, end in spans) + "."

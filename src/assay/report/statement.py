@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,18 +29,40 @@ LIMITS: Final = (
     "Such rows stay declared. Fingerprints show differences between moments, not every change between them."
 )
 MOST_FACTS: Final = 12
+LONGEST_FACT: Final = 240
+"""A fact that is longer is cut; the Record has it whole."""
+OF_DATA: Final = ("data", "ground_truth", "population", "bias")
+"""Parts of a plan that say where rows and truth come from; they stand with the data."""
+ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
+BAD: Final = ("fail", "suspect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """One part of the evidence of a row; `anchor` leads to the control that made it."""
+    """One part of the evidence of a row; `anchor` leads to where it stands on the page."""
 
     kind: str
     name: str
     sign: str
     verdict: str
+    style: str
     says: str
     anchor: str
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the sentence itself names what it rests on, so that the link stands in it."""
+        return self.kind != "check"
+
+    @property
+    def lead(self) -> str:
+        """What comes before the link."""
+        return "stated in the plan: " if self.says.startswith("stated in the plan: ") else ""
+
+    @property
+    def named(self) -> str:
+        """What the link reads."""
+        return self.says.removeprefix(self.lead) if self.in_place else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +79,11 @@ class Demand:
     why: str
     answer: str
     proofs: tuple[Proof, ...]
+
+    @property
+    def alone(self) -> bool:
+        """Whether one proof says all there is to say."""
+        return len(self.proofs) == 1 and self.proofs[0].says == self.why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +108,15 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """One part of a plan as it was declared."""
+
+    name: str
+    anchor: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """The whole statement."""
 
@@ -90,9 +127,12 @@ class Statement:
     clauses: tuple[Clause, ...]
     shall: tuple[Demand, ...]
     deviations: tuple[Demand, ...]
+    unmet: tuple[Demand, ...]
+    """Rows that stand in the way: not met, suspect, or asked for without evidence."""
     supplement: tuple[Demand, ...]
     controls: tuple[Looked, ...]
     plan: tuple[tuple[str, str], ...]
+    declared: tuple[Declared, ...]
 
 
 def statement(record: Record) -> Statement | None:
@@ -100,7 +140,8 @@ def statement(record: Record) -> Statement | None:
     found = record.get("conformity", {})
     if not found.get("rows"):
         return None
-    rows = [_demand(one) for one in found["rows"]]
+    there = _there(record)
+    rows = [_demand(one, there) for one in found["rows"]]
     clauses: dict[str, list[Demand]] = {}
     for one, row in zip(found["rows"], rows, strict=True):
         clauses.setdefault(visible(one["clause"]), []).append(row)
@@ -113,25 +154,55 @@ def statement(record: Record) -> Statement | None:
         clauses=tuple(Clause(name=name, rows=tuple(held)) for name, held in clauses.items()),
         shall=tuple(row for row in rows if row.strength == "shall"),
         deviations=tuple(row for row in rows if row.id in deviating),
-        supplement=tuple(_demand(one) for one in found.get("supplement", ())),
+        unmet=tuple(sorted((row for row in rows if _is_unmet(row)), key=_weight)),
+        supplement=tuple(_demand(one, there) for one in found.get("supplement", ())),
         controls=tuple(_looked(one) for one in record.get("controls", ())),
         plan=tuple(_plan(record["plan"])),
+        declared=tuple(
+            declared_part(str(name), part if isinstance(part, Mapping) else {"": part})
+            for name, part in record["plan"].get("declared", {}).items()
+            if name not in ELSEWHERE and part not in (None, {}, [])
+        ),
     )
+
+
+def declared_part(name: str, content: Mapping[str, Any]) -> Declared:
+    """A part of a plan as pairs of names and texts."""
+    pairs = tuple((one or visible(name), text) for one, text in _told(content))
+    return Declared(name=visible(name).replace("_", " "), anchor=_named("p", name), pairs=pairs)
+
+
+def _is_unmet(row: Demand) -> bool:
+    return row.verdict in BAD or (row.strength.startswith("shall") and row.verdict == "no-evidence")
+
+
+def _weight(row: Demand) -> tuple[bool, bool]:
+    return not row.strength.startswith("shall"), row.verdict not in BAD
 
 
 def _style(verdict: str) -> str:
     return f"v-{re.sub(r'[^a-z]', '', verdict)}"
 
 
-def _anchor(name: str) -> str:
-    return "c-" + re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()
+def _named(kind: str, name: str) -> str:
+    return f"{kind}-" + re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()
 
 
-def _demand(one: Mapping[str, Any]) -> Demand:
+def _there(record: Record) -> AbstractSet[str]:
+    """What a proof can lead to: controls that ran, and parts of the plan."""
+    parts = {f"plan:{name}" for name, part in record["plan"].get("declared", {}).items() if part not in (None, {}, [])}
+    return {_control(one) for one in record.get("controls", ())} | parts - {"plan:assay", "plan:plan"}
+
+
+def _control(one: Mapping[str, Any]) -> str:
+    return f"{one['check']}:{one['part']}" if one.get("part") else str(one["check"])
+
+
+def _demand(one: Mapping[str, Any], there: AbstractSet[str]) -> Demand:
     verdict = str(one["verdict"])
     return Demand(
         id=visible(one["id"]),
-        anchor=f"r-{re.sub(r'[^A-Za-z0-9]+', '-', str(one['id'])).lower()}",
+        anchor=_named("r", str(one["id"])),
         strength=visible(one["strength"]),
         says=prose(one["demand"]),
         verdict=visible(verdict),
@@ -139,29 +210,42 @@ def _demand(one: Mapping[str, Any]) -> Demand:
         style=_style(verdict),
         why=prose(one["says"]),
         answer=prose(one["answer"]) if one.get("answer") else "",
-        proofs=tuple(_proof(part) for part in one.get("evidence", ())),
+        proofs=tuple(_proof(part, there) for part in one.get("evidence", ())),
     )
 
 
-def _proof(part: Mapping[str, Any]) -> Proof:
+def _proof(part: Mapping[str, Any], there: AbstractSet[str]) -> Proof:
     name = str(part["name"])
-    built = part["kind"] == "check" and "not built" not in str(part["says"]) and "did not run" not in str(part["says"])
     return Proof(
         kind=visible(part["kind"]),
         name=visible(name),
         sign=SIGNS.get(str(part["verdict"]), ""),
         verdict=visible(part["verdict"]),
+        style=_style(str(part["verdict"])),
         says=prose(part["says"]),
-        anchor=_anchor(name) if built and name != "none" else "",
+        anchor=_leads(str(part["kind"]), name, there),
     )
 
 
+def _leads(kind: str, name: str, there: AbstractSet[str]) -> str:
+    """Where on the page a proof stands: its control, the part of the plan, the measures, the environment."""
+    if kind == "check":
+        return _named("c", name) if name in there else ""
+    if kind == "plan":
+        part = name.partition(".")[0]
+        return "data" if part in OF_DATA else _named("p", part) if f"plan:{part}" in there else "plan"
+    if kind == "record":
+        return {"environment": "environment", "tallies": "matrix"}.get(name.partition(".")[0], "measures")
+    return {"measure": "measures", "precondition": "plan"}.get(kind, "")
+
+
 def _looked(one: Mapping[str, Any]) -> Looked:
-    name = f"{one['check']}:{one['part']}" if one.get("part") else str(one["check"])
-    facts = [*_flat(one.get("facts", {})), *(("threshold " + k, v) for k, v in _flat(one.get("thresholds", {})))]
+    name = _control(one)
+    facts = [*_told(one.get("facts", {})), *(("threshold " + k, v) for k, v in _told(one.get("thresholds", {})))]
+    facts = [(told, _cut(text)) for told, text in facts]
     return Looked(
         name=visible(name),
-        anchor=_anchor(name),
+        anchor=_named("c", name),
         sign=SIGNS.get(str(one["verdict"]), ""),
         verdict=visible(one["verdict"]),
         style=_style(str(one["verdict"])),
@@ -175,25 +259,37 @@ def _looked(one: Mapping[str, Any]) -> Looked:
     )
 
 
-def _flat(facts: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
-    for name, value in facts.items():
-        path = f"{before}{name}".replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}, ")
-        elif isinstance(value, list):
-            yield visible(path), prose(", ".join(map(str, value[:8])) + (" …" if len(value) > 8 else "")) or "none"  # noqa: PLR2004
-        else:
-            yield visible(path), _fact(value)
+def _told(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
+    """What stands at the top by its name; what stands below in one line by the name above it."""
+    below = {name: value for name, value in content.items() if isinstance(value, Mapping)}
+    here = [(visible(str(name).replace("_", " ")), _fact(content[name])) for name in content if name not in below]
+    if before and here:
+        yield before, "; ".join(f"{name} {text}" for name, text in here)
+    elif here:
+        yield from here
+    for name, value in below.items():
+        path = visible(str(name).replace("_", " "))
+        yield from _told(value, f"{before}, {path}" if before else path)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_FACT else f"{text[:LONGEST_FACT]}…"
 
 
 def _fact(value: object) -> str:
+    if isinstance(value, list):
+        every = [
+            " ".join(f"{k} {_fact(v)}" for k, v in one.items()) if isinstance(one, Mapping) else str(one)
+            for one in value
+        ]
+        return prose(", ".join(every)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
         return figure(value)
-    return "not known" if value is None else visible(value)
+    return "not known" if value is None else "; ".join(map(str, value)) if isinstance(value, Mapping) else prose(value)
 
 
 def _plan(plan: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

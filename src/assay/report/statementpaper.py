@@ -1,15 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformity statement on paper: every requirement row with its verdict and reason, and what the controls found."""
+"""Verdicts on paper: criteria, every requirement row with its verdict and reason, and what the controls found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from assay.report.blocks import Block, Json, across, bullets, heading, says, table, terms, text
-from assay.report.statement import LIMITS, Demand, Looked, Statement
+from assay.report.printable import breakable
+from assay.report.statement import BAD, LIMITS, Demand, Looked, Statement
+from assay.report.verdicts import DECIDED, RISKS, Standing, Verdicts
 
-BAD = ("fail", "suspect")
 HEAD = ("row", "verdict", "demand, in our words", "why")
+
+
+def standing(found: Sequence[Standing]) -> Json:
+    """The verdicts that stand above everything."""
+    return [
+        {"tone": one.tone, "sign": one.sign, "word": breakable(one.word), "says": breakable(one.says)} for one in found
+    ]
+
+
+def decisions(found: Verdicts | None) -> Iterator[Block]:
+    """Each criterion with its verdict; none where nothing was to be decided."""
+    if found is None:
+        return
+    yield says(f"{found.sign} {found.overall}: {found.says}. {DECIDED}")
+    yield table(
+        RISKS,
+        ["criterion", "verdict", "value", "wrong pass", "why"],
+        [
+            [
+                text(one.criterion),
+                text(f"{one.sign} {one.verdict}", warn=one.verdict != "pass"),
+                text(one.value, below=one.ends),
+                text(one.risk),
+                text(one.why, below=one.needed),
+            ]
+            for one in found.rows
+        ],
+        widths=["l 2fr", "l 1.3fr", "r 1.6fr", "l 1.2fr", "l 3.4fr"],
+    )
 
 
 def conformity(found: Statement | None) -> Iterator[Block]:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from assay.report.html import policy, render, slider, stylesheet
 from assay.report.markdown import render as markdown
 from assay.report.terminal import summary
 from tests.layers.report import examples
-from tests.layers.report.test_browser import FLAGS, watched
 
 
 def scored(rows=1000, *, threshold=0.4, scores="probability", grouped=True, **more):
@@ -135,61 +132,3 @@ def test_a_constant_score_and_a_missing_class_draw_without_a_fault():
         assert "Scores and thresholds" in render(a.record)
         assert summary(a.record)
         assert markdown(a.record)
-
-
-MOVE = """<!doctype html><meta charset="utf-8">
-<iframe id="frame" src="report.html" style="border:0;width:360px;height:800px"></iframe>
-<pre id="out"></pre><script>
-frame.onload = () => {
-  const doc = frame.contentDocument, range = doc.getElementById('t'), told = {};
-  const look = () => Object.fromEntries(['t-now', 'c-tp', 'c-fp', 'c-fn', 'c-tn', 'r-recall', 'r-prec']
-    .map(id => [id, doc.getElementById(id).textContent])
-    .concat([['cx', doc.getElementById('mark-roc').getAttribute('cx')]]));
-  told.shown = !range.hidden; told.start = look(); told.place = Number(range.value);
-  range.value = Number(range.max); range.dispatchEvent(new Event('input')); told.all = look();
-  range.value = 0; range.dispatchEvent(new Event('input')); told.none = look();
-  range.value = told.place; range.dispatchEvent(new Event('input')); told.back = look();
-  told.words = range.getAttribute('aria-valuetext'); told.wide = doc.documentElement.scrollWidth;
-  range.focus(); told.focus = doc.activeElement === range;
-  out.textContent = JSON.stringify(told);
-};</script>"""
-
-
-def test_the_slider_moves_point_cells_and_rates_together(browser, tmp_path):
-    record = scored().record
-    (tmp_path / "report.html").write_text(render(record), encoding="utf-8")
-    (tmp_path / "move.html").write_text(MOVE, encoding="utf-8")
-    command = [browser, *FLAGS.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
-    done = subprocess.run(
-        [*command, (tmp_path / "move.html").as_uri()], capture_output=True, text=True, timeout=90, check=False
-    )
-    found = re.search(r'<pre id="out">(\{.*?\})</pre>', done.stdout, re.DOTALL)
-    if found is None:
-        pytest.skip(f"this Chromium does not run here: {done.stderr[-300:]}")
-    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    told = json.loads(found[1])
-    point = record["operating_points"][0]
-    assert told["shown"]
-    assert told["focus"]
-    assert told["wide"] == 360
-    assert told["start"]["t-now"] == "0.4"
-    assert told["start"]["c-tp"] == f"{point['tp']:,}"
-    assert told["all"]["r-recall"] == "1.000"
-    assert told["all"]["c-fn"] == "0"
-    assert told["none"]["t-now"] == "none called"
-    assert told["none"]["c-tp"] == "0"
-    assert float(told["none"]["cx"]) == 40
-    for name in ("t-now", "c-tp", "c-fp", "c-fn", "c-tn", "r-recall", "r-prec"):
-        assert told["back"][name] == told["start"][name]
-    assert told["words"].startswith("threshold 0.4, recall ")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("made", [scored, many], ids=["two classes", "four classes"])
-def test_a_page_with_curves_is_readable_on_a_phone(browser, tmp_path, made, theme):
-    flags = ["--blink-settings=preferredColorScheme=0"] if theme == "dark" else []
-    seen, complaints = watched(browser, tmp_path, render(made().record), *flags)
-    assert not complaints
-    assert (seen["images"], seen["dialogs"], seen["loaded"]) == (0, 0, [])
-    assert seen["faint"] == []
-    assert (seen["shut"], seen["open"]) == (360, 360)

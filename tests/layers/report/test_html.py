@@ -20,6 +20,7 @@ NAMESPACE = "http://www.w3.org/2000/svg"
 ALLOWED = """
     html head meta title link style body a header p b h1 ul li span dl div dt dd nav main section h2 h3 small table
     caption thead tbody tfoot tr th td bdi details summary code footer figure svg desc path circle g text tspan
+    math mrow mfrac msup msub msubsup munder msqrt mi mn mo mtext mtable mtr mtd
 """
 
 

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The formula of a measure as MathML, made from the text that is declared and executed, so that both say the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
+from xml.sax.saxutils import escape
+
+GREEK: Final = {"beta": "β", "alpha": "α", "gamma": "γ"}
+COMPARED: Final = {ast.Eq: "=", ast.NotEq: "≠", ast.Gt: "&gt;", ast.Lt: "&lt;", ast.GtE: "≥", ast.LtE: "≤"}
+CLASSES: Final = "classes"
+"""What an index runs over where nothing is said."""
+TRUTH, SUM, PRODUCT, ATOM = 0, 1, 2, 3
+"""How tightly a part holds together; a looser one inside a tighter one gets brackets."""
+
+
+@cache
+def mathml(formula: str) -> str:
+    """A formula as an element `math`; nothing where the text is no formula of ours.
+
+    >>> mathml("TP / n")
+    '<math><mfrac><mi>TP</mi><mi>n</mi></mfrac></math>'
+    """
+    try:
+        tree = ast.parse(formula, mode="eval").body
+        return f"<math>{_drawn(tree)[0]}</math>"
+    except (SyntaxError, _UnknownError):  # a Record from elsewhere may bring any text, which is shown as it is
+        return ""
+
+
+class _UnknownError(Exception):
+    """A part of Python that formulas do not use."""
+
+
+def _drawn(node: ast.expr) -> tuple[str, int]:
+    """A part as MathML, and how tightly it holds together."""
+    for kind, draw in DRAWN.items():
+        if isinstance(node, kind):
+            return draw(node)
+    raise _UnknownError
+
+
+def _inside(node: ast.expr, at_least: int) -> str:
+    """A part inside another, in brackets if it would fall apart there."""
+    text, tight = _drawn(node)
+    if tight == TRUTH:  # 1 where it holds and 0 where not, as Iverson writes it
+        return _bracketed(text, "[", "]")
+    return text if tight >= at_least else _bracketed(text)
+
+
+def _bracketed(text: str, left: str = "(", right: str = ")") -> str:
+    return f"<mrow><mo>{left}</mo>{text}<mo>{right}</mo></mrow>"
+
+
+def _row(*parts: str) -> str:
+    return f"<mrow>{''.join(parts)}</mrow>"
+
+
+def _whole(node: ast.expr) -> str:
+    """A part that stands alone, as one element."""
+    text, tight = _drawn(node)
+    return text if tight == ATOM else _inside(node, ATOM) if tight == TRUTH else _row(text)
+
+
+def _named(name: str) -> str:
+    first, _, rest = name.partition("_")
+    shown = GREEK.get(first, first)
+    return f"<msub><mi>{shown}</mi><mi>{escape(rest.replace('_', ' '))}</mi></msub>" if rest else f"<mi>{shown}</mi>"
+
+
+def _name(node: ast.Name) -> tuple[str, int]:
+    return _named(node.id), ATOM
+
+
+def _constant(node: ast.Constant) -> tuple[str, int]:
+    if isinstance(node.value, str):
+        return f"<mtext>{escape(node.value)}</mtext>", ATOM
+    return f"<mn>{node.value!r}</mn>", ATOM
+
+
+def _binary(node: ast.BinOp) -> tuple[str, int]:
+    left, right = node.left, node.right
+    if isinstance(node.op, ast.Div):
+        return f"<mfrac>{_whole(left)}{_whole(right)}</mfrac>", ATOM
+    if isinstance(node.op, ast.Pow):
+        return f"<msup>{_inside(left, ATOM)}{_whole(right)}</msup>", ATOM
+    if isinstance(node.op, ast.Mult):
+        sign = "<mo>·</mo>" if isinstance(right, ast.Constant) else ""
+        return f"{_inside(left, PRODUCT)}{sign}{_inside(right, PRODUCT)}", PRODUCT
+    if isinstance(node.op, ast.Add):
+        return f"{_inside(left, SUM)}<mo>+</mo>{_inside(right, SUM)}", SUM
+    if isinstance(node.op, ast.Sub):
+        return f"{_inside(left, SUM)}<mo>−</mo>{_inside(right, PRODUCT)}", SUM
+    raise _UnknownError
+
+
+def _unary(node: ast.UnaryOp) -> tuple[str, int]:
+    if not isinstance(node.op, ast.USub):
+        raise _UnknownError
+    return f"<mo>−</mo>{_inside(node.operand, PRODUCT)}", SUM
+
+
+def _compared(node: ast.Compare) -> tuple[str, int]:
+    text = _inside(node.left, SUM)
+    for sign, other in zip(node.ops, node.comparators, strict=True):
+        text += f"<mo>{COMPARED[type(sign)]}</mo>{_inside(other, SUM)}"
+    return text, TRUTH
+
+
+def _either(node: ast.IfExp) -> tuple[str, int]:
+    rows = "".join(
+        f"<mtr><mtd>{_drawn(value)[0]}</mtd><mtd>{when}</mtd></mtr>"
+        for value, when in (
+            (node.body, f"<mtext>if\u00a0</mtext>{_drawn(node.test)[0]}"),
+            (node.orelse, "<mtext>else</mtext>"),
+        )
+    )
+    return f"<mrow><mo>{{</mo><mtable>{rows}</mtable></mrow>", ATOM
+
+
+def _place(node: ast.Subscript) -> tuple[str, int]:
+    where = node.slice
+    if isinstance(where, ast.Slice):
+        return f"<msub>{_inside(node.value, ATOM)}<mtext>next</mtext></msub>", ATOM
+    return f"<msub>{_inside(node.value, ATOM)}{_whole(where)}</msub>", ATOM
+
+
+def _call(node: ast.Call) -> tuple[str, int]:
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    given = node.args
+    if name in ("sum", "max", "min") and len(given) == 1:
+        return _gathered(name, given[0])
+    if name == "sqrt":
+        return f"<msqrt>{_drawn(given[0])[0]}</msqrt>", ATOM
+    if name == "abs":
+        return _bracketed(_drawn(given[0])[0], "|", "|"), ATOM
+    if name == "integral" and len(given) == 3:  # noqa: PLR2004  of what, from, to
+        curve, low, high = map(_whole, given)
+        return f"<msubsup><mo>∫</mo>{low}{high}</msubsup>{curve}", PRODUCT
+    if name == "expected" and isinstance(given[0], ast.Lambda):
+        over = f"<msub><mi>E</mi>{_letters(given[0])}</msub>"
+        return _row(over, _bracketed(_drawn(given[0].body)[0], "[", "]")), ATOM
+    told = [_drawn(one)[0] for one in given]
+    told += [f"{_named(one.arg or '')}<mo>=</mo>{_drawn(one.value)[0]}" for one in node.keywords]
+    return _row(_called(name), _bracketed("<mo>,</mo>".join(told))), ATOM
+
+
+def _called(name: str) -> str:
+    return f"<mi>{escape(name.replace('_', ' '))}</mi>"
+
+
+def _letters(node: ast.Lambda) -> str:
+    return "".join(_named(one.arg) for one in node.args.args)
+
+
+def _gathered(name: str, over: ast.expr) -> tuple[str, int]:
+    """A sum, or the largest or smallest of several; over all classes where nothing else is said."""
+    sign = "<mo>∑</mo>" if name == "sum" else f"<mi>{name}</mi>"
+    if not isinstance(over, ast.GeneratorExp):
+        what = _inside(over, PRODUCT)
+        indexed = f"<msub>{what}<mi>i</mi></msub>" if isinstance(over, ast.Name) else what
+        return f"<munder>{sign}<mi>i</mi></munder>{indexed}", PRODUCT
+    below = "<mo>,</mo>".join(map(_ranged, over.generators))
+    below += "".join(f"<mo>,</mo>{_drawn(test)[0]}" for one in over.generators for test in one.ifs)
+    return f"<munder>{sign}{_row(below)}</munder>{_inside(over.elt, PRODUCT)}", PRODUCT
+
+
+def _ranged(one: ast.comprehension) -> str:
+    """What runs over what; pairs of two lists run over both at once."""
+    target, over = one.target, one.iter
+    names: Sequence[ast.expr] = target.elts if isinstance(target, ast.Tuple) else [target]
+    shown = "<mo>,</mo>".join(_drawn(name)[0] for name in names)
+    if isinstance(over, ast.Name) and over.id == CLASSES:
+        return shown
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "zip":
+        lists = "<mo>,</mo>".join(_drawn(each)[0] for each in over.args)
+        return f"{shown}<mo>∈</mo>{lists}"
+    return f"{shown}<mo>∈</mo>{_drawn(over)[0]}"
+
+
+def _together(node: ast.List) -> tuple[str, int]:
+    parts = [one.value if isinstance(one, ast.Starred) else one for one in node.elts]
+    return "<mo>&#8746;</mo>".join(_drawn(one)[0] for one in parts), SUM
+
+
+DRAWN: Final[dict[type[ast.expr], Callable[[Any], tuple[str, int]]]] = {
+    ast.Name: _name,
+    ast.Constant: _constant,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compared,
+    ast.IfExp: _either,
+    ast.Subscript: _place,
+    ast.Call: _call,
+    ast.List: _together,
+}
