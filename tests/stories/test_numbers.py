@@ -25,9 +25,11 @@ import assay
 from assay.app.running import demo_files, run_file
 from assay.assess.errata import errata
 from assay.assess.rendering import BINARY, RENDERERS
+from assay.inference.power import POWER
 from assay.measures import REGISTRY
 from assay.report import sentences
 from assay.report.document import OF_CLASS
+from tests.browser import pages
 from tests.layers.report import examples
 
 NUMBER = r"(?:-?infinite|[-−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
@@ -36,6 +38,11 @@ PARTS = re.compile(r"(?<![\w.,-])(\d[\d,.]*) of (\d[\d,.]*)(?![\w.])")
 PRECISE = re.compile(r"(?<![\w.,-])-?\d+\.\d{3,}(?:e[+-]?\d+)?(?![\w.])")
 LARGE = re.compile(r"(?<![\w.,-])\d[\d,]*\d(?! ?%|[\w-]|[.,]\d)")
 PERCENT = re.compile(r"(?<![\w.,-])([<>]?)(\d+) %")
+POINTS = re.compile(r"(?<![\w.,-])(-?\d+\.\d) points")
+ENDS = re.compile(rf"(?:interval|from) ({NUMBER}) to ({NUMBER})(?![\w.])")
+"""An interval inside a sentence, whose value stands further away."""
+SMALL = re.compile(r"(?:(?<![\w.,-])p (?:= |< )?|adjusted )(\d+(?:\.\d+)?(?:e-\d+)?)(?![\w.])")
+"""A p value, shown to three digits that count."""
 SMALLEST = 40
 """Whole numbers below this may be numbers of pages, sections and bins."""
 
@@ -131,20 +138,55 @@ class Known:
         whole = {one["measure"] for one in estimates if one.get("class") is None and one.get("slice") is None}
         self.numbers |= set(_derived(record)) | {len(whole), len(whole | set(OF_CLASS))}  # entries of the glossary
         told = [one for one in every if isinstance(one, str)] + [json.dumps(record["plan"])]
+        self.told = " ".join(" ".join(told).split())
+        # Paper breaks digests and moments in two.
+        self.broken = re.findall(r"[0-9a-f]{64}|[\d-]+T[\d:]+\.\d+", self.told)
         self.words = set(re.findall(r"\d+(?:[.,]\d+)*", " ".join([*told, declared()])))
         for curve in record.get("curves", ()):
             self.triples += [tuple(map(real, one[4:])) for one in (curve.get("reliability") or {}).get("bins", ())]
             edges = (curve.get("histogram") or {}).get("edges", ())
             self.triples += [(None, *pair) for pair in itertools.pairwise(edges)]
         self.shares = {float(record["plan"]["level"]), *_shares(record)}
+        self.ps = {float(one[k]) for one in record["findings"] for k in ("p",) if one.get(k) is not None}
+        self.ps |= {float(one["adjusted"]["p"]) for one in record["findings"] if one.get("adjusted")}
+        self.points = set()
+        for one in record["findings"]:
+            self._learned(one)
+        for one in record["decisions"]:
+            self.triples.append(tuple(real(one[k]) for k in ("value", "low", "high")))
+            self.shares |= {float(one["level"]), float(one["risk"]["false_pass"] or 0)}
+
+    def _learned(self, finding):
+        """An effect with its interval; a sentence turns it round to be positive, and shows shares in points."""
+        effect = finding["effect"]
+        times = 100 if effect.get("unit") == "share" else 1
+        self.shares |= {POWER} if finding.get("least_detectable") else set()
+        value, low, high = (None if (x := real(effect.get(k))) is None else times * x for k in ("value", "low", "high"))
+        least = real((finding.get("least_detectable") or {}).get("value"))
+        ends = [(value, low, high), (value and -value, high and -high, low and -low)]
+        self.triples += [one for one in ends if low is not None]
+        self.points |= {abs(x) for x in (value, least and times * least) if x is not None}
+        self.numbers |= {x for one in ends for x in one if x is not None}
+
+    def _unsaid(self, text):
+        """Numbers of sentences about findings."""
+        for value in POINTS.findall(text):
+            if not any(rounded(value.lstrip("-"), one) for one in self.points):
+                yield f"{value} points"
+        for low, high in ENDS.findall(text):
+            if not any(rounded(low, b) and rounded(high, c) for _, b, c in self.triples):
+                yield f"{low} to {high}"
+        for one in SMALL.findall(text):
+            if self.ps and not any(math.isclose(read(one), p, rel_tol=0.0051, abs_tol=5e-7) for p in self.ps):
+                yield f"p {one}"
 
     def wrong(self, text):
         """Numbers of a text that cannot be accounted for."""
-        found = []
+        found = list(self._unsaid(text))
         for match in TRIPLE.finditer(text):
             value, low, high = match.groups()
             near = [a is None or rounded(value, a) for a, b, c in self.triples if rounded(low, b) and rounded(high, c)]
-            if not any(near):
+            if not any(near) and match.group() not in self.told:
                 found.append(match.group())
         rest = TRIPLE.sub(" ", text)
         for match in PARTS.finditer(rest):
@@ -155,20 +197,24 @@ class Known:
             # A share that is not nothing is never shown as 0, and one that is not all never as 100.
             bounds = {"<": (0, 0.01), ">": (0.99, 1), "": (int(whole) / 100 - 0.00501, int(whole) / 100 + 0.00501)}
             low, high = bounds[sign]
-            if not any(low <= share <= high for share in self.shares):
+            if not any(low <= share <= high for share in self.shares) and f"{sign}{whole} %" not in self.told:
                 found.append(f"{sign}{whole} %")
         rest = PARTS.sub(" ", rest)
-        for match in (*PRECISE.finditer(rest), *LARGE.finditer(rest)):
-            token = match.group()
-            if token.lstrip("-") in self.words or (read(token) < SMALLEST and "." not in token):
-                continue
-            if not any(rounded(token, number) for number in self.numbers):
-                found.append(token)
-        return found
+        tokens = [match.group() for match in (*PRECISE.finditer(rest), *LARGE.finditer(rest))]
+        return found + [token for token in tokens if not self._is_there(token)]
+
+    def _is_there(self, token):
+        if token.lstrip("-") in self.words or (read(token) < SMALLEST and "." not in token):
+            return True
+        if any(token in one for one in self.broken):
+            return True
+        return any(rounded(token, number) for number in self.numbers)
 
 
 def _shares(record):
     """Of every cell of the whole table its share of the true class."""
+    if record["kind"] == "comparison":
+        return
     table = record["tallies"]["confusion"]
     cells = [(t, float(Fraction(str(n if not isinstance(n, list) else n[0])))) for t, _, n in table["cells"]]
     for truth, n in cells:
@@ -178,6 +224,9 @@ def _shares(record):
 def _derived(record):
     """Margins of the tallies, and what follows from the cells at each threshold of a curve."""
     tallies = record["tallies"]
+    if record["kind"] == "comparison":
+        yield from (float(n) for one in record["findings"] for n in one["counts"].values())
+        return
     tables = [tallies["confusion"], *(one["confusion"] for levels in tallies["groups"].values() for one in levels)]
     for table in tables:
         cells = [(t, p, float(Fraction(str(n if not isinstance(n, list) else n[0])))) for t, p, n in table["cells"]]
@@ -191,6 +240,8 @@ def _derived(record):
         p, n = float(curve["positives"]), float(curve["negatives"])
         for _, tp, fp in curve["points"]:
             yield from (tp / p, 1 - fp / n, p - tp, n - fp, *((tp / (tp + fp),) if tp + fp else ()))
+            called = (tp + fp) / (p + n)
+            yield from (called, *((tp / p / called,) if called else ()))
 
 
 @cache
@@ -225,6 +276,10 @@ def scored():
 def made(name):
     if name == "scored":
         return scored().record
+    if name in COMPARED:
+        return pages.record(COMPARED[name])
+    if name in ("decided", "conformity", "scores of classes"):
+        return pages.record(name)
     if name in ("binary", "multiclass"):
         return examples.pinned(name)
     if name == "classes":
@@ -232,15 +287,29 @@ def made(name):
     return next(run_file(path, quiet=True, **roles).record for found, path, roles in demo_files() if found == name)
 
 
+COMPARED = {"compared": "comparison", "mean ranks": "mean ranks"}
 EXAMPLES = ["screening", "waste", "binary", "multiclass", "classes", "scored"]
+EXAMPLES += ["scores of classes", "decided", "conformity", *COMPARED]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_number_of_a_report_is_in_its_record(name, form):
     text = FORMS[form](made(name))
-    assert len(TRIPLE.findall(text)) > 20
+    assert len(TRIPLE.findall(text)) + len(ENDS.findall(text)) >= (6 if name in COMPARED else 20)
     assert Known(made(name)).wrong(text) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_changed_digit_of_a_comparison_is_found(name, form):
+    record = made(name)
+    text, known = FORMS[form](record), Known(record)
+    places = [m.end(i) - 1 for pattern in (POINTS, ENDS, TRIPLE) for m in pattern.finditer(text) for i in (1,)]
+    assert len(places) >= 6
+    for place in places:
+        other = str((int(text[place]) + 5) % 10)
+        assert known.wrong(text[:place] + other + text[place + 1 :]), text[place - 40 : place + 20]
 
 
 @pytest.mark.parametrize("form", FORMS)

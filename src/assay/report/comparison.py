@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
+from assay.inference.power import POWER
 from assay.inference.tails import shown as p_shown
 from assay.report import background, sentences
 from assay.report.entries import prose, real
@@ -211,7 +212,7 @@ def _told(one: Mapping[str, Any]) -> Told:
     power = ""
     if one.get("significant") is False and least.get("value") is not None:
         size = _amount(float(real(least["value"]) or 0.0), effect)
-        power = f"a difference of {size} would have been detected with a chance of 80 %"
+        power = f"a difference of {size} would have been detected with a chance of {sentences.percent(POWER)}"
     return Told(
         sentence=sentence(one),
         test=prose(one["title"]),
