@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -17,7 +17,7 @@ from assay.report.sources import Split
 LABEL, PLOT, TEXT, GAP, ROW, TOP = 110, 330, 170, 10, 24, 34
 LONGEST: Final = 6
 """Dates below the chart."""
-STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12_000, 36_000)
 """Months between them."""
 YEAR: Final = 12
 
@@ -67,5 +67,4 @@ def _dates(low: float, high: float) -> Iterator[datetime]:
     step = next((one for one in STEPS if (end // one + 1) - begin // one <= LONGEST - 1), STEPS[-1])
     for i in range(begin // step, end // step + 2):
         year, month = divmod(i * step, YEAR)
-        if 1 <= year <= 9999:  # noqa: PLR2004  the years a calendar has
-            yield datetime(year, month + 1, 1, tzinfo=UTC)
+        yield datetime(min(max(year, MINYEAR), MAXYEAR), month + 1, 1, tzinfo=UTC)

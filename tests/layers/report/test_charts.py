@@ -45,6 +45,8 @@ def test_every_chart_is_xml_with_a_title_and_a_description():
         charts.precision_recall(found.curves[0], found.now.place),
         charts.reliability(found.bins),
         charts.decision(found.decision),
+        charts.gains(found.curves[0]),
+        charts.lift(found.curves[0]),
         charts.histogram(found.histogram, 0.4),
     ):
         tree = examples.drawn(svg)
@@ -62,6 +64,28 @@ def test_the_mark_stands_where_the_threshold_puts_the_system():
     x, y = (float(re.search(rf'id="mark-roc"[^>]*{axis}="([\d.]+)"', svg)[1]) for axis in ("cx", "cy"))
     assert x == pytest.approx(40 + 240 * fpr, abs=0.06)
     assert y == pytest.approx(30 + 240 * (1 - tpr), abs=0.06)
+
+
+def test_gains_and_lift_are_those_of_the_points_of_the_curve():
+    record = scored().record
+    curve = record["curves"][0]
+    found = read(record).scoring.curves[0]
+    for (_, tp, fp), (called, gain, lift) in zip(curve["points"][1:], found.gains, strict=True):
+        assert called == pytest.approx((tp + fp) / 1000)
+        assert gain == pytest.approx(tp / curve["positives"])
+        assert lift == pytest.approx(gain / called)
+    assert found.gain_rows[-1] == ("1.000", "1.000", "1.000")
+    assert 5 <= len(found.gain_rows) <= 9
+
+
+def test_a_drawn_line_keeps_within_a_fifth_of_a_pixel_of_its_points():
+    rng = np.random.default_rng(1)
+    points = [(float(x), float(y)) for x, y in zip(np.linspace(0, 240, 300), rng.random(300).cumsum(), strict=True)]
+    kept = charts._straightened(points)
+    assert len(kept) < 200
+    assert (kept[0], kept[-1]) == (points[0], points[-1])
+    drawn = np.interp([x for x, _ in points], [x for x, _ in kept], [y for _, y in kept])
+    assert np.abs(drawn - [y for _, y in points]).max() < 0.3
 
 
 def test_a_curve_is_thinned_without_being_seen():

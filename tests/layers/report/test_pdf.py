@@ -257,6 +257,16 @@ def test_rendering_opens_no_socket(monkeypatch):
     assert pdf.render(examples.pinned("multiclass"))
 
 
+def test_decisions_come_first_with_every_criterion():
+    accepted = examples.screening().accept("recall >= 0.75", "precision >= 0.95")
+    shown = words(pdf.render(accepted.record))
+    assert shown.index("fail") < shown.index("were classified rightly")
+    assert "1 of 2 criteria met, 1 not met" in shown
+    for one in accepted.record["decisions"]:
+        assert one["criterion"] in shown
+        assert f"{one['value']:.3f}" in shown
+
+
 def test_a_hundred_classes_and_fifty_groups_take_less_than_three_seconds():
     record = wide().record
     pdf.render(examples.pinned("binary"))
