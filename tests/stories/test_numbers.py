@@ -146,6 +146,8 @@ class Known:
             self.triples += [tuple(map(real, one[4:])) for one in (curve.get("reliability") or {}).get("bins", ())]
             edges = (curve.get("histogram") or {}).get("edges", ())
             self.triples += [(None, *pair) for pair in itertools.pairwise(edges)]
+        top = (record.get("scores") or {}).get("top_label") or {}
+        self.triples += [tuple(map(real, one[4:])) for one in top.get("bins", ())]
         self.shares = {float(record["plan"]["level"]), *_shares(record)}
         self.ps = {float(one[k]) for one in record["findings"] for k in ("p",) if one.get(k) is not None}
         self.ps |= {float(one["adjusted"]["p"]) for one in record["findings"] if one.get("adjusted")}

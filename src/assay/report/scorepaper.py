@@ -9,7 +9,7 @@ from assay.report import charts, scoresentences
 from assay.report.blocks import Block, heading, panels, says, table, text
 from assay.report.calibrating import Bin
 from assay.report.document import Document
-from assay.report.scoring import Row, Scoring
+from assay.report.scoring import Curve, Row, Scoring
 
 CELLS = ("TP", "FP", "FN", "TN", "recall", "specificity", "precision")
 
@@ -26,7 +26,6 @@ def scores(document: Document) -> Iterator[Block]:
     )
     yield says(" ".join(told), soft=True)
     yield from _operating(found, weighted=document.weighted)
-    place = found.now.place if found.now is not None else None
     for i, one in enumerate(found.curves):
         if one.label:
             yield heading(one.label if one.pooled else f"{one.label} against the rest")
@@ -34,19 +33,7 @@ def scores(document: Document) -> Iterator[Block]:
         areas += [f"average precision {one.precision_area}"] if one.precision_area else []
         if areas:
             yield says("; ".join(areas) + ".")
-        drawn = [charts.roc(one, place), charts.precision_recall(one, place)]
-        if i == 0 and found.histogram is not None:
-            drawn.append(charts.histogram(found.histogram, found.now.value if found.now is not None else None))
-        if len(found.curves) == 1 and one.gains:
-            drawn += [charts.gains(one), charts.lift(one)]
-        if i == 0 and found.bins:
-            drawn.append(charts.reliability(found.bins))
-        if i == 0 and found.decision is not None:
-            drawn.append(charts.decision(found.decision))
-        if len(found.curves) > 1:
-            drawn += [charts.reliability(one.bins)] if one.bins else []
-            drawn += [charts.decision(one.decision)] if one.decision is not None else []
-        yield panels(drawn, alt="Curves of scores")
+        yield panels(_charts(found, one, first=i == 0), alt="Curves of scores")
         yield {
             **table(
                 "Some points of the curves; the Record has more",
@@ -68,6 +55,22 @@ def scores(document: Document) -> Iterator[Block]:
         yield panels([charts.top_label(found.top)], alt=scoresentences.RELIABILITY)
         yield _bins(found.top, f"Share that is right by bin of the largest probability ({found.binning})", document)
     yield from _numbers(found, document)
+
+
+def _charts(found: Scoring, one: Curve, *, first: bool) -> Iterator[str]:
+    """The charts of one class, or of the two there are."""
+    place, cut = (found.now.place, found.now.value) if found.now is not None else (None, None)
+    yield charts.roc(one, place)
+    yield charts.precision_recall(one, place)
+    if first and found.histogram is not None:
+        yield charts.histogram(found.histogram, cut)
+    if len(found.curves) == 1:
+        yield from [charts.gains(one), charts.lift(one)] if one.gains else []
+        yield from [charts.reliability(found.bins)] if found.bins else []
+        yield from [charts.decision(found.decision)] if found.decision is not None else []
+    else:
+        yield from [charts.reliability(one.bins)] if one.bins else []
+        yield from [charts.decision(one.decision)] if one.decision is not None else []
 
 
 def _operating(found: Scoring, *, weighted: bool) -> Iterator[Block]:

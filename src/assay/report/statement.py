@@ -28,8 +28,8 @@ LIMITS: Final = (
     "honestly. "
     "Such rows stay declared. Fingerprints show differences between moments, not every change between them."
 )
-MOST_FACTS: Final = 12
-LONGEST_FACT: Final = 240
+MOST_FACTS: Final = 10
+LONGEST_FACT: Final = 160
 """A fact that is longer is cut; the Record has it whole."""
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")
 """Parts of a plan that say where rows and truth come from; they stand with the data."""
