@@ -28,7 +28,7 @@ LIMITS: Final = (
     "honestly. "
     "Such rows stay declared. Fingerprints show differences between moments, not every change between them."
 )
-MOST_FACTS: Final = 10
+MOST_FACTS: Final = 8
 LONGEST_FACT: Final = 160
 """A fact that is longer is cut; the Record has it whole."""
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")
