@@ -16,7 +16,9 @@ HERE = Path(__file__).parent
 
 @cache
 def documents():
-    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*.toml"))}
+    """The files of worked cases, each of a named document; values from packages stand beside them."""
+    every = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*.toml"))}
+    return {name: content for name, content in every.items() if "document" in content}
 
 
 def entries(kind):
