@@ -37,6 +37,11 @@ MOST_CLASSES: Final = 1000
 """Above this many classes there are no draws: 1,000 classes with 100,000 occupied cells take about 10 s."""
 FACTS: Final = {"counts": "a count of these rows, not an estimate", "constants": "a constant, not an estimate"}
 CELLS: Final = ("auto", "dirichlet", "bca", "percentile", "delta")
+EDITION: Final = 2
+"""The default methods as they stand; a Record says by which edition it was made, so that it can be computed again.
+
+1: distances between class shares keep the near end of their draws unless chance explains all of the distance.
+"""
 
 Found: TypeAlias = Interval | str
 """An interval, or the reason why there is none."""
@@ -51,6 +56,7 @@ class Wanted:
     cells: str = "auto"
     seed: int = SEED
     draws: int = DRAWS
+    edition: int = EDITION
 
     def __post_init__(self) -> None:
         """Only levels and methods that exist."""
@@ -70,6 +76,13 @@ class Wanted:
                     known=", ".join(known),
                     fix="choose one of them",
                 )
+        if self.edition not in range(1, EDITION + 1):
+            raise PlanError(
+                "option-unknown",
+                f"edition = {self.edition!r} is not an edition of the interval methods",
+                known=f"1 to {EDITION}",
+                fix="use the version of assay that wrote it, or a later one",
+            )
         for name, whole, least in (("seed", self.seed, 0), ("draws", self.draws, 100)):
             if not isinstance(whole, int) or isinstance(whole, bool) or whole < least:
                 raise PlanError(
