@@ -33,6 +33,7 @@ def plan_page() -> list[str]:
         if name == "assay":
             continue
         shown = f"[{name}.NAME]" if get_origin(field.annotation) is dict and section else f"[{name}]"
+        shown = f"[{shown}]" if get_origin(field.annotation) is list else shown
         lines += ["", f"## {name}", "", f"`{shown}`: {field.description}"]
         if section is not None:
             lines += ["", *_section(section)]

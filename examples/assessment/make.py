@@ -152,6 +152,18 @@ justification = "Labels of both models on the same images."
 correction = "holm"
 difference = 0.07
 
+[[claims]]
+model = "A"
+at_least = "B"
+measure = "f1_macro"
+margin = 0.1
+words = "A reads about as well as B."
+
+[[claims]]
+model = "A"
+at_least = 0.85
+measure = "recall[class=malignant]"
+
 [fairness]
 groups = ["sex"]
 criterion = "equal recall of malignant cases: a missed case is the harm"

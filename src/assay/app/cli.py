@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,16 +16,10 @@ from assay.app.modelcommands import compare, tests
 from assay.app.options import of_decisions, of_rows
 from assay.app.plancommands import Group, init, plan
 from assay.app.saying import colour, say, say_end, say_summary
-from assay.app.trustcommands import verify
+from assay.app.trustcommands import keys, sign, verify
 from assay.core.errors import AssayError
 
-if TYPE_CHECKING:
-    from assay.app.deciding import Stated
-
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-
-PLANS = (".toml", ".yaml", ".yml")
-"""How the name of a plan ends."""
 
 
 @click.group(cls=Group, context_settings=HELP, invoke_without_command=True)
@@ -67,6 +61,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
     type=click.Path(),
     help="Also write this report, such as report.pdf; repeatable.",
 )
+@click.option("--ledger/--no-ledger", default=True, help="Enter the run of a plan in its ledger [default: enter it]")
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def run(
@@ -74,6 +69,7 @@ def run(
     *,
     out: str,
     reports: tuple[str, ...],
+    ledger: bool,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401  options by name
@@ -84,12 +80,25 @@ def run(
     A plan (.toml, .yaml, .json) is run as it describes, see `assay init`.
     """
     from assay.app.deciding import decided_by, stated
+    from assay.app.opening import columns_named, is_plan, refuse_records
     from assay.app.reporting import known_kinds, write_run
 
     known_kinds(reports)  # a mistyped ending must not cost a count
     wanted = stated(given)  # nor a mistyped criterion
-    if len(predictions) == 1 and _is_plan(predictions[0], given):
-        _run_plan(predictions[0], out, reports=reports, as_json=as_json, quiet=quiet, given=given, wanted=wanted)
+    refuse_records(predictions)
+    if len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
+        from assay.app.planrunning import run_and_write
+
+        run_and_write(
+            predictions[0],
+            out,
+            reports=reports,
+            as_json=as_json,
+            quiet=quiet,
+            ledger=ledger,
+            given=given,
+            wanted=wanted,
+        )
         return
     from assay.app.running import run_file
     from assay.rows.databases import shown
@@ -106,42 +115,6 @@ def run(
             f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)",
         )
     decided_by([assessment])
-
-
-def _is_plan(path: str, given: dict[str, Any]) -> bool:
-    """By its name; .json may also be JSON lines, and is one where columns are named."""
-    name = path.lower()
-    return name.endswith(PLANS) or (
-        name.endswith(".json") and all(given[role] is None for role in ("truth", "predicted"))
-    )
-
-
-def _run_plan(
-    path: str, out: str, *, reports: tuple[str, ...], as_json: bool, quiet: bool, given: dict[str, Any], wanted: Stated
-) -> None:
-    from assay.app.deciding import decided_by
-    from assay.app.planning import refuse_options, run_plan
-    from assay.app.reporting import beside, write_run
-    from assay.app.running import limits_of
-
-    refuse_options(given)
-    found = [(name, wanted.held_to(one)) for name, one in run_plan(path, quiet=quiet, limits=limits_of(given))]
-    folders = []
-    for name, assessment in found:
-        folder = Path(out) / name
-        folders.append(write_run(assessment, folder, reports if len(found) == 1 else beside(folder, reports)))
-    if as_json:
-        records = {name: dict(assessment.record) for name, assessment in found}
-        alone = found[0][1].record.to_text() if len(found) == 1 else json.dumps(records, ensure_ascii=False) + "\n"
-        click.echo(alone, nl=False)
-    if not quiet:
-        for name, assessment in found:
-            if name:
-                say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
-            say_summary(assessment)
-        every = [one for _, one in found]
-        say_end(every, folders, f"assay plan check {path}   (what the plan still leaves open)")
-    decided_by([one for _, one in found])
 
 
 cli.add_command(init)
@@ -235,6 +208,8 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
 
 cli.add_command(gate)
 cli.add_command(verify)
+cli.add_command(sign)
+cli.add_command(keys)
 cli.add_command(compare)
 cli.add_command(tests)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.criteria import Criterion, criterion
 from assay.assess.record import Record
@@ -14,6 +14,9 @@ from assay.core.errors import PlanError
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+
+CODES: Final = {"supported": 0, "contradicted": 1, "not decidable": 3}
+"""What an answer to a claim hands back to the shell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +53,11 @@ def stated(given: dict[str, Any]) -> Stated:
     )
 
 
-def decided_by(assessments: Sequence[Assessment]) -> None:
-    """Leave with 1 if a criterion fails, with 3 if one is open; go on if all pass or none was stated."""
-    found = [one.decisions for one in assessments if len(one.decisions)]
-    codes = {one.exit_code for one in found}
+def decided_by(assessments: Sequence[Assessment], *, claims: bool = True) -> None:
+    """Leave with 1 if a criterion fails or a claim is contradicted, with 3 if one is open; else go on."""
+    codes = {one.decisions.exit_code for one in assessments if len(one.decisions)}
+    if claims:
+        codes |= {CODES[one.answer] for found in assessments for one in found.claims}
     if codes - {0}:
         raise SystemExit(1 if 1 in codes else 3)
 

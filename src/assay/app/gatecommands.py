@@ -67,7 +67,7 @@ def gate(
         click.echo(json.dumps(_told(records), indent=1, ensure_ascii=False, allow_nan=False))
     if not quiet:
         _say(records)
-    decided_by(list(found.values()))
+    decided_by(list(found.values()), claims=False)
 
 
 def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | None, record_to: str | None) -> None:

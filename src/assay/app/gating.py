@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
+from assay.app.opening import columns_named, is_plan, is_record
 from assay.assess.against import Paired
 from assay.assess.assessment import Assessment
 from assay.assess.comparison import Comparison
@@ -26,15 +26,13 @@ if TYPE_CHECKING:
 
 USUAL: Final = {Task.BINARY: ("recall", "specificity"), Task.MULTICLASS: ("accuracy", "f1_macro")}
 """What a model must not lose where only a margin is stated."""
-HEAD: Final = 4096
-PLANS: Final = (".toml", ".yaml", ".yml")
 
 
 def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict[str, Assessment]:
     """Every assessment that the paths lead to, by name, with its criteria decided."""
     accept = [criterion(one) for one in options.pop("accept", ())]
     against, margin, correction = (options.pop(name, None) for name in ("against", "margin", "correction"))
-    if margin is not None and against is None and not (len(paths) == 1 and _is_record(paths[0])):
+    if margin is not None and against is None and not (len(paths) == 1 and is_record(paths[0])):
         raise PlanError("role-missing", "a margin needs a reference", where="--against", fix="--against RECORD")
     found, reference = _opened(paths, against, options, quiet=quiet)
     out = {}
@@ -67,17 +65,18 @@ def _opened(
     paths: Sequence[str], against: str | None, options: dict[str, Any], *, quiet: bool
 ) -> tuple[dict[str, Assessment], object]:
     """What is gated, and its reference: paired where both were counted on the same rows."""
-    if len(paths) == 1 and _is_record(paths[0]):
+    if len(paths) == 1 and is_record(paths[0]):
         record = Record.load(paths[0])
         if record["kind"] == "comparison":
             return _of_comparison(Comparison.from_record(record), against)
         return {"": Assessment.from_record(record)}, _reference(against, options, quiet=quiet)
-    if len(paths) == 1 and paths[0].lower().endswith(PLANS):
-        from assay.app.planning import run_plan
+    if len(paths) == 1 and is_plan(paths[0], columns=columns_named(options)):
+        from assay.app.planning import refuse_options, run_plan
         from assay.app.running import limits_of
 
+        refuse_options(options)
         return dict(run_plan(paths[0], quiet=quiet, limits=limits_of(options))), _reference(against, {}, quiet=quiet)
-    if against is not None and not _is_record(against) and options.get("ids") and len(paths) == 1:
+    if against is not None and not is_record(against) and options.get("ids") and len(paths) == 1:
         return _of_comparison(_compared(paths[0], against, options), None)
     from assay.app.running import run_file
 
@@ -87,7 +86,7 @@ def _opened(
 def _reference(against: str | None, options: dict[str, Any], *, quiet: bool) -> object:
     if against is None:
         return None
-    if _is_record(against):
+    if is_record(against):
         return Record.load(against)
     from assay.app.running import run_file
 
@@ -142,24 +141,3 @@ def _of_comparison(found: Comparison, against: str | None) -> tuple[dict[str, As
         data={"from": f"{visible(tally.models[0])}, on the rows of {visible(tally.models[1])}"},
     )
     return {"": new}, Paired(tally=tally, positive=found.positive)
-
-
-def _is_record(path: str) -> bool:
-    """A JSON object that says it is a Record; JSON lines of predictions and plans do not."""
-    if not path.lower().endswith(".json"):
-        return False
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(HEAD).decode("utf-8", "replace")
-    except OSError:
-        return True  # what cannot be read is told of when it is loaded
-    return '"assay"' in head and '"kind"' in head and not _is_line(head)
-
-
-def _is_line(head: str) -> bool:
-    """Whether the first line is a JSON object of its own, as in JSON lines."""
-    first = head.splitlines()[0] if head.strip() else ""
-    try:
-        return isinstance(json.loads(first), dict) and "tallies" not in first
-    except ValueError:
-        return False

@@ -64,17 +64,19 @@ def said_of_check(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def run_plan(path: str, *, quiet: bool, limits: assay.Limits | None = None) -> list[tuple[str, Assessment]]:
+def run_plan(
+    path: str, *, quiet: bool, limits: assay.Limits | None = None, ledger: bool = True
+) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, each with the name of its folder."""
     from assay.app.running import bar
 
-    return run_planned(load_plan(path), limits=limits, watching=lambda data: bar(data, quiet=quiet))
+    return run_planned(load_plan(path), limits=limits, watching=lambda data: bar(data, quiet=quiet), ledger=ledger)
 
 
 def refuse_options(given: dict[str, Any]) -> None:
     """What shapes the numbers is said in the plan, and nowhere else."""
     context = click.get_current_context()
-    free = {"memory", "threads", "temp", "out", "as_json", "quiet", "predictions"}
+    free = {"memory", "threads", "temp", "out", "as_json", "quiet", "predictions", "ledger"}
     typed = [
         name
         for name in given

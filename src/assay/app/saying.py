@@ -46,11 +46,15 @@ def say_end(found: Iterable[Assessment], folders: list[Path], next_command: str)
 
 
 def _verdict(record: Record) -> Iterable[str]:
+    from assay.report.claims import claims
     from assay.report.verdicts import verdicts
 
     decided = verdicts(record)
     if decided is not None:
         yield f"{decided.overall}: {decided.says}"
+    claimed = claims(record)
+    if claimed is not None:
+        yield f"claims: {claimed.says}"
     overall = record["conformity"]["overall"]
     adhoc = "an ad hoc run states no plan, so no clause is shown"
     yield f"{overall}: {record['conformity']['says'] if record['plan']['given'] == 'plan' else adhoc}"

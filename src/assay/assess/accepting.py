@@ -66,12 +66,13 @@ def reference_to(assessment: Assessment, given: object, name: str | None) -> Aga
         return None
     if isinstance(given, (str, os.PathLike)):
         name, given = name or Path(given).name, Record.load(given)
+    digest = None
     if isinstance(given, Record):
-        given = Assessment.from_record(given)
+        digest, given = given["digests"].get("record"), Assessment.from_record(given)
     if not isinstance(given, Assessment):
         return given  # type: ignore[return-value]
     demand_alike(assessment, given)
-    return Unpaired(reference=given, name=name or "reference")
+    return Unpaired(reference=given, name=name or "reference", digest=digest)
 
 
 def restored(record: Record, assessment: Assessment) -> Accepted | None:

@@ -79,6 +79,8 @@ class Unpaired:
 
     reference: Assessment
     name: str = "reference"
+    digest: str | None = None
+    """The digest of its Record, if it came as one."""
     pairing: str = "unpaired"
 
     def gap(self, subject: Subject, new: Assessment) -> Gap:
@@ -106,8 +108,8 @@ class Unpaired:
         }
 
     def facts(self) -> dict[str, object]:
-        """Its name."""
-        return {"name": self.name, "pairing": self.pairing}
+        """Its name and digest."""
+        return {"name": self.name, "pairing": self.pairing, **({} if self.digest is None else {"digest": self.digest})}
 
     def _alike(self, new: Assessment) -> Assessment:
         """The reference computed as the new one is: same level, methods and policy."""
@@ -205,6 +207,7 @@ def against_from_json(content: Mapping[str, Any], facts: Mapping[str, Any], new:
             found_in={"python": ""},
         ),
         name=str(facts["name"]),
+        digest=facts.get("digest"),
     )
 
 

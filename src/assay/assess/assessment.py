@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.accepting import Accepted, accepted, reference_to, restored
 from assay.assess.criteria import Criterion, read
@@ -30,6 +31,10 @@ from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
+
+if TYPE_CHECKING:
+    from assay.assess.claims import Answered
+    from assay.assess.standing import Standing
 
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
@@ -61,6 +66,7 @@ class Assessment(Mapping[str, Estimate]):
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
         self._evidence = dict(evidence or {})
         self._accepted: Accepted | None = None
+        self._standing: Standing | None = None
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a measure, by name, symbol or alias; any measure that fits can be asked for."""
@@ -146,7 +152,12 @@ class Assessment(Mapping[str, Estimate]):
         if self._accepted is not None:
             plan["accept"] = self._accepted.to_json()
             tallies |= self._accepted.tallies()
-        apart = {} if self.sites is None else {"heterogeneity": [one.to_json() for one in self.heterogeneity]}
+        further: dict[str, Any] = {}
+        if self._standing is not None:
+            plan, tallies = plan | self._standing.plan(), tallies | self._standing.tallies()
+            further = self._standing.parts(self)
+        if self.sites is not None:
+            further["heterogeneity"] = [one.to_json() for one in self.heterogeneity]
         content: dict[str, Any] = {
             "assay": VERSION,
             "kind": "assessment",
@@ -157,7 +168,7 @@ class Assessment(Mapping[str, Estimate]):
             "positive": self.positive,
             "estimates": [estimate.to_json() for estimate in estimates],
             **curves,
-            "findings": [],
+            "findings": [] if self._standing is None else list(self._standing.findings),
             "controls": self._evidence.get("controls", []),
             "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
             "decisions": [one.to_json() for one in self.decisions],
@@ -165,11 +176,17 @@ class Assessment(Mapping[str, Estimate]):
             "plan": {**plan, "digest": digest(plan)},
             "environment": {**self._environment, **self._evidence.get("environment", {})},
             "errata": sorted(used),
-            **apart,
+            **further,
+            **({"ledger": self._evidence["ledger"]} if "ledger" in self._evidence else {}),
             "notes": list(self.notes),
             "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
         }
         return Record(sealed(content))
+
+    @cached_property
+    def claims(self) -> tuple[Answered, ...]:
+        """The claims of a plan with their answers."""
+        return () if self._standing is None else self._standing.answers(self)
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -208,11 +225,34 @@ class Assessment(Mapping[str, Estimate]):
             evidence=self._evidence,
         )
 
+    def regrouped(self, grouped: Grouped, notes: tuple[str, ...]) -> Assessment:
+        """The same rows with other groups, without their scores, and notes of why."""
+        return Assessment(
+            self.confusion,
+            self.settings,
+            positive=self.positive,
+            census=self.census,
+            grouped=grouped,
+            scores=None if self.scores is None else replace(self.scores, groups={}),
+            notes=(*self.notes, *notes),
+            data=self._data,
+            found_in=self._environment,
+            evidence=self._evidence,
+        )
+
     def with_evidence(self, **evidence: Any) -> Assessment:  # noqa: ANN401  parts of a Record
         """The same assessment with the plan it followed, the controls that ran, and what they show."""
         other = copy(self)
         other.__dict__.pop("record", None)
         other._evidence = {**self._evidence, **evidence}  # noqa: SLF001  its own kind
+        return other
+
+    def beside(self, standing: Standing) -> Assessment:
+        """The same assessment with comparisons to other models on the same rows, and claims about them."""
+        other = copy(self)
+        for name in ("record", "claims"):
+            other.__dict__.pop(name, None)
+        other._standing = standing  # noqa: SLF001  its own kind
         return other
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -280,6 +320,10 @@ class Assessment(Mapping[str, Estimate]):
                 evidence=_evidence_of(record),
             )
             found._accepted = restored(record, found)
+            if "comparisons" in tallies:
+                from assay.assess.standing import restored_standing
+
+                found._standing = restored_standing(record, found)
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             raise RecordError(
                 "record-unreadable",
@@ -292,9 +336,11 @@ class Assessment(Mapping[str, Estimate]):
 def _evidence_of(record: Record) -> dict[str, Any]:
     if record["plan"]["given"] != "plan":
         return {}
-    ours = {"level", "intervals", "missing", "unknown", "undefined", "measures", "data", "accept", "digest"}
+    ours = {"level", "intervals", "missing", "unknown", "unmatched", "undefined", "measures", "data", "accept",
+            "digest", "comparisons", "not_compared", "claims"}  # fmt: skip
     plan = {name: value for name, value in record["plan"].items() if name not in ours}
-    return {"plan": plan, "controls": record["controls"], "conformity": record["conformity"]}
+    kept = {name: record[name] for name in ("controls", "conformity", "ledger") if name in record}
+    return {"plan": plan, **kept}
 
 
 class Levels(Mapping[Label, View]):

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.comparing import compare
+from assay.assess.plan.loading import stated
 from assay.core.errors import PlanError, RowsError
+from assay.core.text import listed, visible
 from assay.inference.catalogue import every_test
-from assay.inference.power import alpha_of
-from assay.rows.reading import Reading
 
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
     from assay.assess.plan.loading import LoadedPlan
 
-ALPHA: Final = 0.05
 CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fdr_by"}
 """What a plan calls a correction, where the table of corrections calls it otherwise."""
 
@@ -52,34 +50,44 @@ class Contest:
         return () if self.comparison is None else tuple(one.to_json() for one in self.comparison.findings)
 
 
-def contest(loaded: LoadedPlan, paths: Mapping[str, Path], channels: Sequence[str]) -> Contest:
-    """Compare the models whose predictions lie at these paths, as the plan asks."""
-    plan, models = loaded.plan, tuple(paths)
-    given: dict[str, Any] = {
-        "truth": plan.columns.truth,
-        "id": plan.columns.id,
-        "positive": plan.task.positive,
-        "labels": plan.task.classes,
-        "level": alpha_of(plan.tests.alpha or ALPHA),
-        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
-        "reading": Reading(delimiter=plan.reading.delimiter, decimal=plan.reading.decimal),
-        "spelled": True,
-    }
-    together = len(set(paths.values())) == 1
-    given["data"] = str(paths[models[0]]) if together else {name: str(path) for name, path in paths.items()}
-    for role in ("predicted", "score"):
-        columns = {name: getattr(plan.models[name], role) for name in models}
-        if None not in columns.values():
-            given[role] = columns
-    if plan.task.type == "multiclass":
-        given.pop("score", None)
+def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any], channels: Sequence[str]) -> Contest:
+    """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
+    tests = loaded.plan.tests
     try:
         found = compare(**given)
-        by_channel = {one: compare(**given, channel=one) for one in channels if together and "predicted" in given}
+        by_channel = {one: compare(**given, channel=one) for one in channels if given.get("predicted") is not None}
     except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
         return Contest(models=models, comparison=None, why_not=error.what)
-    named = tuple(_named(name, found, given, plan.tests.justification) for name in plan.tests.chosen or ())
+    named = tuple(_named(name, found, given, tests.justification) for name in tests.chosen or ())
+    by_hand = [one.test for one in named if _by_hand(one, found, override=bool(tests.override))]
+    if len(by_hand) > 1:
+        raise PlanError(
+            "role-clash",
+            f"{len(by_hand)} tests are chosen by hand for one question",
+            where=f"{visible(loaded.path)}, tests.chosen",
+            found=listed(by_hand),
+            fix="keep one: of several, the one that pleases would be reported",
+        )
+    if by_hand and not stated(tests.justification):
+        raise PlanError(
+            "test-refused",
+            f"{by_hand[0]} is not the test that the table gives here, and the plan does not say why it is chosen",
+            where=f"{visible(loaded.path)}, tests.justification",
+            found=found.answers[0].choice.why,
+            fix="leave the test out, or state tests.justification",
+        )
+    if by_hand:
+        found = compare(**given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
     return Contest(models=models, comparison=found, named=named, channels=by_channel)
+
+
+def _by_hand(one: Named, found: Comparison, *, override: bool) -> bool:
+    """Whether a named test takes the place of the table's: another form of it, one for values like these, or forced."""
+    if one.admitted is not True:
+        return one.admitted is None or override
+    first = found.answers[0].choice.test
+    other = next((test for test in every_test() if test.name == one.test), None)
+    return first is not None and other is not None and other.family == first.family and other.name != first.name
 
 
 def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str | None) -> Named:

@@ -85,9 +85,9 @@ class Criterion:
         'recall{sex=f} >= 0.8 simple'
         """
         if self.rule is Rule.NON_INFERIOR:
-            return f"{self.of} non-inferior margin {_shown(self.limit)}"
+            return f"{self.of} non-inferior margin {limit_shown(self.limit)}"
         how = "" if self.rule is Rule.ACCEPTANCE else f" {self.rule}"
-        return f"{self.of} {self.side} {_shown(self.limit)}{how}"
+        return f"{self.of} {self.side} {limit_shown(self.limit)}{how}"
 
     def about(self, *, label: str | None, level: str | None) -> Criterion:
         """The same of one class and one level."""
@@ -149,6 +149,23 @@ def criterion(text: str) -> Criterion:
             limit=_number(text, found[2]),
         ),
     )
+
+
+def spoken_of(text: str) -> Criterion:
+    """What a text without a limit speaks of, as a criterion whose limit says nothing.
+
+    >>> one = spoken_of("recall[class=cat]")
+    >>> one.measure.name, one.label, one.of
+    ('recall', 'cat', 'recall[class=cat]')
+    """
+    head = _MEASURE.match(text) if isinstance(text, str) and len(text) <= LONGEST else None
+    if head is None:
+        raise _unreadable(str(text)[:LONGEST], "it does not begin with a measure")
+    measure = _measure(text, head[1])
+    rest, label, factor, level = _parts(text, text[head.end() :])
+    if rest.strip():
+        raise _unreadable(text, f"{quoted(rest.strip())} is neither a class nor a level of a group")
+    return Criterion(measure=measure, label=label, factor=factor, level=level)
 
 
 def read(given: str | Criterion) -> Criterion:
@@ -269,7 +286,7 @@ def _word(text: str) -> str:
     return text if re.fullmatch(r"[\w.\-*+/ ]+", text) and text == text.strip() else json.dumps(text)
 
 
-def _shown(limit: float) -> str:
+def limit_shown(limit: float) -> str:
     """A limit in as few digits as keep it."""
     return repr(limit).removesuffix(".0")
 

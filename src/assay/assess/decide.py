@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.against import Against, Subject
 from assay.assess.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
+from assay.assess.family import CORRECTIONS, stepped
 from assay.assess.settings import ONE_CLASS
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, figure, listed, nearest, quoted, visible
+from assay.core.text import counted, figure, listed, nearest, quoted
 from assay.core.traits import HIGHER
 from assay.inference.estimates import Interval, real_to_json
 from assay.inference.intervals import FACTS
-from assay.inference.power import LARGEST, POWER, alpha_of, rows_for_limit, times_the_rows
+from assay.inference.power import LARGEST, POWER, rows_for_limit, times_the_rows
 from assay.tally.base import count_to_json
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from assay.inference.estimates import Estimate
     from assay.inference.unpaired import Gap
 
-CORRECTIONS: Final = ("holm", "none")
 AT_THE_LIMIT: Final = "the value lies at the limit: no number of rows decides that"
 
 
@@ -136,14 +136,7 @@ def decide(
     >>> [(str(d.criterion), str(d.verdict)) for d in decide(a, ["recall >= 0.85", "recall >= 0.95", "recall >= 0.99"])]
     [('recall >= 0.85', 'pass'), ('recall >= 0.95', 'inconclusive'), ('recall >= 0.99', 'fail')]
     """
-    if correction not in CORRECTIONS:
-        raise PlanError(
-            "option-unknown",
-            f"correction = {visible(repr(correction))} is not a correction of criteria",
-            known=", ".join(CORRECTIONS),
-            fix="choose one of them",
-        )
-    asked = [(one, about) for text in criteria for one, about in _expanded(assessment, read(text))]
+    asked = [(one, about) for text in criteria for one, about in expanded(assessment, read(text))]
     for one, _ in asked:
         if one.rule is Rule.NON_INFERIOR and against is None:
             raise PlanError(
@@ -157,15 +150,13 @@ def decide(
     for place, (one, about) in enumerate(asked):
         if place not in guarded:
             found[place] = _by_value(one, about, assessment)
-    alpha, open_ = alpha_of(assessment.settings.wanted.level), guarded
-    while open_:
-        level = 1 - alpha / (len(open_) if correction == "holm" else 1)
+
+    def judge(level: float, open_: Sequence[int]) -> dict[int, Decision]:
         wanted = replace(assessment.settings.wanted, level=level)
         at = assessment.restated(replace(assessment.settings, wanted=wanted))
-        judged = {place: _Judge(at, against, len(guarded), *asked[place]).decided() for place in open_}
-        closed = [place for place, one in judged.items() if _settled(one)]
-        found |= {place: judged[place] for place in closed or open_}
-        open_ = [place for place in open_ if place not in closed] if closed else []
+        return {place: Judge(at, against, len(guarded), *asked[place]).decided() for place in open_}
+
+    found |= stepped(guarded, assessment.settings.wanted.level, correction, judge, _settled)
     return Decisions(found[place] for place in range(len(asked)))
 
 
@@ -181,7 +172,7 @@ def _settled(one: Decision) -> bool:
     return one.verdict is not Verdict.INCONCLUSIVE
 
 
-def _expanded(assessment: Assessment, one: Criterion) -> Iterator[tuple[Criterion, Subject]]:
+def expanded(assessment: Assessment, one: Criterion) -> Iterator[tuple[Criterion, Subject]]:
     """One criterion a class and level it speaks of."""
     for label in _labels(assessment, one):
         for level in _levels(assessment, one):
@@ -277,7 +268,7 @@ def _made(one: Criterion, about: Subject, estimate: Estimate, verdict: Verdict, 
     )
 
 
-class _Judge:
+class Judge:
     """One guarded criterion at one level."""
 
     def __init__(self, at: Assessment, against: Against | None, family: int, one: Criterion, about: Subject) -> None:
@@ -334,8 +325,8 @@ class _Judge:
             ends = estimate.interval
             # The end that must pass the limit: the near one where the value is good, the far one where it is not.
             far = near if ends is None or one.keeps(value) else (ends.high if near == ends.low else ends.low)
-            rows = _rows(self.rows * times_the_rows(abs(value - far), abs(value - one.limit), self.level))
-        return _feasible(max(rows, self.rows + 1), self.rows, "if the true value is the one seen")
+            rows = rows_up_to(self.rows * times_the_rows(abs(value - far), abs(value - one.limit), self.level))
+        return feasible(max(rows, self.rows + 1), self.rows, "if the true value is the one seen")
 
     def _needed_apart(self, gap: Gap, low: float, high: float, against: Against) -> Needed:
         seen = float(gap.value or 0.0) * (1 if self.one.measure.better is HIGHER else -1)
@@ -345,7 +336,7 @@ class _Judge:
             times = times_the_rows(half, max(seen + margin, -seen), self.level)
             why = "if the true difference is the one seen"
         where = "" if against.pairing == "paired" else ", and the reference as many times more"
-        return _feasible(max(_rows(self.rows * times), self.rows + 1), self.rows, why + where)
+        return feasible(max(rows_up_to(self.rows * times), self.rows + 1), self.rows, why + where)
 
     def _told(
         self,
@@ -368,14 +359,16 @@ class _Judge:
         return f"{figure(ends.low)} to {figure(ends.high)} at {100 * ends.level:.4g} %"
 
 
-def _rows(count: float) -> int:
+def rows_up_to(count: float) -> int:
+    """A number of rows, or one beyond what is feasible."""
     return math.ceil(min(count, LARGEST + 1))
 
 
-def _feasible(rows: int, now: int, why: str) -> Needed:
+def feasible(rows: int, now: int, why: str) -> Needed:
+    """The rows that would decide, told, unless nobody could have so many."""
     if rows > LARGEST:
         return Needed(rows=None, now=now, why="no feasible number of rows is enough")
     return Needed(rows=rows, now=now, why=f"{counted(rows, 'row')} (now {now:,}) would decide 4 times in 5, {why}")
 
 
-__all__ = ["CORRECTIONS", "Decision", "Decisions", "Needed", "decide"]
+__all__ = ["CORRECTIONS", "Decision", "Decisions", "Judge", "Needed", "decide", "expanded", "feasible", "rows_up_to"]

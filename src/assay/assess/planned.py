@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.conformity import judge
-from assay.assess.contests import Contest, contest
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.fingerprint import fingerprint
+from assay.assess.ledger import Access, looked, registered
+from assay.assess.matching import Entrant, match, standings
 from assay.assess.plan.answers import channel_columns, splits_of
 from assay.assess.plan.loading import LoadedPlan
-from assay.assess.record import strict_json
 from assay.assess.run import assess
+from assay.assess.sites import pooled
+from assay.assess.sources import Held, of_model, of_split, places
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.reading import Reading
+from assay.tally.base import digest
 from assay.tally.splits import SplitRows
 
 if TYPE_CHECKING:
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
     from assay.rows.limits import Limits
 
 Progress = Callable[[int, int], None]
-Watching = Callable[[str], AbstractContextManager[Progress | None]]
-LEDGER = 16 * 2**20
-"""Bytes a ledger may have."""
+Watching = Callable[[str | list[str]], AbstractContextManager[Progress | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +64,9 @@ class Part:
 
     model: str
     split: str
-    path: Path
-    pinned: str | None
+    rows: Held
+    truth: Held | None = None
+    """Where truth is, if not beside the predictions."""
 
     def title(self, parts: tuple[Part, ...]) -> str:
         """What tells it apart from the other parts; nothing where there is only one."""
@@ -107,9 +108,8 @@ def parts_of(loaded: LoadedPlan) -> tuple[Part, ...]:
 
 
 def _part(loaded: LoadedPlan, name: str, model: Model, split: str, of: Split) -> Part:
-    own = model.predictions is not None
-    place = model.predictions if model.predictions is not None else str(of.path)
-    return Part(model=name, split=split, path=loaded.folder / place, pinned=None if own else of.sha256)
+    rows, truth = of_model(loaded, model, of)
+    return Part(model=name, split=split, rows=rows, truth=truth)
 
 
 def _lack(where: str, what: str, fix: str) -> PlanError:
@@ -134,9 +134,11 @@ def count_part(
     plan = frozen.loaded.plan
     reading, intervals, model = plan.reading, plan.intervals, plan.models[part.model]
     # A pin would be asked of the validation file too; every split is held against its own pin when controls open it.
-    pinned = part.pinned if model.threshold_from is None else None
+    pinned = model.threshold_from is None and part.truth is None
     found = assess(
-        data=str(part.path),
+        data=part.rows.data,
+        truth_data=None if part.truth is None else part.truth.data,
+        id=None if part.truth is None else plan.columns.id,
         truth=plan.columns.truth,
         predicted=model.predicted,
         score=model.score,
@@ -158,26 +160,31 @@ def count_part(
         undefined=plan.metrics.undefined,
         missing=reading.missing,
         unknown=reading.unknown,
-        reading=Reading(delimiter=reading.delimiter, decimal=reading.decimal, max_rows=reading.max_rows, sha256=pinned),
+        unmatched=reading.unmatched,
+        engine=reading.engine,
+        reading=part.rows.reading(frozen.loaded, pinned=pinned),
         limits=limits,
         spelled=True,
         progress=progress,
     )
     _demand_rows(frozen.loaded, part, found)
     _demand_task(frozen.loaded, part, found)
+    if plan.fairness.smallest_cell is not None:
+        found = pooled(found, plan.fairness.smallest_cell)
     if plan.metrics.accept:
-        found = found.accept(*plan.metrics.accept)
+        against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against
+        found = found.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)
     return found.with_evidence(plan=frozen.to_json(part.model, part.split))
 
 
-def _elsewhere(loaded: LoadedPlan, model: Model) -> str | None:
-    """The file of the split on which a threshold is chosen."""
+def _elsewhere(loaded: LoadedPlan, model: Model) -> str | list[str] | None:
+    """The rows of the split on which a threshold is chosen."""
     if model.threshold_from is None:
         return None
-    place = loaded.plan.data[model.threshold_from].path
-    if place is None:
+    held = of_split(loaded, loaded.plan.data[model.threshold_from])
+    if held is None:
         raise _lack(visible(loaded.path), "the file", f'[data.{model.threshold_from}] path = "..."')
-    return str(loaded.folder / place)
+    return held.data
 
 
 def _demand_rows(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
@@ -186,7 +193,7 @@ def _demand_rows(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
         raise RowsError(
             "digest-mismatch",
             "the file does not hold as many rows as the plan states",
-            where=visible(part.path.name),
+            where=part.rows.name,
             found=f"{found.census.read:,} rows",
             known=f"data.{part.split}.rows = {wanted}",
             fix="give the file that was planned, or plan anew",
@@ -199,7 +206,7 @@ def _demand_task(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
         raise RowsError(
             "label-types-differ",
             f"the plan speaks of a {wanted} task, the data are {found.task}",
-            where=visible(part.path.name),
+            where=part.rows.name,
             found=f"{len(found.labels)} classes: {', '.join(quoted(one) for one in found.labels[:8])}",
             fix="correct task.type and task.classes, or the file",
         )
@@ -224,30 +231,35 @@ class Examined:
 
 
 def run_planned(
-    loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None
+    loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None, ledger: bool = True
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
-    return [(one.title, one.judged()) for one in examined(loaded, limits=limits, watching=watching)]
+    found = examined(loaded, limits=limits, watching=watching, ledger=ledger)
+    return [(one.title, one.judged()) for one in found]
 
 
-def examined(loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None) -> list[Examined]:
-    """Fix the plan, count every part, and let every control look."""
+def examined(
+    loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None, ledger: bool = True
+) -> list[Examined]:
+    """Fix the plan and enter it in its ledger, count every part, enter every look, and let every control look."""
     watched = watching or (lambda _path: nullcontext(None))
     parts = parts_of(loaded)
     frozen, salt = freeze(loaded), secrets.token_hex(16)
+    access = registered(loaded, frozen.frozen_at, enter=ledger)
     moments = [Moment(name="start", fields=fingerprint(salt))]
     before = dict(_artefacts(loaded))
     counted: list[tuple[Part, Assessment, str]] = []
     for part in parts:
         began = _now()
-        with watched(str(part.path)) as progress:
+        with watched(part.rows.data) as progress:
             counted.append((part, count_part(frozen, part, limits=limits, progress=progress), began))
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
-    with watched(str(max((part.path for part in parts), key=lambda path: path.stat().st_size))) as progress:
-        return _looked(frozen, _opened(loaded, parts, limits, progress), parts, counted, before, tuple(moments), salt)
+    with watched(parts[0].rows.data) as progress:
+        opened = _opened(loaded, parts, limits, progress)
+        return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access)
 
 
-def _looked(  # noqa: PLR0917  all that was counted before
+def _controlled(  # noqa: PLR0917  all that was counted before
     frozen: Frozen,
     opened: _Opened,
     parts: tuple[Part, ...],
@@ -255,9 +267,25 @@ def _looked(  # noqa: PLR0917  all that was counted before
     before: Mapping[str, str],
     moments: tuple[Moment, ...],
     salt: str,
+    access: Access,
 ) -> list[Examined]:
     """Every control on what was counted."""
     loaded = frozen.loaded
+    entrants = [
+        Entrant(
+            name=part.model,
+            split=part.split,
+            model=loaded.plan.models[part.model],
+            rows=part.rows,
+            truth=part.truth,
+            assessment=one,
+        )
+        for part, one, _ in counted
+    ]
+    contests = match(loaded, entrants)
+    beside = standings(loaded, entrants, contests)
+    looks = [(part.model, part.split, _digest_of(opened, part, found)) for part, found, _ in counted]
+    access = looked(loaded, access, ({"model": model, "split": split, "data": data} for model, split, data in looks))
     after = dict(_artefacts(loaded))
     whole = Inquiry(
         loaded=loaded,
@@ -268,16 +296,21 @@ def _looked(  # noqa: PLR0917  all that was counted before
         artefacts={name: (digest, after.get(name, "")) for name, digest in before.items()},
         annotations=opened.annotations,
         folds=opened.folds,
-        ledger=_ledger(loaded),
         reference=opened.reference,
         fold_tables=opened.folds_of,
         latencies=opened.latencies,
         assessments={(part.model, part.split): one for part, one, _ in counted},
-        contests=_contests(loaded, parts),
+        contests=contests,
+        ledger=access.entries if access.named else None,
+        access=access,
     )
     shared = tuple(run_controls(whole, "plan"))
     found = []
-    for part, assessment, began in counted:
+    for part, alone, began in counted:
+        standing = beside.get((part.model, part.split))
+        assessment = alone if standing is None else alone.beside(standing)
+        data = next(data for model, split, data in looks if (model, split) == (part.model, part.split))
+        assessment = assessment.with_evidence(ledger=access.to_json(data))
         record = assessment.record
         inquiry = replace(
             whole,
@@ -285,8 +318,10 @@ def _looked(  # noqa: PLR0917  all that was counted before
             split=part.split,
             assessment=assessment,
             estimates=tuple(record["estimates"]),
-            findings=(*record["findings"], *(found for one in whole.contests.values() for found in one.findings)),
+            findings=tuple(record["findings"]),
             points=tuple(record.get("operating_points", ())),
+            claims=tuple(record.get("claims", ())),
+            not_compared=record["plan"].get("not_compared"),
             counted_at=began,
         )
         checked = (*shared, *run_controls(inquiry, "assessment"))
@@ -308,43 +343,34 @@ class _Opened:
 
 
 def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None, progress: Progress | None) -> _Opened:
-    plan, held = loaded.plan, {}
+    plan, known = loaded.plan, {}
 
-    def at(place: str | Path | None, pinned: str | None = None) -> SplitRows | None:
-        if place is None:
+    def at(held: Held | None) -> SplitRows | None:
+        if held is None:
             return None
-        path = loaded.folder / place
-        if path not in held:
-            reading = Reading(
-                delimiter=plan.reading.delimiter,
-                decimal=plan.reading.decimal,
-                max_rows=plan.reading.max_rows,
-                sha256=pinned,
-            )
-            held[path] = SplitRows.open(path, reading=reading, limits=limits, progress=progress)
-        return held[path]
+        if held.places not in known:
+            known[held.places] = SplitRows.of(held.data, reading=held.reading(loaded), limits=limits, progress=progress)
+        return known[held.places]
 
-    splits = {name: at(one.path, one.sha256) for name, one in plan.data.items() if one.path is not None}
+    def beside(place: str | None) -> SplitRows | None:
+        return None if place is None else at(Held(places=places(loaded, place)))
+
+    splits = {name: at(of_split(loaded, one)) for name, one in plan.data.items()}
     return _Opened(
         splits={name: one for name, one in splits.items() if one is not None},
-        predictions={part.model: one for part in parts if (one := at(part.path)) is not None},
-        annotations=at(plan.ground_truth.annotations),
-        folds=at(plan.tuning.folds),
-        reference=at(plan.population.sample),
-        folds_of={name: one for name, model in plan.models.items() if (one := at(model.folds)) is not None},
-        latencies={name: one for name, model in plan.models.items() if (one := at(model.latencies)) is not None},
+        predictions={part.model: one for part in parts if (one := at(part.rows)) is not None},
+        annotations=beside(plan.ground_truth.annotations),
+        folds=beside(plan.tuning.folds),
+        reference=beside(plan.population.sample),
+        folds_of={name: one for name, model in plan.models.items() if (one := beside(model.folds)) is not None},
+        latencies={name: one for name, model in plan.models.items() if (one := beside(model.latencies)) is not None},
     )
 
 
-def _contests(loaded: LoadedPlan, parts: tuple[Part, ...]) -> dict[str, Contest]:
-    """The models against each other on every test split, unless the plan says why not."""
-    if loaded.plan.tests.none:
-        return {}
-    splits: dict[str, dict[str, Path]] = {}
-    for part in parts:
-        splits.setdefault(part.split, {})[part.model] = part.path
-    channels = list(dict.fromkeys(channel_columns(loaded.plan).values()))
-    return {split: contest(loaded, paths, channels) for split, paths in splits.items() if len(paths) > 1}
+def _digest_of(opened: _Opened, part: Part, found: Assessment) -> str:
+    """What a test set is known by in a ledger: the digest of its file."""
+    held = opened.splits.get(part.split)
+    return held.sha256 if held is not None else digest(found.record["plan"]["data"])
 
 
 def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
@@ -353,20 +379,6 @@ def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
         if one.artefact is not None:
             with (loaded.folder / one.artefact).open("rb") as file:
                 yield name, hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _ledger(loaded: LoadedPlan) -> tuple[Mapping[str, Any], ...] | None:
-    place = loaded.plan.tuning.ledger
-    if place is None:
-        return None
-    path = loaded.folder / place
-    if path.stat().st_size > LEDGER:
-        raise PlanError("plan-too-large", "the ledger is larger than any ledger", where=visible(place), fix="split it")
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    entries = [
-        strict_json(line, f"{visible(place)}, line {i}") for i, line in enumerate(lines, start=1) if line.strip()
-    ]
-    return tuple(one if isinstance(one, dict) else {} for one in entries)
 
 
 def _now() -> str:

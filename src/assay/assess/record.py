@@ -19,7 +19,7 @@ from assay.tally.base import digest
 VERSION = "1"
 DEEPEST = 32
 LARGEST = 256 * 2**20
-EVIDENCE = ("kind", "rows", "controls", "conformity", "notes")
+EVIDENCE = ("kind", "rows", "controls", "conformity", "ledger", "notes")
 """Parts of a Record that do not follow from its tallies and its plan."""
 KINDS = {
     "assessment": (),

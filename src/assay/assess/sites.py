@@ -57,17 +57,21 @@ def site_tally(assessment: Assessment, *, site: str | None = None, smallest_cell
     return Record(sealed(content))
 
 
+def pooled(assessment: Assessment, smallest: int) -> Assessment:
+    """The same assessment without small cells in its groups: levels that have them are counted together."""
+    if smallest <= 1:
+        return assessment
+    grouped, notes = _grouped(assessment, smallest)
+    if assessment.scores is not None and assessment.scores.groups:
+        notes.append("scores of single groups are left out: which row has which score can be told from their tally")
+    return assessment.regrouped(grouped, tuple(notes))
+
+
 def _protected(assessment: Assessment, smallest: int) -> tuple[Grouped, list[str]]:
     whole = assessment.confusion
     if smallest == 1:
         return assessment.grouped, []
-    if whole.weighted:
-        raise PlanError(
-            "tally-mismatch",
-            "a weighted tally does not say how many rows each cell holds",
-            where="smallest_cell",
-            fix="if your rules allow it, let every cell out: smallest_cell=1 (--smallest-cell 1)",
-        )
+    _demand_unweighted(whole)
     if small := _small(whole, smallest):
         first = "; ".join(f"{quoted(t)} called {quoted(p)}" for t, p in small[:SHOWN])
         more = f" and {len(small) - SHOWN:,} more" if len(small) > SHOWN else ""
@@ -79,6 +83,22 @@ def _protected(assessment: Assessment, smallest: int) -> tuple[Grouped, list[str
             fix="share more rows at once, declare fewer classes, or if your rules allow it state a smaller number: "
             "smallest_cell=1 (--smallest-cell 1) lets every cell out",
         )
+    return _grouped(assessment, smallest)
+
+
+def _demand_unweighted(whole: Confusion) -> None:
+    if whole.weighted:
+        raise PlanError(
+            "tally-mismatch",
+            "a weighted tally does not say how many rows each cell holds",
+            where="smallest_cell",
+            fix="if your rules allow it, let every cell out: smallest_cell=1 (--smallest-cell 1)",
+        )
+
+
+def _grouped(assessment: Assessment, smallest: int) -> tuple[Grouped, list[str]]:
+    """The groups without small cells, and what was done to them."""
+    _demand_unweighted(assessment.confusion)
     factors, notes = {}, []
     for name, levels in assessment.grouped.factors.items():
         factors[name], hidden = _pooled(levels, smallest)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged, supported
 from assay.assess.environment import environment
 from assay.assess.record import EVIDENCE, Record, content_digest
+from assay.assess.standing import only_areas
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
@@ -23,6 +24,7 @@ COPIED: Final = (
     "environment",
     "controls",
     "conformity",
+    "ledger",
     "notes",
     "digests",
     "site",
@@ -100,6 +102,8 @@ def verify(record: Record) -> Verification:
             )
         again = {}
     exact = _same_machinery(record)
+    if any(map(only_areas, _embedded(record))):
+        unchecked.append("comparisons: the Record holds the areas of its models, but not their scores")
     for part, recomputed in again.items():
         if part in COPIED or part not in record:
             continue
@@ -183,10 +187,16 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
     return Assessment.from_record(trusted).record
 
 
+def _embedded(record: Record) -> list[Mapping[str, Any]]:
+    """The tallies of comparisons within the Record of an assessment."""
+    tallies = record.get("tallies")
+    found = tallies.get("comparisons") if isinstance(tallies, dict) else None
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
 def _only_areas(record: Record) -> bool:
     tallies = record.get("tallies")
-    scores = tallies.get("scores") if isinstance(tallies, dict) else None
-    return isinstance(scores, dict) and scores.get("kind") == "areas"
+    return isinstance(tallies, dict) and only_areas(tallies)
 
 
 def _same_machinery(record: Record) -> bool:

@@ -97,6 +97,8 @@ CODES: dict[str, str] = {
     "plan-too-large": "A plan is larger than 256 KiB.",
     "markers-broken": "A text that a report belongs into has markers, line ends or an index that cannot be followed.",
     "record-unreadable": "A file is not a Record this version can read.",
+    "signature-wrong": "A signature does not fit the Record or the key.",
+    "key-unreadable": "A file is not an Ed25519 key, or not the half of it that is needed.",
     "tally-mismatch": "Two tallies cannot be merged.",
     "cell-too-small": "A tally to be shared holds a cell with fewer rows than may leave the site.",
     "engine-failed": "The engine that holds the data reported a failure.",

@@ -12,6 +12,7 @@ from assay.assess.view import SMALL
 from assay.core.text import listed, quoted, visible
 from assay.report import background, scoresentences, sentences
 from assay.report.background import Choice
+from assay.report.claims import Claims, Contests, claims, contests
 from assay.report.confusion import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
 from assay.report.entries import About, Entry, about, amount, entry, prose
 from assay.report.scoring import Scoring, read_scores
@@ -171,6 +172,8 @@ class Document:
     statement: Statement | None
     verdicts: Verdicts | None
     standing: tuple[Standing, ...]
+    claims: Claims | None
+    contests: Contests | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +233,8 @@ def read(record: Record) -> Document:
         statement=stated,
         verdicts=decided,
         standing=standing(decided, stated),
+        claims=claims(record),
+        contests=contests(record),
     )
 
 

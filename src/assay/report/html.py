@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from assay.assess.record import Record
 from assay.report import scoresentences, sentences, shades, verdicts
+from assay.report.claims import INTRODUCED
 from assay.report.document import Classes, Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.figures import Point, axis, bar, forest
@@ -83,6 +84,7 @@ def render(record: Record) -> str:
         place={one.measure: f"g{i}" for i, one in enumerate(document.glossary)},
         shade=_shade,
         limits=LIMITS,
+        claims_introduced=INTRODUCED,
     )
 
 
@@ -185,6 +187,8 @@ def template(name: str) -> Template:
 def _sections(document: Document) -> list[tuple[str, str]]:
     every = [
         ("decisions", "Decisions", document.verdicts),
+        ("claims", "Claims", document.claims),
+        ("comparison", "Against the other models", document.contests),
         ("headline", sentences.HEADLINE, document.headline),
         ("matrix", "Confusion matrix", True),
         ("classes", "Class by class", document.classes),

@@ -10,6 +10,8 @@ from typing import Final
 from assay.assess.record import Record
 from assay.report import scoresentences, sentences
 from assay.report.calibrating import Bin
+from assay.report.claims import HEAD as CLAIM_HEAD
+from assay.report.claims import INTRODUCED, Claims, Contests
 from assay.report.document import Document, Factor, read
 from assay.report.entries import Entry
 from assay.report.statement import LIMITS, Demand, Statement
@@ -28,6 +30,8 @@ def render(record: Record) -> str:
     parts = [
         [f"# {prose(document.title)}"],
         decided(document.verdicts),
+        _claims(document.claims),
+        _contests(document.contests),
         [prose(document.opening)],
         [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
         _headline(document),
@@ -219,6 +223,45 @@ def decided(found: Verdicts | None, *, head: str = "##") -> list[str]:
         for one in found.rows
     ]
     return [f"{head} {found.sign} {found.overall}: {prose(found.says)}", "", *table(list(HEAD), rows, align="l")]
+
+
+def _claims(found: Claims | None) -> list[str]:
+    if found is None:
+        return []
+    rows = [
+        (
+            name(one.claim),
+            f"{one.sign} {one.answer}",
+            prose(f"{one.value}; {one.beside}"),
+            one.risk,
+            prose(f"{one.why}; {one.needed}" if one.needed else one.why),
+        )
+        for one in found.rows
+    ]
+    return [
+        "## Claims",
+        "",
+        prose(INTRODUCED),
+        "",
+        f"**{prose(found.says)}**",
+        "",
+        *table(list(CLAIM_HEAD), rows, align="l"),
+    ]
+
+
+def _contests(found: Contests | None) -> list[str]:
+    if found is None:
+        return []
+    lines = ["## Against the other models", ""]
+    lines += [f"No test was made: {prose(found.why_not)}."] if found.why_not else []
+    for one in found.made:
+        lines += [
+            f"- {told.mark} {prose(' '.join(filter(None, (told.sentence, told.label))))}" for told in one.findings
+        ]
+        rows = [[name(m), value, prose(what), prose(ahead)] for m, value, what, ahead in one.ranking]
+        lines += ["", *table(["model", "value", "measure", "ahead of"], rows, align="lrll"), "", "Why these tests:", ""]
+        lines += [f"- {prose(asked.question)}: {prose(asked.why)}" for asked in one.asked]
+    return lines
 
 
 def _conformity(statement: Statement | None) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from assay.report import sentences, shades
+from assay.report import claimpaper, sentences, shades
 from assay.report.blocks import Block, Json, bullets, heading, panels, says, table, terms, text
 from assay.report.confusion import Cell, Matrix
 from assay.report.document import Document, Factor
@@ -35,6 +35,8 @@ def sections(document: Document) -> list[Json]:
     """The sections, each with a title and blocks."""
     every: list[tuple[str, Iterable[Block]]] = [
         ("Decisions", decisions(document.verdicts)),
+        ("Claims", claimpaper.claims(document.claims)),
+        ("Against the other models", claimpaper.contests(document.contests)),
         (sentences.HEADLINE, _headline(document)),
         ("Confusion matrix", _matrix(document)),
         ("Scores and thresholds", scores(document)),

@@ -157,7 +157,7 @@ def statement(record: Record) -> Statement | None:
         unmet=tuple(sorted((row for row in rows if _is_unmet(row)), key=_weight)),
         supplement=tuple(_demand(one, there) for one in found.get("supplement", ())),
         controls=tuple(_looked(one) for one in record.get("controls", ())),
-        plan=tuple(_plan(record["plan"])),
+        plan=(*_plan(record["plan"]), *_ledger(record.get("ledger"))),
         declared=tuple(
             declared_part(str(name), part if isinstance(part, Mapping) else {"": part})
             for name, part in record["plan"].get("declared", {}).items()
@@ -300,3 +300,20 @@ def _plan(plan: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     for name in ("name", "model", "split", "frozen_at", "sha256", "declared_digest"):
         if plan.get(name):
             yield name.replace("_", " "), visible(plan[name])
+
+
+def _ledger(ledger: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+    """How often the test data were looked at, and what earlier plans said otherwise."""
+    if ledger is None:
+        return
+    if not ledger["entered"]:
+        yield "ledger", prose(f"this run was not entered: {ledger['why_not']}")
+    else:
+        times = counted(int(ledger["looks"]), "time")
+        yield "test data looked at", prose(f"{times}, first at {ledger['first_look']} ({ledger['name']})")
+    if ledger["altered_lines"]:
+        yield "ledger", prose(f"lines changed or taken out: {', '.join(map(str, ledger['altered_lines']))}")
+    yield "plan registered", visible(ledger["plan_registered_at"])
+    for one in ledger["earlier_plans"][-MOST_FACTS:]:
+        said = f"{str(one['digest'])[:16]}… of {one['at']}; changed since: {', '.join(one['changed']) or 'nothing'}"
+        yield "earlier plan", prose(said)

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from assay.assess.record import Record
 from assay.core.text import figure
 from assay.report import sentences
+from assay.report.claims import told
 from assay.report.confusion import Matrix
 from assay.report.document import Document, Factor, read
 from assay.report.entries import About, Entry
@@ -77,6 +78,8 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     for factor in document.factors:
         _factor(page, factor)
     _undefined(page, document)
+    for kind, text, hang in told(document.claims, document.contests):
+        page.head(text) if kind == "head" else page.said(text, hang=hang)
     _conformity(page, document.statement)
     _closing(page, document)
     return page.text()
@@ -347,9 +350,8 @@ def _decided(page: _Page, found: Verdicts | None) -> None:
         return
     page.line(Text(f"{found.sign} {found.overall}: {found.says}", "strong"))
     for one in found.rows[:MOST_ROWS]:
-        page.said(f"  {one.sign} {one.verdict:<12} {one.criterion}: {one.why}", hang=" " * 17)
-        if one.needed:
-            page.said(f"{' ' * 17}{one.needed}", hang=" " * 17)
+        why = f"{one.why}; {one.needed}" if one.needed else one.why
+        page.said(f"  {one.sign} {one.verdict:<12} {one.criterion}: {why}", hang=" " * 17)
     if len(found.rows) > MOST_ROWS:
         page.said(sentences.more(len(found.rows) - MOST_ROWS, "criterion", "criteria"))
     page.blank()

@@ -16,12 +16,15 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.text import visible
+from assay.rows.databases import is_database, open_database
 from assay.rows.engine import quote_identifier
 from assay.rows.files import open_file
 from assay.rows.limits import Limits
 from assay.rows.opened import OpenedFile, check_scalar
 from assay.rows.reading import Reading
 from assay.rows.textfiles import Progress
+from assay.rows.together import open_files
+from assay.tally.base import digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,6 +111,16 @@ class SplitRows:
         """Open a file, checked to its last byte; `progress` hears of that and of every later question."""
         return cls(open_file(str(path), reading, limits=limits or Limits(), progress=progress))
 
+    @classmethod
+    def of(
+        cls, data: str | list[str], *, reading: Reading, limits: Limits | None = None, progress: Progress | None = None
+    ) -> SplitRows | None:
+        """Rows wherever they lie; None where they are only counted, on a server or by SQLite."""
+        if isinstance(data, str) and is_database(data):
+            opened = open_database(data, reading, progress=progress)
+            return cls(opened) if isinstance(opened, OpenedFile) else None
+        return cls(open_files(data, reading, limits=limits or Limits(), progress=progress))
+
     @property
     def opened(self) -> OpenedFile:
         """The file as its engine holds it."""
@@ -121,7 +134,8 @@ class SplitRows:
     @property
     def sha256(self) -> str:
         """The digest of the file."""
-        return self._opened.sha256
+        files = self._opened.files
+        return self._opened.sha256 if len(files) == 1 else digest(files)
 
     @property
     def name(self) -> str:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from assay.assess.controls import (
+    claims,
     completeness,
     data,
     folding,
+    looks,
     machine,
     models,
     noise,
@@ -29,12 +31,14 @@ MODULES = (
     completeness,
     proxies,
     separation,
+    looks,
     folding,
     truth,
     noise,
     models,
     machine,
     speed,
+    claims,
 )
 """Where the controls are declared."""
 

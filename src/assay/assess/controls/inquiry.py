@@ -13,6 +13,7 @@ from assay.assess.plan.loading import LoadedPlan, stated
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.contests import Contest
+    from assay.assess.ledger import Access
     from assay.assess.plan.model import Model, Plan
     from assay.tally.splits import SplitRows
 
@@ -37,6 +38,9 @@ class Inquiry:
     estimates: tuple[Mapping[str, Any], ...] = ()
     findings: tuple[Mapping[str, Any], ...] = ()
     points: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[Mapping[str, Any], ...] = ()
+    not_compared: str | None = None
+    """Why the models of the plan were not compared."""
     counted_at: str = ""
     splits: Mapping[str, SplitRows] = field(default_factory=dict)
     predictions: Mapping[str, SplitRows] = field(default_factory=dict)
@@ -50,6 +54,9 @@ class Inquiry:
     assessments: Mapping[tuple[str, str], Assessment] = field(default_factory=dict)
     contests: Mapping[str, Contest] = field(default_factory=dict)
     ledger: tuple[Mapping[str, Any], ...] | None = None
+    """The entries of the ledger that the plan names."""
+    access: Access | None = None
+    """What the ledger of the plan tells of the plan and of looks at the test data."""
     ran_here: bool = False
 
     @property

@@ -240,4 +240,5 @@ def significance(q: Inquiry) -> Iterator[Outcome]:
         said = "no significance test was made: one model was assessed, and nothing is compared"
         yield Outcome(verdict="pass", says=said)
     else:
-        yield Outcome(verdict="no-evidence", says="no test is reported, and the plan does not say why")
+        why = q.not_compared or "the plan does not say why"
+        yield Outcome(verdict="no-evidence", says=f"no test is reported: {why}")

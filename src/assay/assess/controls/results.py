@@ -169,15 +169,26 @@ def coverage(q: Inquiry) -> Iterator[Outcome]:
         return
     small, sizes = [], {}
     for one in strata:
-        levels = q.assessment.grouped.factors.get(one.column, {})
-        rows = next((tally.rows for level, tally in levels.items() if str(level) == str(one.level)), 0)
-        name = f"{one.column} = {one.level}"
+        rows, name = _rows_of(q, one.column, str(one.level)), f"{one.column} = {one.level}"
+        hidden = rows < (q.plan.fairness.smallest_cell or 0)
+        shown = f"fewer than {q.plan.fairness.smallest_cell} rows" if hidden else counted(rows, "row")
         low, high = wilson(rows // 2, rows, q.plan.intervals.level) if rows else (0.0, 1.0)
-        sizes[name] = {"rows": rows, "wanted": one.minimum, "half_width_of_a_share": (high - low) / 2}
+        told: dict[str, object] = {"rows": shown if hidden else rows, "wanted": one.minimum}
+        sizes[name] = told if hidden else {**told, "half_width_of_a_share": (high - low) / 2}
         if rows < one.minimum:
-            small.append(f"{name}: {counted(rows, 'row')} of {one.minimum}")
+            small.append(f"{name}: {shown} of {one.minimum}")
     said = f"too few rows in {'; '.join(small)}" if small else f"{counted(len(strata), 'stratum', 'strata')} covered"
     yield Outcome(verdict="fail" if small else "pass", says=said, facts={"strata": sizes})
+
+
+def _rows_of(q: Inquiry, column: str, level: str) -> int:
+    """The test rows of a level; where small groups are pooled, only the file still tells them apart."""
+    levels = {} if q.assessment is None else q.assessment.grouped.factors.get(column, {})
+    found = next((tally.rows for name, tally in levels.items() if str(name) == level), None)
+    split = q.splits.get(q.split)
+    if found is not None or q.plan.fairness.smallest_cell is None or split is None or not split.has(column):
+        return int(found or 0)
+    return sum(n for (name,), n in (split.table(column) or {}).items() if str(name) == level)
 
 
 @control(

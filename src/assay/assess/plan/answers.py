@@ -10,7 +10,7 @@ from typing import Any, Final
 from assay.assess.clauses import Row
 from assay.assess.plan.loading import LoadedPlan, stated
 from assay.assess.plan.model import Plan
-from assay.assess.plan.rules import ROLES
+from assay.assess.plan.reading import ROLES
 
 FAMILIES: Final = ("acquisition", "preprocessing", "person", "environment")
 

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from assay.assess.plan.model import Plan
 from assay.assess.plan.parts import UNKNOWN
-from assay.assess.plan.rules import Problem, broken
+from assay.assess.plan.reading import Problem
+from assay.assess.plan.rules import broken
 from assay.assess.plan.spots import Path
 from assay.assess.plan.text import PlanText, read_text
 from assay.core.errors import PlanError

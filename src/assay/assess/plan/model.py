@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from assay.assess.plan.bounds import Thresholds
+from assay.assess.plan.claim import Claim
 from assay.assess.plan.parts import Column, Name, Place, PlanLabel, Real, Section, Sha256, Share, Text, Whole, Yes, says
+from assay.assess.plan.surroundings import Acceleration, Cost, Environment
 
 VERSION: Final = "1"
 
@@ -93,27 +95,6 @@ class Step(Section):
     )
 
 
-class Families(Section):
-    """Every family of acceleration, answered; "none" is an answer."""
-
-    special_hardware: Text | None = says("Special-purpose hardware.", "none")
-    gpu: Text | None = says("Graphics processors.", "1 x NVIDIA A100")
-    asic: Text | None = says("Application-specific circuits.", "none")
-    instruction_sets: Text | None = says("Instruction sets of the processor.", "AVX2")
-    sparsity: Text | None = says("Sparse computation.", "none")
-    pruning: Text | None = says("Pruned or quantised weights.", "none")
-    memory: Text | None = says("Other savings of memory bandwidth.", "none")
-
-
-class Acceleration(Section):
-    """Acceleration by phase."""
-
-    answers = ("PF-19",)
-    training: Families | None = says("While the model was trained.")
-    testing: Families | None = says("While the model was tested.")
-    unused: Text | None = says("Why an accelerator that is there is not used.", "the model runs on processors only")
-
-
 class Model(Section):
     """A model or something it is compared with."""
 
@@ -134,7 +115,10 @@ class Model(Section):
     threshold: Real | None = says("Threshold of the score, chosen before (score >= threshold is positive).", 0.5)
     threshold_rule: Text | None = says("Rule that chooses the threshold on another split.", "youden")
     threshold_from: Name | None = says("The split on which the rule chooses.", "validation")
-    predictions: Place | None = says("File with its predictions and the truth, if not the test split's own.", "a.csv")
+    predictions: Place | list[Place] | None = says(
+        "File, or files, with its predictions and the truth, if not the test split's own.", "a.csv"
+    )
+    joined: Yes | None = says("Whether truth and groups come from the test split, matched by columns.id.", example=True)
     sha256: Sha256 | None = says("Digest of the model's artefact.")
     artefact: Place | None = says("The model's file; it is hashed before and after, and never opened.", "model.onnx")
     source: Text | None = says("Where a published result comes from.", "Example et al. 2025, Table 2")
@@ -170,6 +154,8 @@ class Metrics(Section):
     )
     operating_points: list[Real] | None = says("Thresholds at which counts are reported.", [0.5])
     accept: list[Text] | None = says("Acceptance criteria, decided by their intervals.", ["recall >= 0.85"])
+    against: Place | None = says("Record of the reference of non-inferiority criteria.", "reference.json")
+    correction: Literal["holm", "none"] = says("Correction of the family of criteria.", "holm", default="holm")
     undefined: Literal["propagate", "skip", "zero", "one"] = says(
         "What a class without a value does to an average.", "propagate", default="propagate"
     )
@@ -180,8 +166,12 @@ class Split(Section):
 
     answers = ("PF-08", "PF-09")
     role: Literal["train", "validation", "test"] | None = says("Its role, if its name does not say it.", "test")
-    path: Place | None = says("Its file, inside the folder of the plan.", "test.csv")
-    sha256: Sha256 | None = says("Digest the file must have.")
+    path: Place | list[Place] | None = says(
+        "Its file, files, pattern or folder, inside the folder of the plan; or postgresql://USER@HOST/DB.", "test.csv"
+    )
+    table: Text | None = says("The table of a database.", "results")
+    query: Text | None = says("Or a SELECT on it.", "SELECT * FROM results WHERE site = 'A'")
+    sha256: Sha256 | dict[str, Sha256] | None = says("Digest the file must have; of several, by name.", "a" * 64)
     rows: Whole | None = says("Rows the file must have.", 1200)
     context: Text | None = says("Which context of use it stands for.", "site B")
     source: Text | None = says("Where the data come from.", "Registry of site A, 2024.")
@@ -234,6 +224,9 @@ class Tuning(Section):
     )
     trials: dict[str, Whole] | None = says("Trials by model.", {"A": 50})
     ledger: Place | None = says("Ledger of evaluations, one JSON object a line.", "ledger.jsonl")
+    retested: Text | None = says(
+        "Why the test data were looked at more than once, or before this plan.", "Only a name was corrected."
+    )
     scheme: Literal["none", "holdout", "k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2"] | None = says(
         "The validation scheme.", "holdout"
     )
@@ -293,42 +286,14 @@ class Feature(Section):
     lag: Text | None = says("How long after the event it is known.", "none")
 
 
-class Environment(Section):
-    """The environment the model needs."""
-
-    answers = ("PF-18",)
-    processors: Whole | None = says("Fewest processors.", 2)
-    memory_gb: Real | None = says("Least memory, in GB.", 4.0)
-    system: Text | None = says("Operating system.", "Linux")
-    python: Text | None = says("Oldest Python.", "3.11")
-    packages: dict[str, Text] | None = says("Oldest versions of packages.", {"numpy": "2.0"})
-    simulated: Yes | None = says("Whether the environment of use is simulated.", example=False)
-    impact: Text | None = says("What simulation does to time and cost.", "no effect on labels")
-
-
-class Cost(Section):
-    """Computational cost."""
-
-    answers = ("PF-20",)
-    scope: list[Literal["latency", "throughput", "efficiency", "energy"]] | None = says(
-        "What is in scope.", ["latency"]
-    )
-    out_of_scope: Text | None = says("Why the others are not.", "The model runs in nightly batches.")
-    not_measured: Text | None = says("Why nothing was measured.", "Predictions came as a file.")
-    latency_ms: Real | None = says("Latency bound in milliseconds.", 200.0)
-    percentile: Share | None = says("Share of answers that must keep it.", 0.95)
-    warm_up: Whole | None = says("First answers that do not count, because the model was warming up.", 10)
-    energy: Text | None = says("Energy bound, or that it was not measured.", "not measured")
-    training_energy: Text | None = says("Energy of training, or that it was not measured.", "not measured")
-
-
 class Tests(Section):
     """Significance tests."""
 
     answers = ("PF-21",)
     alpha: Annotated[float, Field(strict=True, gt=0, lt=0.5)] | None = says("Significance level.", 0.05)
-    chosen: list[Text] | None = says("Tests to run.", ["mcnemar"])
+    chosen: list[Text] | None = says("Tests to run: one of labels, one of scores.", ["mcnemar"])
     justification: Text | None = says("Why these tests.", "paired labels on one test set")
+    override: Yes | None = says("Run a chosen test even where it is not admissible; results say so.", example=False)
     correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
         "Correction of a family of tests.", "holm"
     )
@@ -344,6 +309,7 @@ class Fairness(Section):
     criterion: Text | None = says("Which criterion, and why this one.", "equal recall: a missed case is the harm")
     tolerance: Share | None = says("Largest accepted gap.", 0.05)
     minimum: Whole | None = says("Fewest rows a group needs.", 10)
+    smallest_cell: Whole | None = says("Fewest rows a cell of a group may show; smaller ones are pooled.", 10)
 
 
 class Intervals(Section):
@@ -363,7 +329,9 @@ class Reading(Section):
     delimiter: Text | None = says("Field delimiter, if the header does not show it.", ",")
     decimal: Literal[".", ","] = says("Decimal mark.", ".", default=".")
     max_rows: Whole | None = says("Refuse files with more rows.", 10_000_000)
+    engine: Text | None = says("Engine that counts, if not the embedded one.", "spark://host:7077")
     missing: Literal["error", "drop"] = says("Rows without a label.", "error", default="error")
+    unmatched: Literal["error", "count"] = says("Rows without a partner.", "error", default="error")
     unknown: Literal["error", "own"] = says("Predicted labels that are no class.", "error", default="error")
 
 
@@ -390,6 +358,7 @@ class Plan(Section):
     environment: Environment = says("Environment.", default=Environment())
     cost: Cost = says("Computational cost.", default=Cost())
     tests: Tests = says("Significance tests.", default=Tests())
+    claims: list[Claim] = says("What the assessment is to show.", default=[])
     fairness: Fairness = says("Fairness.", default=Fairness())
     intervals: Intervals = says("Intervals.", default=Intervals())
     reading: Reading = says("Reading of files.", default=Reading())

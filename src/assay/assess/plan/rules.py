@@ -4,88 +4,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, Final
 
 from assay.assess.clauses import profiles, row_ids
+from assay.assess.plan.promises import promised
+from assay.assess.plan.reading import ROLES, Problem, items, table, tables, unknown
 from assay.assess.plan.spots import Path
 from assay.core.errors import AssayError
-from assay.core.text import listed, nearest, quoted, visible
+from assay.core.text import nearest, quoted, visible
+from assay.rows.databases import is_server
 
-ROLES: Final = ("train", "validation", "test")
 SCORED: Final = {"threshold", "threshold_rule", "scores", "missing_score", "renormalise"}
 """What a model can state only of scores."""
 SUM_TOLERANCE: Final = 1e-6
 """Shares are written with a few digits; further off than this they were not meant to be a distribution."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One thing that is wrong, and where."""
-
-    path: Path
-    what: str
-    known: str | None = None
-    fix: str | None = None
-    line: int = 1
-
-    def said(self) -> str:
-        """In one line."""
-        place = ".".join(visible(part) for part in self.path) or "the plan"
-        tail = "; ".join(filter(None, (self.fix, f"known: {self.known}" if self.known else None)))
-        return f"line {self.line}: {place}: {self.what}" + (f" ({tail})" if tail else "")
-
-    def to_json(self) -> dict[str, object]:
-        """For machines."""
-        return {"line": self.line, "path": list(self.path), "what": self.what, "known": self.known, "fix": self.fix}
-
-
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
     for rule in (_splits, _shares, _roles, _classes, _measures, _tests, _contradictions, _names):
         yield from rule(document)
+    yield from promised(document)
     yield from _files(document, folder)
 
 
-def _table(document: Any, *path: str) -> dict[str, Any]:  # noqa: ANN401  a document as written
-    for part in path:
-        document = document.get(part) if isinstance(document, dict) else None
-    return document if isinstance(document, dict) else {}
-
-
-def _tables(document: Any, *path: str) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
-    yield from ((name, one) for name, one in _table(document, *path).items() if isinstance(one, dict))
-
-
-def _items(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _unknown(path: Path, what: str, word: object, known: Iterable[object]) -> Problem:
-    names = [str(one) for one in known]
-    close = nearest(str(word), names)
-    return Problem(
-        path=path,
-        what=f"{what} {quoted(word)}",
-        known=listed(names, most=12) or "none",
-        fix=f'did you mean "{visible(close)}"?' if close else None,
-    )
-
-
 def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
-    splits = _table(document, "data")
-    named: list[tuple[Path, object]] = [(("tuning", "data"), _table(document, "tuning").get("data"))]
-    for model, one in _tables(document, "models"):
+    splits = table(document, "data")
+    named: list[tuple[Path, object]] = [(("tuning", "data"), table(document, "tuning").get("data"))]
+    for model, one in tables(document, "models"):
         named += [(("models", model, key), one.get(key)) for key in ("trained_on", "threshold_from")]
-        for i, step in enumerate(_items(one.get("preprocessing"))):
+        for i, step in enumerate(items(one.get("preprocessing"))):
             if isinstance(step, dict) and step.get("fitted_on") != "none":
                 named.append((("models", model, "preprocessing", i, "fitted_on"), step.get("fitted_on")))
     for path, name in named:
         if isinstance(name, str) and name not in splits:
-            yield _unknown(path, "there is no split", name, splits)
-    for name, split in _tables(document, "data"):
+            yield unknown(path, "there is no split", name, splits)
+    for name, split in tables(document, "data"):
         if name not in ROLES and "role" not in split:
             yield Problem(
                 path=("data", name),
@@ -102,7 +58,7 @@ def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _shares(document: Mapping[str, Any]) -> Iterator[Problem]:
-    shares = _table(document, "population", "classes")
+    shares = table(document, "population", "classes")
     numbers = [one for one in shares.values() if isinstance(one, (int, float)) and not isinstance(one, bool)]
     if shares and len(numbers) == len(shares) and abs(math.fsum(numbers) - 1) > SUM_TOLERANCE:
         yield Problem(
@@ -110,27 +66,27 @@ def _shares(document: Mapping[str, Any]) -> Iterator[Problem]:
             what=f"the shares sum to {math.fsum(numbers):.6g}, not to 1",
             fix="state the share of every class",
         )
-    classes = [str(one) for one in _items(_table(document, "task").get("classes"))]
+    classes = [str(one) for one in items(table(document, "task").get("classes"))]
     for name in shares if classes else ():
         if name not in classes:
-            yield _unknown(("population", "classes", name), "there is no class", name, classes)
+            yield unknown(("population", "classes", name), "there is no class", name, classes)
 
 
 def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
     taken: dict[str, tuple[str, Path]] = {}
     parts: list[tuple[str, Path, object]] = [
         (role, ("columns", role), column)
-        for role, column in _table(document, "columns").items()
+        for role, column in table(document, "columns").items()
         if role not in ("features", "subject", "texts", "picture")  # one sample a subject: its id may serve as both
     ]
     parts += [
         ("predicted", ("models", name, "predicted"), one["predicted"])
-        for name, one in _tables(document, "models")
+        for name, one in tables(document, "models")
         if "predicted" in one and "predictions" not in one
     ]
     parts += [
         ("feature", ("columns", "features", i), column)
-        for i, column in enumerate(_items(_table(document, "columns").get("features")))
+        for i, column in enumerate(items(table(document, "columns").get("features")))
     ]
     for role, path, column in parts:
         if not isinstance(column, str):
@@ -142,14 +98,14 @@ def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
-    task = _table(document, "task")
-    classes, kind, positive = _items(task.get("classes")), task.get("type"), task.get("positive")
+    task = table(document, "task")
+    classes, kind, positive = items(task.get("classes")), task.get("type"), task.get("positive")
     spelled = [str(one) for one in classes]
     for i, one in enumerate(spelled):
         if one in spelled[:i]:
             yield Problem(path=("task", "classes", i), what=f"the class {quoted(classes[i])} stands twice")
     if classes and positive is not None and str(positive) not in spelled:
-        yield _unknown(("task", "positive"), "the positive class is not among the classes:", positive, spelled)
+        yield unknown(("task", "positive"), "the positive class is not among the classes:", positive, spelled)
     distinct = len(set(spelled))
     if classes and ((kind == "binary" and distinct != 2) or (kind == "multiclass" and distinct < 3)):  # noqa: PLR2004
         yield Problem(
@@ -165,16 +121,16 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.assess.criteria import criterion
     from assay.assess.settings import chosen
 
-    metrics = _table(document, "metrics")
+    metrics = table(document, "metrics")
     named: list[tuple[Path, object]] = [
-        (("metrics", "measures", i), one) for i, one in enumerate(_items(metrics.get("measures")))
+        (("metrics", "measures", i), one) for i, one in enumerate(items(metrics.get("measures")))
     ]
-    named += [(("metrics", "accept", i), one) for i, one in enumerate(_items(metrics.get("accept")))]
+    named += [(("metrics", "accept", i), one) for i, one in enumerate(items(metrics.get("accept")))]
     named.append((("metrics", "primary"), metrics.get("primary")))
     for key in ("reasons", "averaging_basis"):
-        named += [(("metrics", key, name), name) for name in _table(metrics, key)]
-    for model, one in _tables(document, "models"):
-        named += [(("models", model, "results", name), name) for name in _table(one, "results")]
+        named += [(("metrics", key, name), name) for name in table(metrics, key)]
+    for model, one in tables(document, "models"):
+        named += [(("models", model, "results", name), name) for name in table(one, "results")]
     for path, name in named:
         if not isinstance(name, str):
             continue
@@ -188,7 +144,7 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.inference.catalogue import every_test
 
     known = sorted({word for one in every_test() for word in (one.name, one.family, *one.also) if word})
-    for i, name in enumerate(_items(_table(document, "tests").get("chosen"))):
+    for i, name in enumerate(items(table(document, "tests").get("chosen"))):
         if isinstance(name, str) and name not in known:
             close = nearest(name, known)
             yield Problem(
@@ -202,12 +158,12 @@ def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
 def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
     pairs = (("population", "classes", "absent"), ("tests", "chosen", "none"))
     for section, one, other in pairs:
-        table = _table(document, section)
-        if table.get(one) and table.get(other):
+        held = table(document, section)
+        if held.get(one) and held.get(other):
             yield Problem(
                 path=(section, other), what=f'"{one}" and "{other}" contradict each other', fix="keep one of them"
             )
-    for family, channel in _tables(document, "channels"):
+    for family, channel in tables(document, "channels"):
         if "column" in channel and "constant" in channel:
             yield Problem(
                 path=("channels", family),
@@ -215,12 +171,13 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
                 fix="keep one of them",
             )
     yield from _thresholds(document)
-    truth = _table(document, "ground_truth")
+    yield from _joined(document)
+    truth = table(document, "ground_truth")
     if ("annotations" in truth) != ("annotators" in truth):
         there, lacking = ("annotations", "annotators") if "annotations" in truth else ("annotators", "annotations")
         yield Problem(path=("ground_truth", there), what=f'"{there}" needs "{lacking}" beside it')
-    tuned = _table(document, "tuning").get("data")
-    split = _table(document, "data").get(tuned) if isinstance(tuned, str) else None
+    tuned = table(document, "tuning").get("data")
+    split = table(document, "data").get(tuned) if isinstance(tuned, str) else None
     if isinstance(split, dict) and split.get("role", tuned) == "test":
         yield Problem(
             path=("tuning", "data"),
@@ -230,7 +187,7 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, one in _tables(document, "models"):
+    for name, one in tables(document, "models"):
         if ("threshold_rule" in one) != ("threshold_from" in one):
             there = "threshold_rule" if "threshold_rule" in one else "threshold_from"
             yield Problem(
@@ -245,7 +202,7 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
                 )
         if SCORED & set(one) and "score" not in one:
             yield Problem(path=("models", name), what="a threshold and a kind of scores need a score column")
-        split = _table(document, "data").get(one.get("threshold_from", ""))
+        split = table(document, "data").get(one.get("threshold_from", ""))
         if isinstance(split, dict) and split.get("role", one["threshold_from"]) == "test":
             yield Problem(
                 path=("models", name, "threshold_from"),
@@ -254,50 +211,74 @@ def _thresholds(document: Mapping[str, Any]) -> Iterator[Problem]:
             )
 
 
+def _joined(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, one in tables(document, "models"):
+        if one.get("joined") is True and "predictions" not in one:
+            yield Problem(path=("models", name, "joined"), what="nothing is joined without a file of its predictions")
+        elif one.get("joined") is True and "id" not in table(document, "columns"):
+            yield Problem(path=("models", name, "joined"), what="rows are joined by columns.id, which is not stated")
+    for name, split in tables(document, "data"):
+        if "table" in split and "query" in split:
+            yield Problem(path=("data", name, "query"), what='"table" and "query" contradict each other')
+
+
 def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for name in _table(document, "justifications"):
+    for name in table(document, "justifications"):
         if name not in row_ids():
-            yield _unknown(("justifications", name), "there is no requirement row", name, row_ids())
-    models = _table(document, "models")
-    for name in _table(document, "tuning", "trials"):
+            yield unknown(("justifications", name), "there is no requirement row", name, row_ids())
+    models = table(document, "models")
+    for name in table(document, "tuning", "trials"):
         if name not in models:
-            yield _unknown(("tuning", "trials", name), "there is no model", name, models)
-    profile = _table(document, "plan").get("profile")
+            yield unknown(("tuning", "trials", name), "there is no model", name, models)
+    profile = table(document, "plan").get("profile")
     if isinstance(profile, str) and profile not in profiles():
-        yield _unknown(("plan", "profile"), "there is no profile", profile, profiles())
-    columns = [one for one in _items(_table(document, "columns").get("features")) if isinstance(one, str)]
-    for i, name in enumerate(_items(_table(document, "columns").get("texts"))):
+        yield unknown(("plan", "profile"), "there is no profile", profile, profiles())
+    columns = [one for one in items(table(document, "columns").get("features")) if isinstance(one, str)]
+    for i, name in enumerate(items(table(document, "columns").get("texts"))):
         if isinstance(name, str) and name not in columns:
-            yield _unknown(("columns", "texts", i), "no feature is called", name, columns)
-    for name in _table(document, "features") if columns else ():
+            yield unknown(("columns", "texts", i), "no feature is called", name, columns)
+    for name in table(document, "features") if columns else ():
         if name not in columns:
-            yield _unknown(("features", name), "no feature is called", name, columns)
+            yield unknown(("features", name), "no feature is called", name, columns)
 
 
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
-    named: list[tuple[Path, object]] = [(("data", n, "path"), one.get("path")) for n, one in _tables(document, "data")]
-    for name, one in _tables(document, "models"):
+    named: list[tuple[Path, object]] = [(("data", n, "path"), one.get("path")) for n, one in tables(document, "data")]
+    for name, one in tables(document, "models"):
         named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact", "folds", "latencies")]
-    named += [(("tuning", key), _table(document, "tuning").get(key)) for key in ("ledger", "folds")]
-    named.append((("population", "sample"), _table(document, "population").get("sample")))
-    named.append((("ground_truth", "annotations"), _table(document, "ground_truth").get("annotations")))
-    for path, place in named:
-        if not isinstance(place, str):
-            continue
-        parts = FilePath(place).parts
-        if FilePath(place).is_absolute() or ".." in parts or "\0" in place or "://" in place:
-            yield Problem(
-                path=path,
-                what=f"{quoted(place)} does not lie in the folder of the plan",
-                fix="put the file beside the plan and name it from there",
-            )
-        elif not (folder / place).is_file():
-            near = nearest(place, _beside(folder))
-            yield Problem(
-                path=path,
-                what=f"there is no file {quoted(place)}",
-                fix=f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan",
-            )
+    named += [(("tuning", key), table(document, "tuning").get(key)) for key in ("ledger", "folds")]
+    named.append((("population", "sample"), table(document, "population").get("sample")))
+    named.append((("metrics", "against"), table(document, "metrics").get("against")))
+    named.append((("ground_truth", "annotations"), table(document, "ground_truth").get("annotations")))
+    for path, given in named:
+        for i, place in enumerate(items(given) or [given]):
+            where = (*path, i) if isinstance(given, list) else path
+            if isinstance(place, str):
+                yield from _file(where, place, folder)
+
+
+def _file(path: Path, place: str, folder: FilePath) -> Iterator[Problem]:
+    if is_server(place) and path[0] == "data":
+        user = place.partition("//")[2].partition("@")[0] if "@" in place else ""
+        if ":" in user or "password=" in place.lower():
+            yield Problem(path=path, what="a password stands in the plan", fix="leave it out: PGPASSWORD or ~/.pgpass")
+        return
+    if FilePath(place).is_absolute() or ".." in FilePath(place).parts or "\0" in place or "://" in place:
+        yield Problem(
+            path=path,
+            what=f"{quoted(place)} does not lie in the folder of the plan",
+            fix="put the file beside the plan and name it from there",
+        )
+        return
+    rows = path[0] == "data" or path[-1] == "predictions" or "predictions" in path
+    several = rows and ((any(sign in place for sign in "*?[") and any(folder.glob(place))) or (folder / place).is_dir())
+    if not several and not (folder / place).is_file():
+        near = nearest(place, _beside(folder))
+        yield Problem(
+            path=path,
+            what=f"there is no file {quoted(place)}",
+            fix=f'did you mean "{visible(near)}"?' if near else "name a file from the folder of the plan",
+        )
 
 
 def _beside(folder: FilePath) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -63,6 +63,8 @@ def template(filled: Mapping[str, Any]) -> str:
         given = filled.get(name, {})
         if get_origin(field.annotation) is dict:
             lines += _named(name, field, section, given)
+        elif get_origin(field.annotation) is list and section is not None:
+            lines += _listed(name, field, section, given or [])
         elif section is not None:
             lines += ["", f"# {'-' * 70} {name}", *_about(section), f"[{name}]", *_fields(section, given)]
     return "\n".join(lines) + "\n"
@@ -77,6 +79,15 @@ def _named(name: str, field: FieldInfo, section: type[Section] | None, given: Ma
         lines += [f"[{name}.{toml_key(key)}]", *_fields(section, one), ""]
     if not given:
         lines += [f"# [{name}.NAME]", *(line for line in _fields(section, {}) if line)]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _listed(name: str, field: FieldInfo, section: type[Section], given: Iterable[Mapping[str, Any]]) -> list[str]:
+    lines = ["", f"# {'-' * 70} {name}", f"# {field.description}", *_about(section)]
+    for one in given:
+        lines += [f"[[{name}]]", *_fields(section, one), ""]
+    if not given:
+        lines += [f"# [[{name}]]", *_fields(section, {})]
     return lines[:-1] if lines[-1] == "" else lines
 
 

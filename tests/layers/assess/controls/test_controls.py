@@ -360,3 +360,33 @@ def test_a_plan_fixed_after_counting_fails():
     plan = {"task": {"type": "binary"}}
     assert look("CHK-PLAN", asked(plan, frozen_at="2026-01-02", counted_at="2026-01-01")).verdict == "fail"
     assert look("CHK-PLAN", asked(plan, frozen_at="2026-01-01", counted_at="2026-01-02")).verdict == "pass"
+
+
+CLAIMED = {"claim": "A is better than B in accuracy", "model": "A", "reference": "B", "measure": "accuracy", "n": 100,
+           "answer": "supported", "about": None, "n_by_class": {"a": "50", "b": "50"}}  # fmt: skip
+PAIR = {name: {"predicted": name, "trained_on": "train", "preprocessing": []} for name in "AB"}
+
+
+@pytest.mark.parametrize(
+    ("part", "changed", "document", "verdict"),
+    [
+        ("answers", {}, {}, "pass"),
+        ("answers", {"answer": "contradicted"}, {}, "fail"),
+        ("answers", {"answer": "not decidable"}, {}, "suspect"),
+        ("answers", {"n": None}, {}, "fail"),
+        ("accuracy", {}, {}, "pass"),
+        ("accuracy", {"n_by_class": {"a": "90", "b": "10"}}, {}, "fail"),
+        ("accuracy", {"n_by_class": {"a": "90", "b": "10"}, "measure": "recall"}, {}, "pass"),
+        ("accuracy", {"n_by_class": {"a": "90", "b": "10"}, "reference": None}, {}, "pass"),
+        ("estimand", {}, {}, "pass"),
+        ("estimand", {}, {"purpose": {"estimand": "algorithm"}}, "fail"),
+        ("estimand", {"about": "algorithm"}, {"purpose": {"aims": ["cv-comparison"]}}, "pass"),
+        ("credit", {"about": "algorithm"}, {}, "pass"),
+        ("credit", {"about": "algorithm"}, {"models": {**PAIR, "B": {"predicted": "B"}}}, "no-evidence"),
+        ("credit", {"about": "algorithm"}, {"models": {**PAIR, "B": {**PAIR["B"], "trained_on": "more"}}}, "fail"),
+        ("credit", {}, {"models": {**PAIR, "B": {**PAIR["B"], "trained_on": "more"}}}, "pass"),
+    ],
+)
+def test_claims_are_held_to_what_such_data_can_show(part, changed, document, verdict):
+    found = look("CHK-CLAIM", asked({"models": PAIR, **document}, claims=({**CLAIMED, **changed},)), part)
+    assert found.verdict == verdict, found.says

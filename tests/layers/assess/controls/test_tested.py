@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binomtest
 
-from assay.assess.contests import contest
 from assay.assess.controls import Inquiry
+from assay.assess.matching import Entrant, match
 from assay.assess.plan.loading import planned
 from assay.assess.run import assess
+from assay.assess.sources import Held
 from tests.layers.assess.controls.looking import SIGNED, look, opened
 
 
@@ -45,12 +46,17 @@ def inquiry(tmp_path):
             truth = {**document.get("ground_truth", {}), "annotations": "annotations.csv", "annotators": ["r1", "r2"]}
             document["ground_truth"] = truth
         loaded = replace(planned(document, tmp_path))
-        found = {}
-        if len(names) > 1:
-            found = {"test": contest(loaded, dict.fromkeys(names, tmp_path / "test.csv"), [])}
         first = next(iter(names))
         seen = assess(
             data=str(tmp_path / "test.csv"), truth="y", predicted=columns[0], positive=1, level=0.95, spelled=True
+        )
+        held = Held(places=(str(tmp_path / "test.csv"),))
+        found = match(
+            loaded,
+            [
+                Entrant(name=name, split="test", model=one, rows=held, truth=None, assessment=seen)
+                for name, one in loaded.plan.models.items()
+            ],
         )
         return Inquiry(
             loaded=loaded, splits={"test": test}, contests=found, assessment=seen, model=first, split="test",

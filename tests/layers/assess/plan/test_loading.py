@@ -39,6 +39,20 @@ level = 2.0
 """
 
 
+CLAIM = """[data.test]
+path = "plan.toml"
+[models.A]
+predicted = "a"
+[models.B]
+predicted = "b"
+[models.P]
+results = {recall = 0.9}
+[[claims]]
+model = "A"
+measure = "recall"
+"""
+
+
 def written(folder, text, name="plan.toml"):
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -86,10 +100,36 @@ def test_an_unknown_key_names_the_nearest_one(tmp_path):
         ("[use]\nstrata = [{column = 'a'}]\n", "is missing"),
         ("[models.'a/b']\n", "a name has letters"),
         ("models = 3\n", "must be a table"),
+        (CLAIM + "at_least = 0.9\nat_most = 0.95\n", "not at_least and at_most"),
+        (CLAIM, "a claim says one of at_least, at_most, better_than, equivalent_to"),
+        (CLAIM + "at_least = 1.2\n", "1.2 is outside what recall can be"),
+        (CLAIM + "at_least = 0.9\nmargin = 0.1\n", "a claim about a number has no margin"),
+        (CLAIM + 'at_least = "C"\n', 'there is no model "C"'),
+        (CLAIM + 'better_than = "A"\n', "compared with itself"),
+        (CLAIM + 'better_than = "P"\n', "has no predictions to count"),
+        (CLAIM + 'equivalent_to = "B"\n', "equivalence needs a margin above 0"),
+        (CLAIM + 'at_least = "B"\nmargin = 3.0\n', "3 is not a margin of recall"),
+        (CLAIM + 'at_least = "B"\ndata = "tset"\n', 'no test split "tset"'),
+        (CLAIM.replace('"recall"', '"recal"') + "at_least = 0.9\n", 'did you mean "recall"?'),
+        (CLAIM.replace('"recall"', '"recall >= 1"') + "at_least = 0.9\n", "is neither a class nor a level"),
+        (CLAIM.replace('"recall"', '"prevalence"') + 'better_than = "B"\n', "no better side"),
+        ('[metrics]\naccept = ["recall non-inferior margin 0.02"]\n', "non-inferiority needs a reference"),
+        ('[metrics]\naccept = ["recall >= 0.9"]\nagainst = "r.json"\n', "no criterion is held against"),
+        ('[metrics]\nagainst = "r.json"\n', 'there is no file "r.json"'),
+        ('[tests]\nchosen = ["mcnemr"]\n', 'did you mean "mcnemar"?'),
+        ('[tests]\nchosen = ["mcnemar"]\noverride = true\n', "needs a reason"),
     ],
 )
 def test_what_makes_no_sense_is_told(tmp_path, text, word):
     assert word in refused(written(tmp_path, text)).found
+
+
+def test_claims_of_several_test_splits_name_theirs(tmp_path):
+    text = CLAIM + "at_least = 0.9\n"
+    assert load_plan(written(tmp_path, text)).plan.claims[0].at_least == 0.9
+    two = text.replace("[models.A]", '[data.later]\nrole = "test"\npath = "plan.toml"\n[models.A]')
+    assert "several test splits" in refused(written(tmp_path, two)).found
+    assert load_plan(written(tmp_path, two + 'data = "later"\n')).plan.claims[0].data == "later"
 
 
 def test_one_fault_hides_no_other(tmp_path):

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison that a plan with several models makes of its own accord, on the rows they were all tested on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.assess.claims import Claim
+from assay.assess.contests import CORRECTIONS, Contest, fought
+from assay.assess.plan.answers import channel_columns
+from assay.assess.plan.loading import LoadedPlan, stated
+from assay.assess.settings import ONE_CLASS
+from assay.assess.sources import Held
+from assay.assess.standing import Standing, standing_of
+from assay.core.errors import RowsError
+from assay.core.labels import Label
+from assay.core.traits import Task
+from assay.inference.power import alpha_of
+from assay.measures import parse
+from assay.rows.opening import Roles, open_source
+from assay.rows.scored import sound
+from assay.rows.scores import ScoreColumns
+from assay.tally.pairing import KEY, Answers, answers, matched
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.assess.plan.model import Model
+
+TWO = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """One model on the test split that is compared, and where its rows lie."""
+
+    name: str
+    split: str
+    model: Model
+    rows: Held
+    truth: Held | None
+    assessment: Assessment
+
+
+def match(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Contest]:
+    """By test split: the models compared on the rows they all answered, or why they were not."""
+    found = {}
+    for split in dict.fromkeys(one.split for one in entrants):
+        here = [one for one in entrants if one.split == split]
+        if len(here) < TWO:
+            continue
+        models, why = tuple(one.name for one in here), _why_not(loaded, here)
+        if why is not None:
+            found[split] = Contest(models=models, comparison=None, why_not=why)
+            continue
+        try:
+            given = _given(loaded, here) | _wanted(loaded, here)
+        except RowsError as error:  # what was found names rows, and ids stay out of a Record
+            found[split] = Contest(models=models, comparison=None, why_not=error.what)
+            continue
+        channels = () if loaded.plan.fairness.smallest_cell is not None or "data" not in given else _channels(loaded)
+        found[split] = fought(loaded, models, given, channels)
+    return found
+
+
+def standings(
+    loaded: LoadedPlan, entrants: Sequence[Entrant], contests: Mapping[str, Contest]
+) -> dict[tuple[str, str], Standing]:
+    """By model and test split: comparisons with the other models on the same rows, and claims about them."""
+    plan, found = loaded.plan, {}
+    for one in entrants:
+        claims = [Claim.of_plan(stated_) for stated_ in plan.claims if stated_.data in (None, one.split)]
+        contest = contests.get(one.split)
+        if not claims and contest is None:
+            continue
+        made = None if contest is None else contest.comparison
+        found[one.name, one.split] = standing_of(
+            one.name,
+            {other.name: other.assessment for other in entrants if other.split == one.split},
+            compared=() if made is None else (made,),
+            not_made=None if contest is None or made is not None else contest.why_not,
+            claims=claims,
+            correction="none" if plan.tests.correction == "none" else "holm",
+        )
+    return found
+
+
+def _why_not(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> str | None:
+    plan = loaded.plan
+    if stated(plan.tests.none):
+        return f"stated: {plan.tests.none}"
+    if plan.reading.engine is not None:
+        return "the rows are counted by another engine, where comparing models is not built"
+    if any(one.model.predicted is None and not isinstance(one.model.score, str) for one in entrants):
+        return "labels that the largest score calls are not compared; give them as a column"
+    if plan.columns.weight is not None:
+        return "the rows are weighted, and a plan compares rows without weights only"
+    if not _one_table(entrants) and plan.columns.id is None:
+        return "the models lie in files of their own, and columns.id does not say how their rows are matched"
+    return None
+
+
+def _one_table(entrants: Sequence[Entrant]) -> bool:
+    """Whether every model has its answers beside the truth, in the same rows."""
+    return len({one.rows.places for one in entrants}) == 1 and all(one.truth is None for one in entrants)
+
+
+def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
+    plan, first = loaded.plan, entrants[0].assessment
+    primary = None if plan.metrics.primary is None else parse(plan.metrics.primary)
+    fits = primary is not None and not primary.from_scores and primary.name != "accuracy"
+    if fits and primary is not None and primary.takes in ONE_CLASS and first.task is not Task.BINARY:
+        fits = False
+    return {
+        "positive": first.positive,
+        "labels": list(first.labels),
+        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
+        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
+        "measures": [primary] if fits else None,
+        "seed": plan.intervals.seed,
+    }
+
+
+def _given(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
+    """What is compared: columns of one table, counted where it lies, or rows matched by id in memory."""
+    plan = loaded.plan
+    one_table = _one_table(entrants)
+    two = entrants[0].assessment.task is Task.BINARY
+    scored = two and all(isinstance(one.model.score, str) for one in entrants)
+    if one_table and all(one.model.predicted is not None for one in entrants):
+        return {
+            "data": entrants[0].rows.data,
+            "truth": plan.columns.truth,
+            "predicted": {one.name: one.model.predicted for one in entrants},
+            "score": {one.name: one.model.score for one in entrants} if scored else None,
+            "reading": entrants[0].rows.reading(loaded, pinned=False),
+        }
+    every = [_answers(loaded, one, keyed=not one_table) for one in entrants]
+    orders = matched(every)
+    both = list(zip(every, orders, strict=True))
+    return {
+        "truth": every[0].truth,
+        "predicted": {one.model: [one.calls[i] for i in order.tolist()] for one, order in both},
+        "score": {one.model: one.scores[order] for one, order in both if one.scores is not None} if scored else None,
+    }
+
+
+def _channels(loaded: LoadedPlan) -> list[str]:
+    return list(dict.fromkeys(channel_columns(loaded.plan).values()))
+
+
+def _answers(loaded: LoadedPlan, one: Entrant, *, keyed: bool) -> Answers:
+    """What a model said of every row; a threshold makes labels of its scores."""
+    plan, model = loaded.plan, one.model
+    columns = ScoreColumns(columns=(model.score,), labels=None) if isinstance(model.score, str) else None
+    called = model.predicted is not None
+    roles = Roles(
+        truth=plan.columns.truth,
+        predicted=model.predicted if called else plan.columns.truth,
+        group={KEY: plan.columns.id} if keyed else {},
+        score=columns,
+    )
+    if one.truth is not None:
+        roles = replace(roles, id=plan.columns.id)
+    source = open_source(
+        one.rows.data,
+        roles,
+        one.rows.reading(loaded, pinned=False),
+        truth_data=None if one.truth is None else one.truth.data,
+        unmatched=plan.reading.unmatched,
+    )
+    try:
+        if columns is not None:
+            source, _ = sound(source, "any", single=True, drop=False)
+        found = answers(source, one.name, keyed=keyed, called=called)
+    finally:
+        source.close()
+    if called:
+        return found
+    positive = cast("Label", one.assessment.positive)
+    other = next(label for label in one.assessment.labels if label != positive)
+    threshold = one.assessment.scores.thresholds[0].value  # type: ignore[union-attr]
+    calls: list[Label | None] = [positive if score >= threshold else other for score in found.scores.tolist()]  # type: ignore[union-attr]
+    return replace(found, calls=calls)
