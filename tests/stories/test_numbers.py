@@ -149,10 +149,14 @@ class Known:
         top = (record.get("scores") or {}).get("top_label") or {}
         self.triples += [tuple(map(real, one[4:])) for one in top.get("bins", ())]
         self.shares = {float(record["plan"]["level"]), *_shares(record)}
-        self.ps = {float(one[k]) for one in record["findings"] for k in ("p",) if one.get(k) is not None}
-        self.ps |= {float(one["adjusted"]["p"]) for one in record["findings"] if one.get("adjusted")}
+        findings = [*record["findings"], *(one for inner in _inner(record) for one in inner["findings"])]
+        self.ps = {float(one[k]) for one in findings for k in ("p",) if one.get(k) is not None}
+        self.ps |= {float(one["adjusted"]["p"]) for one in findings if one.get("adjusted")}
+        self.ps |= {
+            float(p) for one in record.get("controls") or () for p in _named(one.get("facts"), ("p", "p_adjusted"))
+        }
         self.points = set()
-        for one in record["findings"]:
+        for one in findings:
             self._learned(one)
         for one in record["decisions"]:
             self.triples.append(tuple(real(one[k]) for k in ("value", "low", "high")))
@@ -173,7 +177,7 @@ class Known:
     def _unsaid(self, text):
         """Numbers of sentences about findings."""
         for value in POINTS.findall(text):
-            if not any(rounded(value.lstrip("-"), one) for one in self.points):
+            if not any(rounded(value.lstrip("-"), one) for one in self.points) and f"{value} points" not in self.told:
                 yield f"{value} points"
         for low, high in ENDS.findall(text):
             if not any(rounded(low, b) and rounded(high, c) for _, b, c in self.triples):
@@ -211,6 +215,25 @@ class Known:
         if any(token in one for one in self.broken):
             return True
         return any(rounded(token, number) for number in self.numbers)
+
+
+def _inner(record):
+    """Comparisons that stand as evidence in a control."""
+    facts = [told for one in record.get("controls") or () for told in (one.get("facts") or {}).values()]
+    return [told["comparison"] for told in facts if isinstance(told, dict) and "comparison" in told]
+
+
+def _named(found, names):
+    """The numbers of some names, anywhere in the facts of a control."""
+    if isinstance(found, dict):
+        for name, one in found.items():
+            if name in names and isinstance(one, (int, float)):
+                yield one
+            else:
+                yield from _named(one, names)
+    elif isinstance(found, list):
+        for one in found:
+            yield from _named(one, names)
 
 
 def _shares(record):

@@ -45,7 +45,7 @@ def assessed(ruling, folder):
     if ruling not in OF_FILES:
         return assay.assess(**eval(ruling["data"], NAMES))  # noqa: S307  our own file
     given = dict(ruling.get("given", {}))
-    reading = assay.Reading(**{name: given.pop(name) for name in ("sha256", "max_rows") if name in given})
+    reading = assay.Reading(**{name: given.pop(name) for name in ("sha256", "max_rows", "show_ids") if name in given})
     truth, predicted = ruling.get("columns", ["y", "p"])
     if "truth_file" in ruling:
         given["truth_data"] = folder / "data" / ruling["truth_file"]
@@ -95,7 +95,8 @@ def test_a_nasty_input_meets_its_ruling(ruling, tmp_path):  # noqa: C901  one br
 def test_the_command_line_refuses_with_its_exit_code_and_writes_nothing(ruling, tmp_path):
     path, out = written(ruling, tmp_path), tmp_path / "out"
     truth, predicted = ruling.get("columns", ["y", "p"])
-    options = [f"--{name.replace('_', '-')}={value}" for name, value in ruling.get("given", {}).items()]
+    given = {f"--{name.replace('_', '-')}": value for name, value in ruling.get("given", {}).items()}
+    options = [name if value is True else f"{name}={value}" for name, value in given.items()]
     options += [f"--truth-file={tmp_path / 'data' / ruling['truth_file']}"] if "truth_file" in ruling else []
     command = [
         sys.executable,

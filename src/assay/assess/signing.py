@@ -224,7 +224,12 @@ def _wrong(place: Path, what: str, known: str | None = None) -> RecordError:
 def _read(path: str | os.PathLike[str], what: str) -> bytes:
     try:
         if Path(path).stat().st_size > LARGEST:
-            raise PlanError("key-unreadable", f"{visible(path)} is larger than {what} can be", where=visible(path))
+            raise PlanError(
+                "key-unreadable",
+                f"{visible(path)} is larger than {what} can be",
+                where=visible(path),
+                fix="give the file that `assay key new` or `assay sign` wrote",
+            )
         return Path(path).read_bytes()
     except OSError as error:
         raise PlanError(

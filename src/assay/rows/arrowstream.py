@@ -103,7 +103,12 @@ def _types(stream: _Stream) -> list[str]:
 
 
 def _strange(*, found: str) -> EngineError:
-    return EngineError("engine-failed", "the engine handed over other data than was asked for", found=found)
+    return EngineError(
+        "engine-failed",
+        "the engine handed over other data than was asked for",
+        found=found,
+        fix="install the version of duckdb that assay asks for, or name another engine (--engine polars)",
+    )
 
 
 class _Batch:

@@ -33,7 +33,7 @@ def packed_whole(numbers: Whole) -> str:
     """Numbers from 0 on, each in as many bytes as the largest one needs; the first character says how many.
 
     >>> packed_whole(np.array([0, 1, 300]))
-    '2AAABAAEs'
+    '2AAAAAQEs'
     """
     width = max(1, -(-int(numbers.max(initial=0)).bit_length() // 8))
     wide = np.ascontiguousarray(numbers, dtype=">u8").view(np.uint8).reshape(-1, 8)

@@ -24,6 +24,19 @@ ALLOWED = """
 """
 
 
+ENDED_BY = {
+    "td": ("td", "th"),
+    "th": ("td", "th"),
+    "tr": ("td", "th", "tr"),
+    "tbody": ("td", "th", "tr", "thead", "tbody"),
+    "dd": ("dd", "dt"),
+    "dt": ("dd", "dt"),
+    "li": ("li",),
+}
+"""Elements whose end HTML takes from the start of another; the end of what they stand in ends them too."""
+IMPLIED = {name for ended in ENDED_BY.values() for name in ended}
+
+
 class Page(HTMLParser):
     """The elements of a page, its text, and whether every element was closed in order."""
 
@@ -35,6 +48,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
+        while self.open and self.open[-1] in ENDED_BY.get(tag, ()):
+            self.open.pop()
         if tag not in VOID:
             self.open.append(tag)
 
@@ -42,6 +57,8 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
+        while self.open and self.open[-1] in IMPLIED and self.open[-1] != tag:
+            self.open.pop()
         if not self.open or self.open.pop() != tag:
             self.faults.append(tag)
 

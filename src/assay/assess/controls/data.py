@@ -22,6 +22,7 @@ from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import TS4213
 from assay.inference.contingency import chi_squared_fit
 from assay.inference.multiplicity import holm
+from assay.inference.tails import shown
 from assay.tally.features import described, numbers_by
 from assay.tally.outcomes import Table
 from assay.tally.splits import SplitRows
@@ -105,7 +106,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
         said = f"classes without rows: {', '.join(missing[:8])}"
     else:
         said = (
-            f"largest gap of a class share {figure(found.largest_gap)}, V {figure(found.strength)}, p {figure(found.p)}"
+            f"largest gap of a class share {figure(found.largest_gap)}, V {figure(found.strength)}, p {shown(found.p)}"
         )
     verdict: Verdict = "fail" if missing or apart else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=inputs)

@@ -58,7 +58,8 @@ def folds(q: Inquiry) -> Iterator[Outcome]:
     elif len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
         yield Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
     else:
-        said = f"{min(ks)} folds in {counted(len(sizes), 'round')}, every sample tested once in each"
+        rounds = counted(len(sizes), "round" if nested else "repetition")
+        said = f"{min(ks)} folds in {rounds}, every sample tested once in each"
         yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
 
 

@@ -123,7 +123,7 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
         word = "above" if above else "below" if below else "not told apart from"
         said = (
             f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
-            f" ({found.title}: {found.effect}, p {figure(found.p or 0.0)})"
+            f" ({found.title}: {found.effect}, {found.p_shown})"
         )
         verdict = "pass" if above else "fail" if below else "suspect"
         yield Outcome(part="beats", verdict=verdict, says=said, facts=facts)  # type: ignore[arg-type]  # one of three
