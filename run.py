@@ -16,7 +16,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -128,11 +130,16 @@ def check() -> Dict[str, int]:
 
 
 def tests(rest: List[str]) -> int:
-    """What was asked for, or every test: those of Spark by themselves, because one cluster needs both cores."""
+    """What was asked for, or every test: those of Spark beside the others, for one cluster mostly waits."""
     if rest:
         return run(PYTHON, "-m", "pytest", "-n", "2", *rest)
-    most = run(PYTHON, "-m", "pytest", "-n", "2", "--ignore", SPARK)
-    return run(PYTHON, "-m", "pytest", SPARK) or most
+    with tempfile.TemporaryFile() as told, ThreadPoolExecutor(1) as pool:
+        spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=told, stderr=subprocess.STDOUT)
+        most = run(PYTHON, "-m", "pytest", "-n", "2", "--ignore", SPARK)
+        code = spark.result()
+        told.seek(0)
+        print(told.read().decode("utf-8", "replace"), flush=True)
+    return code or most
 
 
 def main(command: str, rest: List[str]) -> int:
