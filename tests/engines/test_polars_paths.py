@@ -75,6 +75,13 @@ def test_json_lines_are_counted_alike(rows, sparse):
         alike(path, group="g")
 
 
+def test_of_two_faulty_columns_the_same_one_is_told_whatever_order_cells_come_in(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_text('{"y": 9007199254740992, "p": 1, "g": -1}\n{"y": 0.0, "p": 0.5, "g": 1.0}\n', encoding="utf-8")
+    found = {alike(path, group="g") for _ in range(12)}
+    assert found == {("label-precision", "9007199254740992.0")}
+
+
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_columnar_files_are_counted_alike(ending):
     @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40)

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError, OutOfRange
+from assay.core.errors import AssayError, OutOfRange, RowsError
 from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.databases import CountedTable
@@ -60,12 +60,28 @@ def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     names: dict[tuple[str, object], Label | None] = {}
     for row in rows:
         values = dict(zip(keys, row, strict=False))
-        labels = tuple(_label(names, column, values[column], source) for column in columns)
+        try:
+            labels = tuple(_label(names, column, values[column], source) for column in columns)
+        except RowsError:
+            raise _first_fault(source, columns, {column: keys.index(column) for column in columns}, rows) from None
         times = int(cast("int", row[-1]))  # Dask's is numpy's, which no JSON takes and which would wrap around
         before = cells.get(labels, (0, 0))
         weight = times if source.weight is None else Weight.of(weight_of(values[source.weight], source), times)
         cells[labels] = (before[0] + times, together(before[1], weight))
     return cells
+
+
+def _first_fault(
+    source: FrameSource, columns: Sequence[str], place: Mapping[str, int], rows: Sequence[tuple[object, ...]]
+) -> RowsError:
+    """Of several faults the one to tell; cells come from engines in any order, and an error should not depend on it."""
+    for column in columns:
+        for value in sorted((row[place[column]] for row in rows), key=repr):
+            try:
+                _label({}, column, value, source)
+            except RowsError as fault:
+                return fault
+    raise AssertionError  # pragma: no cover  whoever asks has seen one
 
 
 def _label(
