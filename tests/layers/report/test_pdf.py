@@ -6,7 +6,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 
 import numpy as np
@@ -70,7 +69,9 @@ def wide():
     rng = np.random.default_rng(8)
     truth = np.concatenate([np.arange(100), rng.integers(0, 100, 19_900)])
     groups = {"site": np.array([f"site {i:02}" for i in range(50)])[rng.integers(0, 50, 20_000)]}
-    return assess(truth=truth, predicted=examples.noisy(rng, truth, 100, 0.8), group=groups)
+    return assess(
+        truth=truth, predicted=examples.noisy(rng, truth, 100, 0.8), group=groups, measures=["accuracy", "recall", "f1"]
+    )
 
 
 @pytest.mark.parametrize("made", [examples.screening, examples.nasty, examples.lonely, examples.weighted])
@@ -267,16 +268,11 @@ def test_decisions_come_first_with_every_criterion():
         assert f"{one['value']:.3f}" in shown
 
 
-def test_a_hundred_classes_and_fifty_groups_take_less_than_three_seconds():
-    record = wide().record
-    pdf.render(examples.pinned("binary"))
-    took = []
-    for _ in range(3):
-        began = time.process_time()
-        content = pdf.render(record)
-        took.append(time.process_time() - began)
-    assert min(took) < 3
-    assert "site 49" in words(content)
+def test_a_hundred_classes_and_fifty_groups_all_stand_on_paper():
+    """How long it takes is measured by bench/render.py."""
+    shown = words(pdf.render(wide().record))
+    assert all(f"site {i:02}" in shown for i in range(50))
+    assert "99" in shown
 
 
 def test_merged_sites_show_whether_they_differ_by_more_than_chance():
