@@ -100,6 +100,10 @@ POLICIES: Final = {
     "one": "a class without a value counts as 1 in averages",
 }
 
+MARKS_SAID: Final = (
+    "One sentence a question: ● significant, ○ not significant, ∅ nothing can be said. "
+    "p values of questions asked together are corrected."
+)
 ORIENTATION: Final = "Rows are what was predicted, columns what was true, as ISO/IEC TS 4213 draws it."
 SHADING: Final = (
     "The stronger the colour of a cell, the larger its share of the true class: "

@@ -268,11 +268,10 @@ def test_decisions_come_first_with_every_criterion():
         assert f"{one['value']:.3f}" in shown
 
 
-def test_a_hundred_classes_and_fifty_groups_all_stand_on_paper():
+def test_fifty_groups_of_a_hundred_classes_all_stand_on_paper():
     """How long it takes is measured by bench/render.py."""
     shown = words(pdf.render(wide().record))
-    assert all(f"site {i:02}" in shown for i in range(50))
-    assert "99" in shown
+    assert [i for i in range(50) if f"site {i:02}" not in shown] == []
 
 
 def test_merged_sites_show_whether_they_differ_by_more_than_chance():
