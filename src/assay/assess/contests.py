@@ -102,6 +102,4 @@ def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str 
         forced = compare(**given, test=name, because=because)
     except (PlanError, RowsError) as error:
         return Named(test=name, admitted=False, why=f"{error.what}; {error.found or error.fix or ''}".rstrip("; "))
-    except TypeError:  # it takes values of another kind than labels or scores of one test set
-        return Named(test=name, admitted=False, why="it takes values of another kind than these predictions")
     return Named(test=name, admitted=None, why=forced.answers[0].choice.label or forced.answers[0].choice.why)

@@ -147,6 +147,14 @@ class Significance:
                     known=", ".join(known) or "none",
                     fix="leave it out",
                 )
+        for name, default in known.items():
+            if default is inspect.Parameter.empty and name not in given:
+                raise PlanError(
+                    "test-needs",
+                    f'{self.name} needs its parameter "{name}", which has no default',
+                    known=", ".join(known),
+                    fix=f"state {name}; it is decided before the data are seen",
+                )
         if given.get("alternative", "two-sided") not in ALTERNATIVES:
             raise PlanError(
                 "option-unknown",

@@ -12,6 +12,7 @@ import pytest
 
 import assay
 from assay.assess.record import schema
+from assay.inference.catalogue import every_test
 
 rng = np.random.default_rng(7)
 N = 300
@@ -351,3 +352,21 @@ def test_tables_and_columns_in_memory_are_matched_by_id():
         assay.compare(one, two, data={"A": one, "B": two}, **roles)
     with pytest.raises(assay.PlanError, match="same name"):
         assay.compare("x/m.csv", "y/m.csv", **roles)
+
+
+@pytest.mark.parametrize("test", [one.name for one in every_test()])
+def test_whatever_test_is_named_runs_or_is_refused_with_a_reason(test):
+    found = named(test)
+    if isinstance(found, assay.AssayError):
+        assert found.code in ("test-needs", "test-refused")
+        assert found.fix
+    else:
+        assert found.findings
+
+
+def named(test):
+    """What a comparison by that test says, or its refusal."""
+    try:
+        return assay.compare(truth=Y, predicted={"A": A, "B": B}, positive=1, test=test, because="it was asked for")
+    except assay.AssayError as refused:
+        return refused
