@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import assay
 from assay.core.errors import PlanError
@@ -13,6 +13,7 @@ from assay.core.text import listed, quoted
 
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
+    from assay.rows.files import Reading
 
 
 def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: ANN401  options by name
@@ -25,6 +26,17 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
     measures, labels = list(given.pop("measures", ())), list(given.pop("labels", ()))
     by_position = given.pop("by_position", False)
+    values, ids = list(given.pop("values", ())), list(given.pop("ids", ()))
+    if values or given.get("model") is not None:
+        given |= {"predicted": predicted or None, "score": score or None}
+        given |= {"measure": measures or None, "label": labels or None}
+        return _of_values(tables, values, ids, by_position=by_position, reading=reading, **given)
+    _demand_values(given)
+    if len(ids) > 1:
+        raise PlanError(
+            "role-clash", "rows are matched by one column", where="--id", found=listed(ids), fix="give --id COLUMN once"
+        )
+    given["id"] = ids[0] if ids else None
     if given.get("truth") is None:
         raise PlanError("role-missing", "nobody said which column holds the truth", fix="--truth COLUMN")
     if not predicted and not score:
@@ -50,6 +62,56 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     return assay.compare(
         **roles, measures=measures or None, labels=labels or None, reading=reading, spelled=True, **given
     )
+
+
+OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "independent", "variance", "control")
+"""Options that say something about values only."""
+OF_PREDICTIONS: Final = ("truth", "predicted", "score", "positive", "label", "channel", "weight", "measure")
+
+
+def _of_values(
+    tables: Sequence[str],
+    values: Sequence[str],
+    ids: Sequence[str],
+    *,
+    by_position: bool,
+    reading: Reading,
+    **given: Any,  # noqa: ANN401  options by name
+) -> Comparison:
+    """Values of folds, data sets or items that were measured elsewhere."""
+    wrong = [f"--{name}" for name in OF_PREDICTIONS if given.pop(name, None) is not None]
+    if wrong:
+        raise PlanError(
+            "role-clash", f"{listed(wrong)} is about predictions, and values are given", fix="leave one of them out"
+        )
+    long = given.get("model") is not None
+    roles: dict[str, Any] = {"id": (ids[0] if len(ids) == 1 else list(ids)) if ids else None}
+    if len(tables) == 1 and not long:
+        roles |= {"data": tables[0], "values": _by_model(values, "--value")}
+    elif not values:
+        raise PlanError("role-missing", "nobody said which column holds the values", fix="--value COLUMN")
+    elif long and len(tables) > 1:
+        raise PlanError(
+            "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"
+        )
+    else:
+        roles |= {"data": tables[0] if long else _named(tables), "values": _one(values, "--value")}
+        roles["pairing"] = "position" if by_position else None
+    return assay.compare(**roles, reading=reading, **given)
+
+
+def _demand_values(given: dict[str, Any]) -> None:
+    """What is said about values has no meaning for predictions, and is not passed over."""
+    told = [f"--{name.replace('_', '-')}" for name in OF_VALUES if given.pop(name, None) not in (None, False, 0)]
+    if given.pop("per", "item") != "item":
+        told.insert(0, "--per")
+    given.pop("model", None)
+    if told:
+        raise PlanError(
+            "role-clash",
+            f"{listed(told)} is about values of a measure, and none are given",
+            fix="name them: --value NAME=COLUMN (assay compare --help)",
+        )
 
 
 def _by_model(given: Sequence[str], option: str) -> dict[str, str]:

@@ -24,7 +24,13 @@ from assay.app.options import of_models
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def compare(tables: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401
-    """Compare models on the same test data: one file a model, matched by --id, or one file with a column a model."""
+    """Compare models on the same test data: one file a model, matched by --id, or one file with a column a model.
+
+    \b
+    Predictions:  assay compare old.csv new.csv --truth y --predicted p --id case --positive ill
+    Values:       assay compare folds.csv --value A=acc_a --value B=acc_b --per fold --folds 10
+                  assay compare runs.csv --value auc --model model --id dataset --per data-set
+    """  # noqa: D301  click reads the backspace as: keep these lines
     from assay.app.comparing import compare_files
     from assay.app.reporting import write_run
 

@@ -165,7 +165,37 @@ _MODELS = (
         "--predicted", metavar="COLUMN", multiple=True, help="Predictions; with one file NAME=COLUMN, repeated."
     ),
     click.option("--score", metavar="COLUMN", multiple=True, help="Scores; with one file NAME=COLUMN, repeated."),
-    click.option("--id", metavar="COLUMN", help="Column that tells the rows apart; files are matched by it."),
+    click.option(
+        "--value",
+        "values",
+        metavar="COLUMN",
+        multiple=True,
+        help="Values of a measure instead of predictions; with one file NAME=COLUMN, repeated, or COLUMN with --model.",
+    ),
+    click.option("--model", metavar="COLUMN", help="Column that names the model of each value; one file only."),
+    click.option(
+        "--per",
+        metavar="UNIT",
+        default="item",
+        show_default=True,
+        help="What a value is of: item, data-set, fold or repeat (of one data set), 5x2.",
+    ),
+    click.option("--folds", type=int, metavar="K", help="With --per fold: folds of one round."),
+    click.option(
+        "--test-over-train", metavar="RATIO", help="With --per repeat: rows of a test part over its training part, 1/4."
+    ),
+    click.option("--rows", type=int, default=0, metavar="N", help="With --per 5x2: rows of the data set."),
+    click.option("--lower-is-better", is_flag=True, help="Of values: the lower, the better."),
+    click.option("--independent", is_flag=True, help="Of values: the models were run on different items."),
+    click.option("--variance", is_flag=True, help="Of values: compare their spread, not their size."),
+    click.option("--control", metavar="NAME", help="Of values: compare every model with this one only."),
+    click.option(
+        "--id",
+        "ids",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column that tells the rows apart, to match by; of values repeat it if several do together.",
+    ),
     click.option(
         "--by-position", is_flag=True, help="Files without ids: rows stand in the same order, truths must agree."
     ),
@@ -186,6 +216,9 @@ _MODELS = (
     click.option("--test", metavar="NAME", help="Insist on a test; needs --because."),
     click.option("--because", metavar="TEXT", help="Why that test; stands in every output."),
     click.option("--override", is_flag=True, help="Insist on a test that is not admissible; marked in every output."),
+    click.option(
+        "--accept-dependence", is_flag=True, help="Insist on a rank test of folds; marked as anticonservative."
+    ),
     click.option("--seed", default=4213, show_default=True, help="Seed of swaps and draws."),
     click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
     click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),

@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
@@ -18,47 +14,38 @@ from assay.assess.pairing import (
     Given,
     Paired,
     apart,
-    by_model,
     by_own_ids,
     channels,
     demand_complete,
     demand_one_kind,
-    demand_two,
     demand_values,
+    is_table,
     named,
     together,
 )
-from assay.assess.questions import of_groups, of_labels, of_scores, of_values
+from assay.assess.questions import of_labels, of_scores
 from assay.assess.rowquestions import of_rows
 from assay.assess.settings import chosen
 from assay.assess.spelling import speller
-from assay.core.errors import PlanError, UnpairedRows
+from assay.assess.valuing import Valued, compare_values
+from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, nearest
 from assay.inference.catalogue import every_test
 from assay.inference.intervals import Wanted
-from assay.inference.kinds import Kind
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
-from assay.rows.labels import Classes, classes, label_of
+from assay.rows.labels import Classes, classes
 from assay.rows.opening import no_rows
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.pairing import Lines
-from assay.tally.samples import Blocks, Exact, Groups, finite
 
 if TYPE_CHECKING:
     from assay.measures import Measure
     from assay.rows.files import Reading
 
-UNITS: Final = {
-    "item": Kind.ITEMS,
-    "data set": Kind.DATA_SETS,
-    "fold": Kind.RESAMPLES,
-    "5x2": Kind.FIVE_BY_TWO,
-}
 BINARY_MEASURES: Final = ("precision", "f1", "matthews_corrcoef")
 CLASS_MEASURES: Final = ("f1_macro", "matthews_corrcoef")
 
@@ -69,6 +56,7 @@ def compare(
     predicted: object = None,
     score: object = None,
     values: object = None,
+    model: object = None,
     data: object = None,
     id: object = None,
     positive: Label | None = None,
@@ -103,7 +91,8 @@ def compare(
     """Two models or more on the same test data: the admissible test, its effect with an interval, corrected p values.
 
     Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. Tables of their own, compare(a, b)
-    or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}.
+    or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
+    measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
@@ -131,15 +120,12 @@ def compare(
             raise PlanError(
                 "role-clash", "both values and predictions are given", fix="give values of a measure, or predictions"
             )
-        ratio = test_over_train if folds is None else _by_folds(folds)
-        return _of_values(
-            _by_subject(_columns(values, data, "values"), subject),
-            asked,
-            per=per,
-            independent=independent,
-            lower=lower_is_better,
-            ratio=ratio,
-        )
+        given_values = Valued(
+            values=values, data=tables[0] if len(tables) == 1 and data is None else named(tables, data), model=model,
+            id=id, subject=subject, pairing=pairing, reading=reading, per=per, independent=independent,
+            lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train,
+        )  # fmt: skip
+        return compare_values(given_values, asked)
     if predicted is None and score is None:
         raise PlanError(
             "role-missing",
@@ -155,7 +141,7 @@ def compare(
     data = named(tables, data)
     if isinstance(id, Mapping):
         data, given = by_own_ids(data, given)
-    paired = apart(data, given) if isinstance(data, Mapping) and not _is_table(data) else together(data, given)
+    paired = apart(data, given) if isinstance(data, Mapping) and not is_table(data) else together(data, given)
     return _compared(paired, asked, labels, positive, measures, spelled=spelled)
 
 
@@ -264,99 +250,9 @@ def _by_unit(paired: Paired, asked: Asked, settled: Classes, rows: int) -> Compa
     )
 
 
-def _of_values(
-    columns: dict[str, object], asked: Asked, *, per: str, independent: bool, lower: bool, ratio: object
-) -> Comparison:
-    demand_two(tuple(columns))
-    if per not in UNITS:
-        close = nearest(per, UNITS)
-        raise PlanError(
-            "option-unknown",
-            f"per={per!r} is no unit of values",
-            known=", ".join(UNITS),
-            fix=f'did you mean "{close}"?' if close else "say what a value belongs to",
-        )
-    tally: Blocks | Groups
-    if independent:
-        tally = Groups.of(columns)
-        found, rows = of_groups(tally, asked), tally.n
-    else:
-        tally = Blocks.of(columns, unit=per if per != "5x2" else "half", lower_is_better=lower)
-        if tally.j < PAIR:
-            raise PlanError(
-                "comparison-needs",
-                f"there is only {counted(tally.j, per)}",
-                fix=f"give the values of two {per}s at least",
-            )
-        found, rows = of_values(tally, asked, UNITS[per], test_over_train=ratio), tally.j
-    return Comparison(
-        answers=tuple(found),
-        asked=asked,
-        models=tally.models,
-        labels=(),
-        positive=None,
-        census=Census(read=rows, scored=rows),
-        values=tally,
-        lower_is_better=lower,
-        data={"from": "the given values", "pairing": "none" if independent else f"by {per}", "files": {},
-              "per": per, "independent": independent, "test_over_train": None if ratio is None else str(ratio)},
-    )  # fmt: skip
-
-
-def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object]:
-    """Several values of one subject are one value, their mean: subjects are independent, their items are not."""
-    if subject is None:
-        return columns
-    who = [label_of(one, where="subject") for one in cast("Sequence[object]", subject)]
-    out: dict[str, object] = {}
-    for model, column in columns.items():
-        exact = Exact.of(finite(column, model)).fractions()
-        if len(exact) != len(who):
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"there are {counted(len(who), 'subject')} for {counted(len(exact), 'value')} of {model}",
-                where="subject",
-                fix="give the subject of every value",
-            )
-        by: dict[Label | None, list[Fraction]] = {}
-        for one, value in zip(who, exact, strict=True):
-            by.setdefault(one, []).append(value)
-        out[model] = [sum(own, Fraction(0)) / len(own) for own in by.values()]
-    return out
-
-
-def _by_folds(folds: int) -> Fraction:
-    if not isinstance(folds, int) or isinstance(folds, bool) or folds < PAIR:
-        raise PlanError(
-            "value-out-of-domain", f"folds={folds!r} is no number of folds", known="2, 3, ...", fix="give k"
-        )
-    return Fraction(1, folds - 1)
-
-
-def _columns(values: object, data: object, role: str) -> dict[str, object]:
-    by = by_model(values, role)
-    if data is None:
-        return by
-    if isinstance(data, (str, os.PathLike)):
-        raise PlanError(
-            "role-clash",
-            "values are read from columns in memory, not from a path",
-            fix="open the table first and give values={'A': frame['a'], ...}",
-        )
-    return {name: data[column] for name, column in by.items()}  # type: ignore[index]
-
-
 def _fits(test: str | None, *, scores: bool) -> str | None:
     """A test that was named goes to the values it takes."""
     if test is None:
         return None
     takes_scores = any(one.takes is PairedScores for one in every_test() if test in (one.name, one.family))
     return test if takes_scores == scores else None
-
-
-def _is_table(data: Mapping[Any, Any]) -> bool:
-    """Whether a mapping holds columns, rather than one table a model."""
-    first = next(iter(data.values()), None)
-    if isinstance(first, (str, os.PathLike, Mapping)):
-        return False
-    return isinstance(first, (list, tuple, np.ndarray)) or getattr(first, "ndim", 2) == 1

@@ -27,7 +27,7 @@ from assay.inference.delong import areas
 from assay.inference.estimates import real_to_json
 from assay.inference.findings import Finding
 from assay.inference.intervals import Wanted
-from assay.inference.kinds import BALANCED
+from assay.inference.kinds import BALANCED, UNITS
 from assay.inference.units import reads_values
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
@@ -334,8 +334,6 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
 def _answered(
     held: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]
 ) -> Sequence[Answer]:
-    from assay.assess.comparing import UNITS
-
     if "values" in held:
         tally = held["values"]
         if isinstance(tally, Groups):

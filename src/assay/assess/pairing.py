@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import numpy as np
+
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted
 from assay.measures.declare import Measure
 from assay.rows.ids import ids_told
 from assay.rows.labels import kind_of
-from assay.rows.opening import Roles, Source, no_rows, open_source
+from assay.rows.opening import Roles, no_rows, open_source
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import (
     KEY,
@@ -98,7 +100,7 @@ def together(data: object, given: Given) -> Paired:
     source = open_source(data, roles, reading)
     try:
         cells = joint(source) if called else None
-        files = _files(source)
+        files = files_of(source)
         where = source.where
     finally:
         source.close()
@@ -169,7 +171,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             if columns is not None:
                 source, _ = sound(source, "any", single=True, drop=False)
             every.append(answers(source, model, keyed=keyed, called=predicted is not None))
-            files |= _files(source)
+            files |= files_of(source)
         finally:
             source.close()
     if not every[0].keys:
@@ -349,8 +351,17 @@ def channels(paired: Paired, labels: Sequence[Label]) -> dict[str, PairedLabels]
     }
 
 
-def _files(source: Source) -> dict[str, str]:
+def files_of(source: object) -> dict[str, str]:
+    """The digest of the file that was read, by its name."""
     opened = getattr(source, "opened", None)
     if opened is None or not getattr(opened, "sha256", None):
         return {}
     return {os.path.basename(str(opened.path)): str(opened.sha256)}  # noqa: PTH119  a name, not a path
+
+
+def is_table(data: Mapping[Any, Any]) -> bool:
+    """Whether a mapping holds columns, rather than one table a model."""
+    first = next(iter(data.values()), None)
+    if isinstance(first, (str, os.PathLike, Mapping)):
+        return False
+    return isinstance(first, (list, tuple, np.ndarray)) or getattr(first, "ndim", 2) == 1

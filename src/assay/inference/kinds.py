@@ -37,6 +37,16 @@ class Kind(StrEnum):
     WEIGHTED = "answers to weighted rows"
 
 
+UNITS: Final = {
+    "item": Kind.ITEMS,
+    "data set": Kind.DATA_SETS,
+    "fold": Kind.RESAMPLES,
+    "repeat": Kind.RESAMPLES,
+    "5x2": Kind.FIVE_BY_TWO,
+}
+"""What a value may belong to, and the kind of values that makes."""
+
+
 class Question(StrEnum):
     """What is asked."""
 

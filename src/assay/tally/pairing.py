@@ -230,7 +230,7 @@ def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int],
         return UnpairedRows(
             "rows-unmatched",
             f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
-            where=f"{first.where}; {other.where}",
+            where="; ".join(dict.fromkeys((first.where, other.where))),
             found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
             fix=f"run every model on the same test data, and give every row to both{also}",
         )

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 from assay.app.cli import cli
 from assay.core.errors import AssayError
+from assay.tally.pairedscores import LISTED
 
 ROWS = [("a", "yes", "yes", "no", 0.9, 0.2), ("b", "no", "no", "no", 0.1, 0.3), ("c", "yes", "yes", "yes", 0.8, 0.7),
         ("d", "no", "yes", "no", 0.6, 0.1), ("e", "no", "no", "yes", 0.4, 0.6)]  # fmt: skip
@@ -121,3 +124,89 @@ def test_subjects_and_measures_of_scores_are_options(files):
     done = run("compare", files / "scored.csv", *options, "--subject", "who", *forced, "-o", files / "forced")
     assert "deviates from clause 7" in done.stderr
     assert "deviates from clause 7" in (files / "forced" / "report.html").read_text()
+
+
+FOLDS = [(f"f{i}", 0.8 + i % 3 / 50, 0.78 + i % 4 / 60) for i in range(10)]
+
+
+@pytest.fixture
+def folds(tmp_path):
+    rows = "".join(f"{fold},{a},{b}\n" for fold, a, b in FOLDS)
+    (tmp_path / "wide.csv").write_text("fold,a,b\n" + rows)
+    below = [(m, fold, v[i]) for i, m in enumerate("AB") for fold, *v in FOLDS]
+    (tmp_path / "long.csv").write_text("model,fold,acc\n" + "".join(f"{m},{f},{x}\n" for m, f, x in below))
+    for i, m in enumerate("AB"):
+        own = "".join(f"{fold},{v[i]}\n" for fold, *v in FOLDS)
+        (tmp_path / f"{m}.csv").write_text("fold,acc\n" + own)
+    return tmp_path
+
+
+def test_values_of_folds_are_compared_from_files_of_any_form(folds):
+    forms = (
+        (folds / "wide.csv", "--value", "A=a", "--value", "B=b"),
+        (folds / "long.csv", "--value", "acc", "--model", "model", "--id", "fold"),
+        (folds / "A.csv", folds / "B.csv", "--value", "acc", "--id", "fold"),
+        (folds / "A.csv", folds / "B.csv", "--value", "acc", "--by-position"),
+    )
+    found = []
+    for form in forms:
+        done = run("compare", *form, "--per", "fold", "--folds", "10", "-o", folds / "out", "--json")
+        assert done.exit_code == 0
+        assert "Corrected resampled t test" in " ".join(done.stderr.split())
+        assert run("verify", folds / "out" / "record.json").exit_code == 0
+        found.append(json.loads(done.stdout)["findings"])
+    assert all(one == found[0] for one in found)
+
+
+def test_units_of_values_are_said_on_the_command_line(folds):
+    wide = (folds / "wide.csv", "--value", "A=a", "--value", "B=b", "-o", folds / "out", "-q", "--json")
+    tests = {
+        ("--per", "item"): "wilcoxon",
+        ("--per", "data-set"): "wilcoxon",
+        ("--per", "repeat", "--test-over-train", "1/9"): "corrected_resampled_t",
+        ("--per", "5x2", "--rows", "1000"): "five_by_two_f",
+        ("--independent",): "mann_whitney",
+        ("--variance",): "pitman_morgan",
+    }
+    for options, test in tests.items():
+        assert json.loads(run("compare", *wide, *options).stdout)["findings"][0]["test"] == test
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--test", "paired_t", "--because", "habit"), "--override"),
+        (("--test", "wilcoxon", "--because", "habit"), "--accept-dependence"),
+        (("--truth", "fold"), "leave one of them out"),
+        (("--measure", "f1"), "leave one of them out"),
+        (("--model", "fold"), "--value COLUMN"),
+        (("--folds", "4"), "every round"),
+    ],
+)
+def test_values_are_refused_what_does_not_fit_them(folds, options, says):
+    wide = (folds / "wide.csv", "--value", "A=a", "--value", "B=b", "--per", "fold", "--folds", "10")
+    with pytest.raises(AssayError) as error:
+        run("compare", *wide, *options, "-o", folds / "out")
+    assert says in error.value.fix
+    assert not (folds / "out").exists()
+
+
+def test_what_is_said_about_values_is_not_passed_over_for_predictions(files):
+    with pytest.raises(AssayError, match="about values"):
+        run("compare", files / "both.csv", "--truth", "y", "--predicted", "A=a", "--predicted", "B=b", "--folds", "5")
+
+
+def test_a_comparison_of_very_many_scores_is_verified_and_says_so(files):
+    """More rows than a Record lists one by one: they are packed, read again and computed again."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, LISTED + 1)
+    pl.DataFrame({"y": y, "a": y + rng.normal(size=len(y)), "b": rng.normal(size=len(y))}).write_parquet(
+        files / "many.parquet"
+    )
+    options = ("--truth", "y", "--score", "A=a", "--score", "B=b", "--positive", "1", "-q")
+    assert run("compare", files / "many.parquet", *options, "-o", files / "out").exit_code == 0
+    assert "packed" in json.loads((files / "out" / "record.json").read_text())["tallies"]["scores"]
+    done = run("verify", files / "out" / "record.json")
+    assert done.exit_code == 0
+    assert "computed again: task" in done.stderr
+    assert "verdict  verified: everything is as it was written" in done.stderr
