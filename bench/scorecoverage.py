@@ -37,7 +37,14 @@ LEVEL = 0.95
 GOAL = (93.5, 96.5)
 DRAWS = 500
 RANKS = ("auroc", "average_precision", "h_measure", "kolmogorov_smirnov", "lift_at(share=0.1)", "equal_error_rate")
-LINES = ("expected_calibration_error", "adaptive_calibration_error", "calibration_slope", "brier_score", "log_loss")
+LINES = (
+    "expected_calibration_error",
+    "adaptive_calibration_error",
+    "calibration_slope",
+    "calibration_intercept",
+    "brier_score",
+    "log_loss",
+)
 MANY = 2_000_000
 
 

@@ -133,7 +133,7 @@ PARAMETERS = {
     "skill_score": [{"reference": 0.25}, {"reference": 0}, {"reference": 1}],
     "relative_improvement_factor": [{"reference": 0.25}, {"reference": 0}, {"reference": 1}],
 }
-CASES = [Case(m, tuple(given.items())) for m in REGISTRY if not m.from_scores for given in PARAMETERS.get(m.name, [{}])]
+CASES = [Case(m, tuple(given.items())) for m in REGISTRY if m.from_labels for given in PARAMETERS.get(m.name, [{}])]
 BINARY_CASES = [case for case in CASES if case.measure.takes is Binary]
 MULTICLASS_CASES = [case for case in CASES if case.measure.takes is Multiclass]
 

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -22,6 +23,7 @@ from assay.measures.averages import POLICIES
 from assay.measures.catalogue import grain
 from assay.report.sentences import FAMILIES
 from assay.tally.confusion import Confusion
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
@@ -35,6 +37,13 @@ a = assay.assess(confusion=[[130, 10], [20, 40]], orientation="rows=truth", labe
 THREE = """\
 a = assay.assess(
     confusion=[[50, 8, 2], [6, 30, 4], [1, 3, 16]], orientation="rows=truth", labels=["cat", "dog", "bird"]
+)"""
+PRICED = """\
+a = assay.assess(
+    confusion=[[50, 8, 2], [6, 30, 4], [1, 3, 16]],
+    orientation="rows=truth",
+    labels=["cat", "dog", "bird"],
+    costs={"cat": {"dog": 1, "bird": 2}, "dog": {"cat": 1, "bird": 2}, "bird": {"cat": 5, "dog": 5}},
 )"""
 LABELS = ("cat", "dog", "bird")
 SCORED: dict[type[object], str] = {
@@ -69,6 +78,7 @@ LETTERS = {
     "classes": "the classes, counted from 0",
     "shares": "for each class, its true share `t` and its predicted share `p`",
     "w": "the declared weight of each class",
+    "costs": "each stated cost `c` with the rows `m` that carry it",
 }
 """What the letters of a formula stand for, besides the four cells, which are measures themselves."""
 
@@ -275,10 +285,10 @@ def _small_tables(kind: type[Any]) -> list[Any]:
     if kind is Scores:
         held = [truth for size in range(4) for truth in product(range(3), repeat=size)]
         return [Scores.per_class(np.full((len(y), 3), [0.2, 0.5, 0.3]), y, LABELS) for y in held]
-    if kind is Ranks:
-        return [Ranks.of(np.full((len(y), 3), 0.1), y) for y in ([], [0, 2])]
-    if kind is RowScores:
-        return [RowScores.of(np.full((len(y), 3), [0.2, 0.5, 0.3]), y) for y in ([], [0, 2])]
+    if kind in (Ranks, RowScores):
+        return [kind.of(np.full((len(y), 3), [0.2, 0.5, 0.3]), y) for y in ([], [0, 2])]
+    if kind is Priced:
+        return [Priced(cost=(Fraction(0), Fraction(1)), count=count) for count in ((0, 0), (3, 1))]
     if kind is Binary:
         return [Binary.of(tp=tp, fp=fp, fn=fn, tn=tn) for tp, fp, fn, tn in product((0, 1), repeat=4)]
     return [
@@ -300,7 +310,9 @@ def _example(one: Measure) -> list[str]:
     ready = _ready(one)
     if one.from_scores:
         return _score_example(ready)
-    start = THREE if ready.takes is Multiclass or ready.only == "multiclass" else TWO
+    start = (
+        PRICED if ready.takes is Priced else THREE if ready.takes is Multiclass or ready.only == "multiclass" else TWO
+    )
     asked = f'a.by_class["cat"][{_quoted(ready)}]' if ready.only == "multiclass" else f"a[{_quoted(ready)}]"
     code = f"import assay\n\n{start}\ne = {asked}"
     names: dict[str, Any] = {}
@@ -347,6 +359,9 @@ def _by_hand(ready: Measure, a: Any) -> list[str]:  # noqa: ANN401  an Assessmen
         sizes = ", ".join(f"{label} {a.by_class[label]['P'].value:.0f}" for label in a.labels)
         lines = [f"The class values of {title} are: {shown}."]
         return [*lines, f"The true sizes of the classes are: {sizes}."] if ready.average == "weighted" else lines
+    if ready.takes is Priced:
+        rows = ", ".join(f"{count} at {float(cost):g}" for cost, count in a.settings.costs.of(a.confusion))
+        return [f"The rows by what they cost: {rows}."]
     cells = a.confusion.multiclass()
     vectors = {"TP": cells.hits, "R": cells.actual, "C": cells.called}
     shown = ", ".join(f"{name} = {[int(x) for x in each]}" for name, each in vectors.items())
@@ -358,7 +373,7 @@ def _asking(one: Measure) -> list[str]:
     if one.from_scores:
         return block("sh", f"assay show {one.name}")
     lines = ["`a` is what `assay.assess` returns."]
-    if one.takes is Multiclass:
+    if one.takes in (Multiclass, Priced):
         lines.append(f"Ask `a[{_quoted(ready)}]`.")
     if one.takes is Binary and one.only != "multiclass":
         lines.append(f"With two classes ask `a[{_quoted(ready)}]`.")
@@ -367,7 +382,8 @@ def _asking(one: Measure) -> list[str]:
     positive = " --positive yes" if one.takes is Binary and one.only != "multiclass" else ""
     mark = '"' if "'" in ready.title else "'"
     typed = f"{mark}{ready.title}{mark}" if re.search(r"\W", ready.title) else ready.title
-    command = f"assay run predictions.csv --truth truth --predicted predicted{positive} --measure {typed}"
+    costs = " --costs costs.csv" if one.takes is Priced else ""
+    command = f"assay run predictions.csv --truth truth --predicted predicted{positive}{costs} --measure {typed}"
     return [*lines, "", *block("sh", f"assay show {one.name}\n{command}")]
 
 

@@ -73,4 +73,4 @@ def test_averages_treat_undefined_classes_as_they_are_told(policy, matrix):
 
 
 def test_every_measure_has_a_definition_of_its_own():
-    assert not [m.name for m in REGISTRY if not m.from_scores and not by_definition.knows(m.name)]
+    assert not [m.name for m in REGISTRY if m.from_labels and not by_definition.knows(m.name)]

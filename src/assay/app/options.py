@@ -101,6 +101,21 @@ _ROWS = (
     click.option(
         "--measure", "measures", metavar="NAME", multiple=True, help="Only these measures or families; repeatable."
     ),
+    click.option(
+        "--cost",
+        "cost",
+        metavar="TRUTH PREDICTED NUMBER",
+        type=(str, str, float),
+        multiple=True,
+        help="What it costs to call a class another; state every pair of different classes, and mean_cost is given.",
+    ),
+    click.option(
+        "--costs",
+        type=click.Path(),
+        metavar="FILE",
+        help="The same in a file: a square table (.csv, truth to the left, predicted above), a list with the columns"
+        " truth,predicted,cost, or .json.",
+    ),
     click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals."),
     click.option("--missing", default="error", show_default=True, help="Rows without a label: error or drop."),
     click.option(

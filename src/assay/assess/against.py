@@ -131,8 +131,8 @@ class Paired:
 
     def gap(self, subject: Subject, new: Assessment) -> Gap:
         """From draws of the joint cells."""
-        if subject.factor is not None or subject.measure.from_scores:
-            what = "groups" if subject.factor is not None else "scores"
+        if subject.factor is not None or not subject.measure.from_labels:
+            what = "groups" if subject.factor is not None else "scores" if subject.measure.from_scores else "costs"
             return Gap(value=None, interval=None, reason=f"the paired tally holds labels of all rows, no {what}")
         label, level = self.positive if subject.label is None else subject.label, new.settings.wanted.level
         rows = self._rows(subject.measure, label)
@@ -175,7 +175,7 @@ class Paired:
 
         view = View(self.tally.confusion(self.tally.models[1]), new.settings, positive=self.positive)
         about = {"name": self.tally.models[1], "pairing": self.pairing, "rows": self.tally.n}
-        if subject.factor is not None or subject.measure.from_scores:
+        if subject.factor is not None or not subject.measure.from_labels:
             return {**about, "value": None}
         one = replace(subject, factor=None, level=None).of(view).to_json()  # type: ignore[arg-type]
         return {**about, **{name: one[name] for name in ("value", "undefined") if name in one}}

@@ -305,7 +305,7 @@ class Assessment(Mapping[str, Estimate]):
             rows = record["rows"]
             found = cls(
                 Confusion.from_json(tallies["confusion"]),
-                Settings.from_json(record["plan"]),
+                Settings.from_json(record["plan"], tallies["confusion"]["labels"]),
                 positive=record["positive"],
                 census=Census(
                     read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]
@@ -336,8 +336,8 @@ class Assessment(Mapping[str, Estimate]):
 def _evidence_of(record: Record) -> dict[str, Any]:
     if record["plan"]["given"] != "plan":
         return {}
-    ours = {"level", "intervals", "missing", "unknown", "unmatched", "undefined", "measures", "data", "accept",
-            "digest", "comparisons", "not_compared", "claims"}  # fmt: skip
+    ours = {"level", "intervals", "missing", "unknown", "unmatched", "undefined", "measures", "costs", "data",
+            "accept", "digest", "comparisons", "not_compared", "claims"}  # fmt: skip
     plan = {name: value for name, value in record["plan"].items() if name not in ours}
     kept = {name: record[name] for name in ("controls", "conformity", "ledger") if name in record}
     return {"plan": plan, **kept}

@@ -19,7 +19,7 @@ import numpy as np
 from assay.assess.asking import Answer, Asked
 from assay.assess.comparison import Comparison
 from assay.assess.questions import of_values
-from assay.assess.settings import chosen, why_unfit
+from assay.assess.settings import chosen, demand_costs, why_unfit
 from assay.conduct.keeping import Outcome
 from assay.conduct.schemes import Scheme, TimeOrdered
 from assay.conduct.splits import Fold, Rows, digest
@@ -252,6 +252,7 @@ class Conducted:
         if len(found) != 1:
             raise PlanError("measure-ambiguous", f"{measure} are several measures", fix="name one measure")
         one = found[0]
+        demand_costs(one, None)
         if one.from_scores:
             for model, own in self.tallies.items():
                 kinds = {tally.kind for tally in own}

@@ -109,7 +109,7 @@ def _one_table(entrants: Sequence[Entrant]) -> bool:
 def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     plan, first = loaded.plan, entrants[0].assessment
     primary = None if plan.metrics.primary is None else parse(plan.metrics.primary)
-    fits = primary is not None and not primary.from_scores and primary.name != "accuracy"
+    fits = primary is not None and primary.from_labels and primary.name != "accuracy"
     if fits and primary is not None and primary.takes in ONE_CLASS and first.task is not Task.BINARY:
         fits = False
     return {

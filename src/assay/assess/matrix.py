@@ -57,7 +57,7 @@ def from_matrix(
     pairs = {(known[i], known[j]): n for i, row in enumerate(cells) for j, n in enumerate(row)}
     return Assessment(
         Confusion.from_cells(pairs, labels=settled.labels),
-        settings,
+        settings.fitted(settled.labels),
         positive=settled.positive,
         census=Census(read=rows, scored=rows),
         notes=settled.notes,

@@ -97,12 +97,12 @@ def _agree(first: _Opened, other: _Opened) -> None:
             fix="count every part with the same positive class",
         )
     ours, theirs = a.settings.to_json(), b.settings.to_json()
-    differing = [name for name, value in ours.items() if theirs[name] != value]
+    differing = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
     if differing:
         raise PlanError(
             "tally-mismatch",
             f"{first.called} and {other.called} were made with different settings",
-            found="; ".join(f"{name}: {ours[name]} and {theirs[name]}" for name in differing),
+            found="; ".join(f"{name}: {ours.get(name)} and {theirs.get(name)}" for name in differing),
             fix="count every part with the same settings",
         )
 

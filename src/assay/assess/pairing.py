@@ -35,6 +35,7 @@ from assay.tally.pairing import (
     scored,
     scores_of,
 )
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks as RankTally
 from assay.tally.scores import Scores
@@ -291,6 +292,12 @@ def demand_values(measures: Sequence[Measure] | None, *, labels: bool, scores: b
                 "comparison-needs",
                 f"{one.title} is a measure of scores of all classes, which are not compared yet",
                 fix="compare a measure of labels, or of the scores of one class against the rest",
+            )
+        if one.takes is Priced:
+            raise PlanError(
+                "comparison-needs",
+                f"{one.title} reads stated costs, and models are compared by measures of labels and scores",
+                fix="assess each model with its costs, or compare another measure, such as accuracy",
             )
         if not one.from_scores and not labels:
             raise PlanError(

@@ -157,6 +157,7 @@ def count_part(
         cells=intervals.cells,
         seed=intervals.seed,
         measures=plan.metrics.measures,
+        costs=plan.metrics.costs,
         undefined=plan.metrics.undefined,
         missing=reading.missing,
         unknown=reading.unknown,

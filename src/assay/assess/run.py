@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from assay.assess.assessment import Assessment
+from assay.assess.costs import Costs
 from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, score_notes, tallied, validation
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
@@ -63,6 +64,7 @@ def assess(
     weight: object = None,
     level: float = 0.95,
     measures: Iterable[str | Measure] | str | None = None,
+    costs: object = None,
     missing: Literal["error", "drop"] = "error",
     unknown: Literal["error", "own"] = "error",
     unmatched: Literal["error", "count"] = "error",
@@ -87,6 +89,8 @@ def assess(
     Rows without a score follow `missing`, unless `missing_score="worst"` ranks them below all others; probabilities
     that do not add up to 1 are divided by their sum with `renormalise=True`.
 
+    `costs` states what each mistake costs, {("truth", "predicted"): 5, ...} or a file, and asks for mean_cost.
+
     A database is a path or address with table= or query=: "results.duckdb", "results.sqlite", "postgresql://me@host/db".
     A path is read by the embedded engine, within limits=Limits(memory="1GB", threads=2) if stated; or by a Spark
     cluster: engine="spark://host:7077" or "sc://host:15002".
@@ -102,6 +106,7 @@ def assess(
         unmatched=unmatched,
         undefined=undefined,
         measures=chosen(measures),
+        costs=Costs.read(costs),
     )
     if confusion is not None:
         if any(x is not None for x in (truth, predicted, score, data, truth_data, id, group, weight)):
@@ -262,6 +267,7 @@ def _assessed(
         where=source.where,
         locate=_aware(source.locate, kinds),
     )
+    settings = settings.fitted(settled.labels, spelled=spelled)
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, cast
 
+from assay.assess.costs import Costs
 from assay.core.errors import PlanError
+from assay.core.labels import Label
 from assay.core.text import nearest, visible
 from assay.core.traits import Task
 from assay.inference.intervals import Wanted
 from assay.measures import REGISTRY, Measure, parse
 from assay.measures.averages import POLICIES, Policy
 from assay.rows.scores import Kind
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
@@ -22,7 +25,7 @@ from assay.tally.tables import Binary, Multiclass
 
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
-ALL_CLASSES = (Multiclass, Scores, Ranks, RowScores)
+ALL_CLASSES = (Multiclass, Priced, Scores, Ranks, RowScores)
 OF_PROBABILITIES = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
 Scored: TypeAlias = Kind | None
@@ -46,9 +49,13 @@ class Settings:
     unmatched: Literal["error", "count"] = "error"
     undefined: Policy = "propagate"
     measures: tuple[Measure, ...] | None = None
+    costs: Costs | None = None
+    """What each mistake costs, where it is stated."""
 
     def __post_init__(self) -> None:
-        """Only choices that exist."""
+        """Only choices that exist, and no measure of costs that nobody stated."""
+        for one in self.measures or ():
+            demand_costs(one, self.costs)
         for name, known in CHOICES.items():
             given = getattr(self, name)
             if given not in known:
@@ -76,11 +83,16 @@ class Settings:
             "unmatched": self.unmatched,
             "undefined": self.undefined,
             "measures": None if self.measures is None else [m.title for m in self.measures],
+            **({} if self.costs is None else {"costs": self.costs.to_json()}),
         }
 
+    def fitted(self, labels: Sequence[Label], *, spelled: bool = False) -> Settings:
+        """The same once the classes are known: costs are stated of them."""
+        return self if self.costs is None else replace(self, costs=self.costs.fitted(labels, spelled=spelled))
+
     @classmethod
-    def from_json(cls, content: dict[str, object]) -> Settings:
-        """The inverse of `to_json`."""
+    def from_json(cls, content: dict[str, object], labels: Sequence[Label] = ()) -> Settings:
+        """The inverse of `to_json`, given the classes."""
         intervals = cast("dict[str, object]", content["intervals"])
         names = cast("list[str] | None", content["measures"])
         return cls(
@@ -97,6 +109,7 @@ class Settings:
             unmatched=cast("Literal['error', 'count']", content.get("unmatched", "error")),
             undefined=cast("Policy", content["undefined"]),
             measures=None if names is None else chosen(names),
+            costs=Costs.from_json(cast("list[list[object]]", content["costs"]), labels) if "costs" in content else None,
         )
 
 
@@ -114,7 +127,7 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
         if isinstance(name, Measure):
             found.append(name)
         elif name in families:
-            found += [m for m in families[name] if not m.needs]
+            found += [m for m in families[name] if not m.needs and m.takes is not Priced]
         else:
             found.append(parse(name))
     for one in found:
@@ -127,12 +140,27 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     return tuple({one.title: one for one in found}.values())
 
 
-def of_whole(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None) -> list[Measure]:
-    """The measures of the whole table that fit a task, and the scores if there are some."""
+def demand_costs(measure: Measure, costs: Costs | None) -> None:
+    """A measure of costs reads what somebody stated."""
+    if measure.takes is Priced and costs is None:
+        raise PlanError(
+            "measure-needs",
+            f"{measure.name} needs what each mistake costs",
+            where="costs",
+            fix='state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)',
+        )
+
+
+def of_whole(
+    task: Task, wanted: Sequence[Measure] | None, scored: Scored = None, *, priced: bool = False
+) -> list[Measure]:
+    """The measures of the whole table that fit a task, the scores if there are some, and the costs if stated."""
     if wanted is not None:
+        wanted = (*wanted, *(m for m in REGISTRY if priced and m.takes is Priced and m not in wanted))
         fitting = [m for m in wanted if not m.from_scores or m.only in (None, task)]
         return [m for m in fitting if m.takes in ALL_CLASSES or task is Task.BINARY]
     every = [m for m in REGISTRY if not m.needs and m.only in (None, task) and _fits(m, scored)]
+    every = [m for m in every if priced or m.takes is not Priced]
     if task is Task.BINARY:
         # Averages over the two classes are there on request; in a binary table they crowd out what is asked.
         return [m for m in every if m.takes in ONE_CLASS or m.average is None or m.name == "balanced_accuracy"]

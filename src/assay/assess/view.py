@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
+from assay.assess.costs import Costs
 from assay.assess.scoreslice import ScoreSlice
-from assay.assess.settings import ONE_CLASS, Scored, Settings, of_class, of_whole, why_unfit
+from assay.assess.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
@@ -20,6 +21,7 @@ from assay.inference.intervals import Found, Uncertainty
 from assay.measures import Measure, parse
 from assay.tally.base import Count
 from assay.tally.confusion import Confusion
+from assay.tally.priced import Priced
 from assay.tally.tables import Binary, Multiclass
 
 SMALL = 10
@@ -63,7 +65,7 @@ class View(Mapping[str, Estimate]):
     @cached_property
     def measures(self) -> list[Measure]:
         """The measures of the whole table."""
-        return of_whole(self.task, self.settings.measures, self.scored)
+        return of_whole(self.task, self.settings.measures, self.scored, priced=self.settings.costs is not None)
 
     @cached_property
     def class_measures(self) -> list[Measure]:
@@ -115,8 +117,17 @@ class View(Mapping[str, Estimate]):
             )
         if measure.from_scores:
             return self._from_scores(measure, self.positive, None)
+        if measure.takes is Priced:
+            return self._from_costs(measure)
         result = self._named(self._value(measure), self.positive)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    def _from_costs(self, measure: Measure) -> Estimate:
+        """An estimate from what each row costs, once that is stated."""
+        demand_costs(measure, self.settings.costs)
+        priced = cast("Costs", self.settings.costs).of(self.confusion)
+        result = self._named(measure(priced), self.positive)
+        return self._made(measure, result, self._uncertainty.overall(measure, result, priced), None)
 
     def _from_scores(self, measure: Measure, positive: Label | None, label: Label | None) -> Estimate:
         """An estimate from scores; `label` names the class where it is one of many."""

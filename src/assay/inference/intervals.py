@@ -18,6 +18,7 @@ from assay.core.text import counted
 from assay.core.values import Number, Share, Undefined
 from assay.inference.cells import Classes, Tables, built, is_closed
 from assay.inference.estimates import Interval
+from assay.inference.priced import cost_interval
 from assay.inference.proportion import FEWEST, SHARES, fitting, of_share, of_shares
 from assay.inference.resampling import SEED
 from assay.inference.weighted import Weighted
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from assay.core.values import Value
     from assay.measures.declare import Measure
     from assay.tally.confusion import Confusion
+    from assay.tally.priced import Priced
 
 DRAWS: Final = 2000
 """The least number of draws: the Monte Carlo error of a 95 % bound of a normal value is then 1.5 % of the width."""
@@ -115,10 +117,11 @@ class Uncertainty:
         self._confusion, self._wanted = confusion, wanted
         self._positive = None if positive is None else confusion.labels.index(positive)
 
-    def overall(self, measure: Measure, result: Value) -> Found:
-        """The interval of a value of the whole table."""
-        if no := self._none(measure, result):
-            return no
+    def overall(self, measure: Measure, result: Value, priced: Priced | None = None) -> Found:
+        """The interval of a value of the whole table, or of its rows with what they cost."""
+        no = self._none(measure, result)
+        if no or priced is not None:
+            return no or cost_interval(cast("Priced", priced), measure, cast("Number", result), self._wanted)
         if self._confusion.weighted or isinstance(result, Share):
             weighted = self._confusion.weighted
             return self._weighted.overall(measure, result) if weighted else self._share(cast("Share", result))

@@ -3,34 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
 from math import inf, isfinite
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.core.labels import Label
-from assay.core.text import listed, quoted
 from assay.core.traits import EXTENSION, FUND, HIGHER, LOWER, Task
-from assay.core.values import NO_ROWS, Number, Undefined, Value, number
+from assay.core.values import NO_ROWS, Number, number
 from assay.measures.declare import measure
 from assay.measures.ratios import declared, is_number
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.tables import Binary
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from assay.core.values import Amount
-    from assay.tally.confusion import Confusion
-
     Floats: TypeAlias = NDArray[np.float64]
 
 
 @measure(
-    also=("expected cost", "mean cost"),
+    also=("expected cost",),
     says="the mean cost of a row, from what a false positive and a miss cost; right calls cost nothing",
     formula="(cost_fp*FP + cost_fn*FN) / n",
     range=(0, inf),
@@ -82,29 +76,18 @@ def decision_curve(t: Ranked, thresholds: ArrayLike) -> tuple[Floats, Floats]:
     return (tp - odds * fp) / n, (float(t.positives) - odds * float(t.negatives)) / n
 
 
-def mean_cost(confusion: Confusion, costs: Mapping[tuple[Label, Label], float]) -> Value:
-    """The mean cost of a row of many classes, from the cost of each (truth, predicted); right calls cost 0 if unsaid.
-
-    >>> from assay.tally.confusion import Confusion
-    >>> cells = {("cat", "dog"): 2, ("dog", "dog"): 3}
-    >>> mean_cost(Confusion.from_cells(cells), {("cat", "dog"): 5, ("dog", "cat"): 1}).value
-    2.0
-    """
-    for pair, cost in costs.items():
-        _finite("mean_cost", " as ".join(quoted(label) for label in pair), cost)
-    lost = [pair for pair in confusion.cells() if pair not in costs and pair[0] != pair[1]]
-    if lost:
-        raise PlanError(
-            "measure-needs",
-            "some mistakes that occur have no declared cost",
-            found=", ".join(f"{quoted(a)} called {quoted(b)}" for a, b in lost[:3]),
-            known=listed(confusion.labels),
-            fix="declare a cost for every pair of true and predicted class",
-        )
-    if not confusion.total:
-        return Undefined(reason=NO_ROWS, code="n=0")
-    total = sum(Fraction(costs.get(pair, 0)) * count for pair, count in confusion.cells().items())
-    return Number(cast("Amount", total), cast("Amount", confusion.total))
+@measure(
+    also=("cost per row", "expected cost of a cost matrix"),
+    says="the mean cost of a row, from the declared cost of every pair of true and predicted class",
+    formula="sum(c*m for c, m in costs) / n",
+    range=(0, inf),
+    better=LOWER,
+    family="cost",
+    source=(FUND("costs of errors"), EXTENSION),
+    spec="M-CUR-13",
+)
+def mean_cost(t: Priced) -> Number:
+    return number(t.total, over=t.n, empty=NO_ROWS)
 
 
 def _finite(name: str, parameter: str, cost: float) -> None:

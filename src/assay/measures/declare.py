@@ -16,6 +16,7 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Tally: TypeAlias = Binary | Multiclass | Ranked | Scores | Ranks | RowScores
+Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Ranks | RowScores
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).
@@ -52,6 +53,7 @@ AMBIGUOUS = {
 _TALLIES: dict[str, type[Tally]] = {
     "Binary": Binary,
     "Multiclass": Multiclass,
+    "Priced": Priced,
     "Ranked": Ranked,
     "Scores": Scores,
     "Ranks": Ranks,
@@ -134,6 +136,11 @@ class Measure:
     def from_scores(self) -> bool:
         """Whether it needs scores, and labels alone do not do."""
         return self.takes in FROM_SCORES
+
+    @property
+    def from_labels(self) -> bool:
+        """Whether a table of labels is all it reads: neither scores nor stated costs."""
+        return self.takes in (Binary, Multiclass)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.assess.errata import errata
 from assay.assess.record import Record
-from assay.core.text import counted, visible
+from assay.core.text import counted, quoted, visible
 from assay.report import sentences
 from assay.report.confusion import Counts
 from assay.report.entries import amount, prose
@@ -61,6 +61,8 @@ def settings(record: Record, tally: Counts, *, drawn: bool) -> Iterable[str]:
     if drawn:
         yield prose(sentences.seeded(plan.get("intervals", {}).get("seed")))
     yield prose(sentences.policy(str(plan.get("undefined", ""))))
+    if stated := plan.get("costs"):
+        yield prose(sentences.costs([(quoted(truth), quoted(called), f"{cost:g}") for truth, called, cost in stated]))
     if tally.weighted:
         yield sentences.weighted_rows()
 

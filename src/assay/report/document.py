@@ -56,6 +56,8 @@ MOST_CHARTS: Final = 6
 BASELINE: Final = "no_information_rate"
 AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
 OF_CLASS: Final = ("precision", "recall", "f1")
+OF_COSTS: Final = "mean_cost"
+"""There where somebody stated costs, who then wants to know."""
 MOST_HEADLINES: Final = 8
 MOST_ROWS: Final = 200
 
@@ -256,7 +258,7 @@ def _sorted(estimates: Iterable[Mapping[str, Any]]) -> _Sorted:
 
 
 def _headline(task: str, whole: Mapping[str, Entry]) -> tuple[Entry, ...]:
-    wanted = [whole[name] for name in (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ())) if name in whole]
+    wanted = [whole[name] for name in (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ()), OF_COSTS) if name in whole]
     return tuple(wanted or [one for one in whole.values() if one.about.family != "counts"][:MOST_HEADLINES])
 
 

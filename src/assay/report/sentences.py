@@ -90,9 +90,12 @@ METHODS: Final = {  # by the first word of the method, because what follows says
     "plain": "the rows at each score are drawn anew; the spread of the draws",
     "inverted": "the true calibration errors that would make the observed one unsurprising, from draws of the rows at"
     " each score",
+    "score": "the mean costs that would make the observed one unsurprising, among the declared costs; with two costs"
+    " Wilson's interval",
     "delta": "the delta method on the cells of the confusion matrix",
 }
 
+COSTS_TOLD: Final = 12
 POLICIES: Final = {
     "propagate": "an average over classes is undefined when a class has no value",
     "skip": "a class without a value is left out of averages",
@@ -344,6 +347,17 @@ def method(name: str, draws: Sequence[int] = ()) -> str:
 def seeded(seed: object) -> str:
     """How to make the draws again."""
     return f"Draws start from seed {seed}: the same on every machine."
+
+
+def costs(stated: Sequence[tuple[str, str, str]]) -> str:
+    """What each mistake costs, as it was stated.
+
+    >>> costs([("ill", "well", "10"), ("well", "ill", "1")])
+    'Stated costs of a row: ill called well 10, well called ill 1; any other costs nothing.'
+    """
+    some = ", ".join(f"{truth} called {called} {cost}" for truth, called, cost in stated[:COSTS_TOLD])
+    rest = f" and {len(stated) - COSTS_TOLD:,} more, in the Record" if len(stated) > COSTS_TOLD else ""
+    return f"Stated costs of a row: {some}{rest}; any other costs nothing."
 
 
 def policy(name: str) -> str:

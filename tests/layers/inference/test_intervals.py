@@ -35,7 +35,7 @@ PARAMETERS = {
     "f_beta_micro": {"beta": 3},
     "f_beta_weighted": {"beta": 3},
 }
-LABELLED = [m for m in REGISTRY if not m.from_scores]
+LABELLED = [m for m in REGISTRY if m.from_labels]
 READY = [m.with_(**PARAMETERS.get(m.name, {})) for m in LABELLED if m.name != "balanced_accuracy_weighted"]
 WHOLE = [m for m in READY if m.takes is Multiclass]
 ONE = [m for m in READY if m.takes is Binary]

@@ -6,6 +6,7 @@ import pytest
 from assay.core.errors import PlanError
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
@@ -117,10 +118,10 @@ def test_a_value_on_every_table_of_a_stack_needs_no_loop():
 
 def test_there_is_one_registry_and_it_holds_all_kinds():
     assert REGISTRY is DECLARED
-    assert {m.takes for m in REGISTRY} == {Binary, Multiclass, Ranked, Scores, Ranks, RowScores}
+    assert {m.takes for m in REGISTRY} == {Binary, Multiclass, Priced, Ranked, Scores, Ranks, RowScores}
 
 
-@pytest.mark.parametrize("m", [m for m in REGISTRY if not m.from_scores], ids=lambda m: m.name)
+@pytest.mark.parametrize("m", [m for m in REGISTRY if m.from_labels], ids=lambda m: m.name)
 def test_what_a_measure_gives_is_what_it_declares(m):
     from tests.strategies import CASES
 

@@ -139,7 +139,7 @@ def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
     """The primary measure, and where relabelling takes it; accuracy where the primary one needs scores."""
     name = q.plan.metrics.primary or "accuracy"
     wanted = parse(name)
-    if wanted.from_scores or (wanted.takes is Binary and model.positive is None):
+    if not wanted.from_labels or (wanted.takes is Binary and model.positive is None):
         wanted = parse("accuracy")
     draws = _measured(wanted, _relabelled(*_alone(model), model, errors).tables(0), model)
     draws = draws[np.isfinite(draws)]
@@ -162,7 +162,11 @@ def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[s
     for text in q.plan.metrics.accept or ():
         one = criterion(text)
         plain = one.factor is None and one.label != EVERY and one.rule is not Rule.NON_INFERIOR
-        if not plain or one.measure.from_scores or (one.label is not None and one.label not in map(str, model.labels)):
+        if (
+            not plain
+            or not one.measure.from_labels
+            or (one.label is not None and one.label not in map(str, model.labels))
+        ):
             continue
         if one.measure.takes is Binary and one.label is None and model.positive is None:
             continue

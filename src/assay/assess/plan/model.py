@@ -152,7 +152,11 @@ class Metrics(Section):
     multilabel_basis: dict[str, Text] | None = says(
         "Why each multi-label measure was chosen.", {"hamming_loss": "both kinds of error matter alike"}
     )
-    operating_points: list[Real] | None = says("Thresholds at which counts are reported.", [0.5])
+    operating_points: list[Real] | None = says("Thresholds at which counts and rates are reported.", [0.5])
+    costs: dict[str, dict[str, Real]] | None = says(
+        "What each mistake costs, by true and then by predicted class; right calls cost 0 if unsaid.",
+        {"disease": {"healthy": 10.0}, "healthy": {"disease": 1.0}},
+    )
     accept: list[Text] | None = says("Acceptance criteria, decided by their intervals.", ["recall >= 0.85"])
     against: Place | None = says("Record of the reference of non-inferiority criteria.", "reference.json")
     correction: Literal["holm", "none"] = says("Correction of the family of criteria.", "holm", default="holm")

@@ -24,7 +24,7 @@ SUM_TOLERANCE: Final = 1e-6
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _measures, _tests, _contradictions, _names):
+    for rule in (_splits, _shares, _roles, _classes, _measures, _costs, _tests, _contradictions, _names):
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
@@ -138,6 +138,30 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
             criterion(name) if path[1] == "accept" else chosen(name)
         except AssayError as error:
             yield Problem(path=path, what=error.what, known=error.known, fix=error.fix)
+
+
+def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
+    from assay.assess.costs import Costs
+    from assay.assess.settings import chosen, demand_costs
+
+    metrics = table(document, "metrics")
+    stated = table(metrics, "costs")
+    classes = [str(one) for one in items(table(document, "task").get("classes"))]
+    whole = bool(stated) and all(isinstance(one, dict) for one in stated.values())
+    try:
+        found = Costs.read(stated) if whole else None
+        if found is not None and classes:
+            found.fitted(classes)
+    except AssayError as error:
+        yield Problem(path=("metrics", "costs"), what=error.what, known=error.known, fix=error.fix)
+    for i, name in enumerate(items(metrics.get("measures"))):
+        try:
+            for one in chosen(name) or () if isinstance(name, str) and not stated else ():
+                demand_costs(one, None)
+        except AssayError as error:
+            if error.code == "measure-needs":
+                fix = "state them: [metrics.costs.TRUTH] PREDICTED = 5"
+                yield Problem(path=("metrics", "measures", i), what=error.what, fix=fix)
 
 
 def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:

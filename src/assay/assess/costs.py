@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each mistake costs, as it is stated: read from a mapping, a frame or a file, and held against the classes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from assay.assess.spelling import speller
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import counted, listed, nearest, phrases, quoted, visible
+from assay.tally.confusion import Confusion
+from assay.tally.priced import Priced
+
+FORMS: Final = '{("cat", "dog"): 5, ...}, {"cat": {"dog": 5}, ...}, or a .csv or .json file of them'
+LONG: Final = ["truth", "predicted", "cost"]
+"""The columns of a list of costs; any other header is that of a square table."""
+LARGEST: Final = 1 << 20
+"""Bytes of a file of costs; a thousand classes would be too many to have been thought about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """The cost of each (truth, predicted); right calls cost 0 if unsaid."""
+
+    cells: Mapping[tuple[Label, Label], float]
+    typed: bool = False
+    """Whether the labels were read from text, so that they are matched to the classes by how they are written."""
+
+    @classmethod
+    def read(cls, given: object) -> Costs | None:
+        """Costs in any of their forms, every number checked; None where nothing is stated.
+
+        >>> Costs.read({"cat": {"dog": 5}, "dog": {"cat": 1}}).cells[("cat", "dog")]
+        5.0
+        """
+        if given is None or isinstance(given, Costs):
+            return given
+        if isinstance(given, (str, os.PathLike)):
+            return cls(cells=_checked(_file(Path(os.fspath(given)))), typed=True)
+        if hasattr(given, "to_dict") and hasattr(given, "index"):
+            given = cast("Any", given).to_dict(orient="index")
+        return cls(cells=_checked(_pairs(given)))
+
+    def fitted(self, labels: Sequence[Label], *, spelled: bool = False) -> Costs:
+        """The same over the classes of the data: every pair of different classes, and no other."""
+        own = speller(labels) if spelled or self.typed else lambda label: label
+        cells = {(own(truth), own(called)): cost for (truth, called), cost in self.cells.items()}
+        strange = list(dict.fromkeys(label for pair in cells for label in pair if label not in labels))
+        if strange:
+            close = nearest(str(strange[0]), [str(label) for label in labels])
+            raise PlanError(
+                "costs-invalid",
+                f"a cost is stated for {quoted(strange[0])}, which is no class",
+                found=listed(strange),
+                known=listed(labels),
+                fix=f'did you mean "{close}"?' if close else "name the classes as the data do",
+                where="costs",
+            )
+        lost = [(a, b) for a in labels for b in labels if a != b and (a, b) not in cells]
+        if lost:
+            raise PlanError(
+                "costs-invalid",
+                f"{counted(len(lost), 'mistake has', 'mistakes have')} no stated cost",
+                found=phrases((f"{quoted(a)} called {quoted(b)}" for a, b in lost), most=3),
+                known=listed(labels),
+                fix="state a cost for every pair of true and predicted class; 0 if it costs nothing",
+                where="costs",
+            )
+        if not any(cells.values()):
+            raise PlanError(
+                "costs-invalid",
+                "every cost is 0",
+                fix="state what mistakes cost, or leave the costs out",
+                where="costs",
+            )
+        every = {(a, b): cells.get((a, b), 0.0) for a in labels for b in labels}
+        return Costs(cells=every)
+
+    def of(self, confusion: Confusion) -> Priced:
+        """Rows by what they cost."""
+        return Priced.of(confusion, self.cells)
+
+    def to_json(self) -> list[list[object]]:
+        """As in a Record: truth, predicted, cost; what costs nothing is left out."""
+        return [[truth, called, cost] for (truth, called), cost in self.cells.items() if cost]
+
+    @classmethod
+    def from_json(cls, content: Sequence[Sequence[Any]], labels: Sequence[Label]) -> Costs:
+        """The inverse of `to_json`, given the classes."""
+        free = {(a, b): 0.0 for a in labels for b in labels}
+        return cls(cells={**free, **{(truth, called): cost for truth, called, cost in content}})
+
+
+def _pairs(given: object) -> dict[tuple[Label, Label], object]:
+    if not isinstance(given, Mapping) or not given:
+        raise PlanError(
+            "costs-invalid",
+            "the costs are no table",
+            found=visible(repr(given))[:80],
+            known=FORMS,
+            fix="state them so",
+            where="costs",
+        )
+    pairs: dict[tuple[Label, Label], object] = {}
+    for key, value in given.items():
+        if isinstance(value, Mapping):
+            pairs |= {(key, called): cost for called, cost in value.items()}
+        elif isinstance(key, tuple) and len(key) == 2:  # noqa: PLR2004  truth and predicted
+            pairs[cast("tuple[Label, Label]", key)] = value
+        else:
+            raise PlanError(
+                "costs-invalid",
+                "a cost is stated for one class, not for a true and a predicted one",
+                found=f"{visible(repr(key))}: {visible(repr(value))}",
+                known=FORMS,
+                fix="state both classes",
+                where="costs",
+            )
+    return pairs
+
+
+def _checked(pairs: Mapping[tuple[Label, Label], object], where: str = "costs") -> dict[tuple[Label, Label], float]:
+    odd = {pair: cost for pair, cost in pairs.items() if not _is_cost(cost)}
+    if odd:
+        told = [f"{visible(repr(cost))} for {quoted(a)} called {quoted(b)}" for (a, b), cost in odd.items()]
+        raise PlanError(
+            "costs-invalid",
+            f"{counted(len(odd), 'cost is', 'costs are')} not a number of 0 or above",
+            found=phrases(told, most=3),
+            known="0 or above, finite",
+            fix="a gain is a cost that is lower than that of the alternative: shift all costs up",
+            where=where,
+        )
+    return {pair: float(cast("float", cost)) for pair, cost in pairs.items()}
+
+
+def _is_cost(cost: object) -> bool:
+    number = hasattr(cost, "__float__") and not isinstance(cost, (bool, str))
+    return number and math.isfinite(float(cast("float", cost))) and float(cast("float", cost)) >= 0
+
+
+def _file(path: Path) -> dict[tuple[Label, Label], object]:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise PlanError(
+                "costs-invalid",
+                "the file of costs is larger than 1 MiB",
+                where=visible(path),
+                fix="give a table of costs",
+            )
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PlanError("no-file", "the file of costs cannot be read", where=visible(path), fix="check it") from error
+    except UnicodeDecodeError as error:
+        raise PlanError("encoding", "the file of costs is not UTF-8", where=visible(path), fix="write UTF-8") from error
+    if path.suffix.lower() == ".json":
+        try:
+            return _pairs(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise PlanError(
+                "costs-invalid", f"the file is no JSON: {error}", where=visible(path), fix="correct it"
+            ) from error
+    return _table(list(csv.reader(text.splitlines())), visible(path))
+
+
+def _table(rows: list[list[str]], where: str) -> dict[tuple[Label, Label], object]:
+    """A square table with predicted classes above and true classes to the left, or a list of truth, predicted, cost."""
+    rows = [[field.strip() for field in row] for row in rows if any(field.strip() for field in row)]
+    head = rows[0] if rows else []
+    odd = next((i for i, row in enumerate(rows, start=1) if len(row) != len(head)), None)
+    if len(rows) < 2 or len(head) < 2 or odd is not None:  # noqa: PLR2004  a header and a row, a label and a number
+        raise PlanError(
+            "costs-invalid",
+            "the file is no table of costs" if odd is None else f"row {odd} has {len(rows[odd - 1])} fields",
+            found=f"{counted(len(rows), 'row')}, {counted(len(head), 'column')}",
+            known="a square table (truth to the left, predicted above), or columns truth,predicted,cost",
+            fix="write one of these",
+            where=where,
+        )
+    long = [name.lower() for name in head] == LONG
+    cells = (
+        [(row[0], row[1], row[2]) for row in rows[1:]]
+        if long
+        else [(row[0], called, field) for row in rows[1:] for called, field in zip(head[1:], row[1:], strict=True)]
+    )
+    pairs: dict[tuple[Label, Label], object] = {}
+    for truth, called, field in cells:
+        if (truth, called) in pairs:
+            raise PlanError(
+                "costs-invalid",
+                f"{quoted(truth)} called {quoted(called)} stands twice",
+                where=where,
+                fix="state it once",
+            )
+        if field or truth != called:  # what a right call costs may be left open
+            pairs[truth, called] = _number(field)
+    return pairs
+
+
+def _number(field: str) -> float | str:
+    try:
+        return float(field)
+    except ValueError:
+        return field
