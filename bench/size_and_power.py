@@ -22,6 +22,7 @@ from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_m
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
 from assay.inference.ranks import sign_test, wilcoxon
 from assay.inference.swapping import (
+    class_score_permutation,
     paired_bootstrap,
     paired_permutation,
     score_permutation,
@@ -189,6 +190,26 @@ def clustered_rows(rng: np.random.Generator, shift: float) -> Rejected:
     )
 
 
+def several_classes(rng: np.random.Generator, shift: float) -> Rejected:
+    """Two models with correlated scores of three classes on 150 rows; the second is on another scale."""
+    truth = rng.choice(3, size=150, p=(0.5, 0.3, 0.2))
+    own = np.eye(3)[truth]
+    base = rng.normal(size=(150, 3))
+    a, b = (0.7 * base + 0.7 * rng.normal(size=(150, 3)) + own * gain for gain in (1.0 + shift, 1.0))
+    chances = {m: np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for m, s in (("A", a), ("B", b))}
+    given = {"truth": truth.tolist(), "labels": (0, 1, 2), "models": ("A", "B")}
+    ranked = PairedRows.of(**given, scores={"A": a, "B": 5 * b - 2})
+    rows = PairedRows.of(**given, scores=chances)
+    drawn = {"draws": 399, "seed": int(rng.integers(2**31))}
+    tests = {
+        "permutation of macro AUROC": (ranked, "auroc_macro"),
+        "permutation of AUROC over pairs": (ranked, "auroc_one_vs_one"),
+        "permutation of log loss": (rows, "log_loss_multiclass"),
+        "permutation of top-2 accuracy": (rows, "top_k_accuracy(k=2)"),
+    }
+    return _rejected({name: class_score_permutation(t, measure=m, **drawn).p for name, (t, m) in tests.items()})
+
+
 def _two_shares(o: Outcomes) -> float:
     from assay.inference.contingency import two_shares
     from assay.tally.outcomes import Table
@@ -209,6 +230,7 @@ WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] 
     "several data sets": (data_sets, 1.3),
     "several images a subject": (clustered, 0.5),
     "several rows a subject": (clustered_rows, 0.45),
+    "several classes": (several_classes, 0.35),
 }
 
 

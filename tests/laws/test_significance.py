@@ -80,6 +80,14 @@ def rows(seed, *, weighted=False, same=False, swapped=False):
     return PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
 
 
+def class_scores(seed, *, swapped=False, same=False):
+    rng = rng_of(seed)
+    a, b = np.round(rng.normal(size=(2, 40, 3)), 1)
+    a, b = (a, a) if same else (b, a) if swapped else (a, b)
+    truth = (np.arange(40) % 3).tolist()
+    return PairedRows.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores={"A": a, "B": b})
+
+
 def blocks(seed, *, same=False):
     x = np.round(rng_of(seed).normal(size=(7, 3)), 2 - seed % 2)
     return Blocks.of([[row[0]] * 3 for row in x.tolist()] if same else x.tolist())
@@ -143,6 +151,8 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911  one branch a kind
         return Strata(tables={"one": table(seed), "two": table(seed + 1)})
     if kind is Successes:
         return Successes(successes=int(rng.integers(0, 20)), n=20, against=0.4)
+    if kind is PairedRows and test.name == "class_score_permutation":
+        return class_scores(seed, **wanted)
     if kind is PairedRows:
         return rows(seed, weighted=test.name == "weighted_permutation", **wanted)
     assert kind is Sample

@@ -6,9 +6,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.stats as ss
-from sklearn.metrics import accuracy_score, average_precision_score, brier_score_loss, f1_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    f1_score,
+    log_loss,
+    roc_auc_score,
+)
 
-from assay.inference.swapping import score_permutation, subject_permutation, weighted_permutation
+from assay.inference.classunits import judged_rows
+from assay.inference.swapping import (
+    class_score_permutation,
+    score_permutation,
+    subject_permutation,
+    weighted_permutation,
+)
 from assay.inference.units import of_rows, of_scores
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
@@ -19,6 +32,36 @@ Y = np.arange(N) % 3 == 0
 A, B = (np.round(1 / (1 + np.exp(-rng.normal(size=N) - gain * (2 * Y - 1))), 2) for gain in (0.9, 0.4))
 WHO = rng.integers(0, 12, N)
 W = rng.integers(1, 4, N) / 2
+
+
+def average_precision(y, s):
+    """By definition, tie by tie: thousands of calls of scikit-learn would take half a minute."""
+    total, last = 0.0, 0.0
+    for cut in np.unique(s)[::-1]:
+        called = s >= cut
+        recall = (called & y).sum() / y.sum()
+        total, last = total + (recall - last) * (called & y).sum() / called.sum(), recall
+    return total
+
+
+def brier(y, s):
+    return float(((s - y) ** 2).mean())
+
+
+def f1(y, p):
+    return 2 * float((y & p).sum()) / float(y.sum() + p.sum())
+
+
+def accuracy(y, p, w):
+    return float(((y == p) * w).sum() / w.sum())
+
+
+def test_measures_by_hand_are_those_of_scikit_learn():
+    for s in (A, B, np.round(A, 1)):
+        assert average_precision(Y, s) == pytest.approx(average_precision_score(Y, s), rel=1e-12)
+        assert brier(Y, s) == pytest.approx(brier_score_loss(Y, s), rel=1e-12)
+        assert f1(Y, s > 0.5) == pytest.approx(f1_score(Y, s > 0.5), rel=1e-12)
+        assert accuracy(Y, s > 0.5, W) == pytest.approx(accuracy_score(Y, s > 0.5, sample_weight=W), rel=1e-12)
 
 
 def swapped(a, b, measure, by=None, times=1500):
@@ -32,7 +75,7 @@ def swapped(a, b, measure, by=None, times=1500):
 
 @pytest.mark.parametrize(
     ("name", "measure", "ranks"),
-    [("average_precision", average_precision_score, True), ("brier_score", brier_score_loss, False)],
+    [("average_precision", average_precision, True), ("brier_score", brier, False)],
 )
 def test_swaps_of_scores_are_swaps_of_rows(name, measure, ranks):
     t = PairedScores.of(Y, {"A": A, "B": B})
@@ -67,10 +110,10 @@ def test_swaps_of_subjects_and_of_weighted_rows_are_swaps_of_rows():
     a, b = A > 0.5, B > 0.5
     columns = {"truth": Y.tolist(), "labels": (False, True), "models": ("A", "B"), "calls": [a.tolist(), b.tolist()]}
     by_subject = PairedRows.of(**columns, subject=WHO.tolist())
-    by_hand = swapped(a, b, lambda p: f1_score(Y, p), WHO)
+    by_hand = swapped(a, b, lambda p: f1(Y, p), WHO)
     ours = of_rows(by_subject, "f1", positive=True).swapped(3000, 1)
     assert ss.ks_2samp(ours, by_hand).pvalue > 0.001
-    gap = f1_score(Y, a) - f1_score(Y, b)
+    gap = f1(Y, a) - f1(Y, b)
     found = subject_permutation(by_subject, measure="f1", positive=True)
     assert found.effect.value == pytest.approx(gap)
     assert found.p == pytest.approx((np.abs(by_hand) >= abs(gap) - 1e-12).mean(), abs=0.05)
@@ -78,13 +121,54 @@ def test_swaps_of_subjects_and_of_weighted_rows_are_swaps_of_rows():
     drawn = []
     for pick in rng.integers(0, len(members), (800, len(members))):
         at = np.concatenate([members[i] for i in pick])
-        drawn.append(f1_score(Y[at], a[at]) - f1_score(Y[at], b[at]))
+        drawn.append(f1(Y[at], a[at]) - f1(Y[at], b[at]))
     assert (
         ss.ks_2samp(of_rows(by_subject, "f1", positive=True).resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
     )
     weighted = PairedRows.of(**columns, weight=W)
-    by_hand = swapped(a, b, lambda p: accuracy_score(Y, p, sample_weight=W))
+    by_hand = swapped(a, b, lambda p: accuracy(Y, p, W))
     ours = of_rows(weighted, "accuracy", positive=True).swapped(3000, 1)
     assert ss.ks_2samp(ours, by_hand).pvalue > 0.001
-    gap = accuracy_score(Y, a, sample_weight=W) - accuracy_score(Y, b, sample_weight=W)
+    gap = accuracy(Y, a, W) - accuracy(Y, b, W)
     assert weighted_permutation(weighted).effect.value == pytest.approx(gap)
+
+
+def test_swaps_of_rows_of_class_scores_are_swaps_of_rows():
+    truth = np.arange(N) % 3
+    a, b = (rng.normal(size=(N, 3)) + gain * np.eye(3)[truth] for gain in (1.5, 0.7))
+    rows = {"truth": truth.tolist(), "labels": (0, 1, 2), "models": ("A", "B")}
+    places = [ss.rankdata(one, axis=0) for one in (a, b)]
+    chances = [np.exp(one) / np.exp(one).sum(axis=1, keepdims=True) for one in (a, b)]
+    hand = {
+        "auroc_macro": (places, a, b, lambda s: _areas(truth, s).mean()),
+        "log_loss_multiclass": (chances, *chances, lambda s: -np.log(s[np.arange(N), truth]).mean()),
+    }
+    peers = {
+        "auroc_macro": roc_auc_score(truth, chances[0], multi_class="ovr"),
+        "log_loss_multiclass": log_loss(truth, chances[0]),
+    }
+    for name, (ready, first, second, measure) in hand.items():
+        judged = judged_rows(PairedRows.of(**rows, scores={"A": first, "B": second}), name, None)
+        assert judged.values()[0] == pytest.approx(measure(ready[0]), rel=1e-12)
+        if name == "log_loss_multiclass":
+            assert judged.values()[0] == pytest.approx(peers[name], rel=1e-9)
+        flips = rng.random((800, N, 1)) < 0.5
+        by_hand = [measure(np.where(one, *ready[::-1])) - measure(np.where(one, *ready)) for one in flips]
+        assert ss.ks_2samp(judged.swapped(3000, 1), by_hand).pvalue > 0.001
+        found = class_score_permutation(PairedRows.of(**rows, scores={"A": first, "B": second}), measure=name)
+        gap = measure(ready[0]) - measure(ready[1])
+        assert found.effect.value == pytest.approx(gap)
+        assert found.p == pytest.approx((np.abs(by_hand) >= abs(gap) - 1e-12).mean(), abs=0.05)
+    of_chances = judged_rows(PairedRows.of(**rows, scores={"A": chances[0], "B": chances[1]}), "auroc_macro", None)
+    assert of_chances.values()[0] == pytest.approx(peers["auroc_macro"], rel=1e-12)
+    picks = rng.integers(0, N, (800, N))
+    drawn = [_areas(truth[at], a[at]).mean() - _areas(truth[at], b[at]).mean() for at in picks]
+    judged = judged_rows(PairedRows.of(**rows, scores={"A": a, "B": b}), "auroc_macro", None)
+    assert ss.ks_2samp(judged.resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
+
+
+def _areas(truth, scores):
+    own = truth[:, None] == np.arange(3)
+    ranks = ss.rankdata(scores, axis=0)
+    m = own.sum(axis=0)
+    return ((ranks * own).sum(axis=0) - m * (m + 1) / 2) / (m * (len(truth) - m))

@@ -50,13 +50,13 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
         roles = {
             "data": tables[0],
             "predicted": _by_model(predicted, "--predicted") or None,
-            "score": _by_model(score, "--score") or None,
+            "score": _scores_by_model(score) or None,
         }
     else:
         roles = {
             "data": _named(tables),
             "predicted": _one(predicted, "--predicted"),
-            "score": _one(score, "--score"),
+            "score": _scores_of_files(score),
             "pairing": "position" if by_position else None,
         }
     return assay.compare(
@@ -126,6 +126,49 @@ def _by_model(given: Sequence[str], option: str) -> dict[str, str]:
     found = {name: column for name, _, column in pairs}
     if len(found) != len(given):
         raise PlanError("role-clash", "two models have the same name", found=listed(given), fix="name them apart")
+    return found
+
+
+def _scores_by_model(given: Sequence[str]) -> dict[str, Any]:
+    """One file: NAME=COLUMN for two classes, NAME=LABEL=COLUMN for each class of several."""
+    if not any(text.count("=") > 1 for text in given):
+        return dict(_by_model(given, "--score"))
+    found: dict[str, dict[str, str]] = {}
+    for text in given:
+        name, _, rest = text.partition("=")
+        label, mark, column = rest.rpartition("=")
+        if not (name and mark and label and column):
+            raise PlanError(
+                "comparison-needs",
+                f"some scores are of a class, and {quoted(text)} does not say of which",
+                fix="--score NAME=LABEL=COLUMN for every model and class",
+            )
+        own = found.setdefault(name, {})
+        if label in own:
+            raise PlanError(
+                "role-clash", f"{quoted(name)} has two scores of {quoted(label)}", fix="give every class one column"
+            )
+        own[label] = column
+    return dict(found)
+
+
+def _scores_of_files(given: Sequence[str]) -> str | dict[str, str] | None:
+    """One file a model: COLUMN for two classes, LABEL=COLUMN for each class of several."""
+    if len(given) < 2 and not any("=" in text for text in given):  # noqa: PLR2004  one column
+        return _one(given, "--score")
+    pairs = [text.rpartition("=") for text in given]
+    lost = [column for label, mark, column in pairs if not (label and mark and column)]
+    if lost:
+        raise PlanError(
+            "role-clash",
+            f"--score is given {len(given)} times, and {quoted(lost[0])} does not say of which class",
+            fix="--score COLUMN once for two classes, or --score LABEL=COLUMN for every class",
+        )
+    found = {label: column for label, _, column in pairs}
+    if len(found) != len(given):
+        raise PlanError(
+            "role-clash", "two scores are of one class", found=listed(given), fix="give every class one column"
+        )
     return found
 
 

@@ -179,7 +179,12 @@ _MODELS = (
     click.option(
         "--predicted", metavar="COLUMN", multiple=True, help="Predictions; with one file NAME=COLUMN, repeated."
     ),
-    click.option("--score", metavar="COLUMN", multiple=True, help="Scores; with one file NAME=COLUMN, repeated."),
+    click.option(
+        "--score",
+        metavar="COLUMN",
+        multiple=True,
+        help="Scores; with one file NAME=COLUMN, repeated. Of several classes LABEL=COLUMN, NAME=LABEL=COLUMN.",
+    ),
     click.option(
         "--value",
         "values",

@@ -3,44 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from assay.assess.answering import answered
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
+from assay.assess.demanding import PAIR, demand_complete, demand_one_kind, demand_values
 from assay.assess.pairing import (
-    PAIR,
     Given,
     Paired,
     apart,
     by_own_ids,
     channels,
-    demand_complete,
-    demand_one_kind,
-    demand_values,
     is_table,
     named,
     together,
 )
-from assay.assess.questions import of_labels, of_scores
-from assay.assess.rowquestions import of_rows
 from assay.assess.settings import chosen
 from assay.assess.spelling import speller
 from assay.assess.valuing import Valued, compare_values
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.inference.catalogue import every_test
+from assay.core.text import listed
 from assay.inference.intervals import Wanted
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
 from assay.rows.labels import Classes, classes
 from assay.rows.opening import no_rows
+from assay.rows.scores import ScoreColumns, labels_by_score
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
-from assay.tally.pairing import Lines
 
 if TYPE_CHECKING:
     from assay.measures import Measure
@@ -167,92 +163,109 @@ def _compared(
         own = speller({label for label in (*true, *called) if label is not None})
         labels = None if labels is None else [own(label) for label in labels]
         positive = None if positive is None else own(positive)
+        paired = replace(paired, columns=None if paired.columns is None else _spelled(paired.columns, own))
     demand_one_kind(true, called, paired)
+    scored = _scored_classes(paired, cast("set[Label]", true | called), labels)
     settled = classes(
         truth=cast("set[Label]", true),
-        predicted=cast("set[Label]", called or true),
+        predicted=cast("set[Label]", (called or true) | {label for own in scored.values() for label in own}),
         declared=labels,
         positive=positive,
         unknown="error",
         where=paired.where,
         locate=lambda *_: "",
     )
+    paired = _in_order_of_classes(paired, scored, settled)
     asked_for = chosen(measures)
+    two = paired.scores is not None and paired.columns is None
+    if two and settled.positive is None and paired.lines is None:
+        raise PlanError(
+            "comparison-needs",
+            f"there is one score a row, and there are {len(settled.labels)} classes",
+            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
+            "(--score LABEL=COLUMN), or compare one class against the rest",
+        )
+    demand_values(asked_for, labels=bool(cells), scores=two, classwise=paired.columns is not None)
+    held = _held(paired, cells, settled)
+    if asked_for is None and "paired" in held and len(paired.models) == PAIR:
+        asked_for = chosen(BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES)
+    asked = replace(asked, measures=asked_for or ())
+    return Comparison(
+        answers=tuple(answered(held, asked, settled.positive, {})),
+        asked=asked,
+        models=paired.models,
+        labels=settled.labels,
+        positive=settled.positive,
+        census=Census(read=rows, scored=rows),
+        **held,
+        notes=settled.notes,
+        data={"from": paired.where, "pairing": paired.how, "files": dict(paired.files or {})},
+        proof=paired.proof,
+    )
+
+
+def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled: Classes) -> dict[str, Any]:
+    """The tallies: joint cells and scores apart, or every row where rows are of subjects or have weights."""
+    held: dict[str, Any] = {}
     if paired.lines is not None:
-        demand_values(asked_for, labels=bool(cells), scores=paired.scores is not None)
-        return _by_unit(paired, replace(asked, measures=asked_for or ()), settled, rows)
-    demand_values(asked_for, labels=bool(cells), scores=paired.scores is not None and settled.positive is not None)
-    found, tally, by_channel, scores = [], None, None, None
+        if paired.channel:
+            told = "leave out channel, or the subject"
+            raise PlanError("comparison-needs", "channels are compared on rows of their own", fix=told)
+        given = paired.lines
+        held["rows"] = PairedRows.of(
+            truth=given.truth,
+            labels=settled.labels,
+            models=paired.models,
+            calls=given.calls if paired.cells is not None else None,
+            scores=paired.scores,
+            subject=given.subject,
+            weight=given.weight,
+        )
+        return held
     if cells:
-        tally = PairedLabels.from_cells(
+        held["paired"] = PairedLabels.from_cells(
             cast("dict[tuple[Label, ...], int]", cells), models=paired.models, labels=settled.labels
         )
-        by_channel = channels(paired, settled.labels) if paired.channel else None
-        usual = BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES
-        few = chosen(usual) if len(paired.models) == PAIR else ()
-        wanted = asked_for if asked_for is not None else few or ()
-        ready = replace(asked, measures=wanted, test=_fits(asked.test, scores=False))
-        found += of_labels(tally, ready, positive=settled.positive, channels=by_channel)
-        asked = ready
-    if paired.scores is not None:
-        if settled.positive is None:
-            raise PlanError(
-                "comparison-needs",
-                f"scores are compared between two classes, and there are {len(settled.labels)}",
-                fix="compare the predictions of several classes, or the scores of one class against the rest",
-            )
-        asked = asked if cells else replace(asked, measures=asked_for or ())
-        scores = PairedScores.of([label == settled.positive for label in paired.truth or []], paired.scores)
-        found += of_scores(scores, replace(asked, test=_fits(asked.test, scores=True) if not cells else None))
-    return Comparison(
-        answers=tuple(found),
-        asked=asked,
-        models=paired.models,
-        labels=settled.labels,
-        positive=settled.positive,
-        census=Census(read=rows, scored=rows),
-        paired=tally,
-        channels=by_channel,
-        scores=scores,
-        notes=settled.notes,
-        data={"from": paired.where, "pairing": paired.how, "files": dict(paired.files or {})},
-        proof=paired.proof,
-    )
-
-
-def _by_unit(paired: Paired, asked: Asked, settled: Classes, rows: int) -> Comparison:
-    """Rows of subjects, or with weights."""
-    given = cast("Lines", paired.lines)
-    if paired.channel:
-        raise PlanError(
-            "comparison-needs", "channels are compared on rows of their own", fix="leave out channel, or the subject"
+    if cells and paired.channel:
+        held["channels"] = channels(paired, settled.labels)
+    if paired.columns is not None:
+        held["rows"] = PairedRows.of(
+            truth=paired.truth or [], labels=settled.labels, models=paired.models, scores=paired.scores
         )
-    tally = PairedRows.of(
-        truth=given.truth,
-        labels=settled.labels,
-        models=paired.models,
-        calls=given.calls if paired.cells is not None else None,
-        scores=paired.scores,
-        subject=given.subject,
-        weight=given.weight,
-    )
-    return Comparison(
-        answers=tuple(of_rows(tally, asked, positive=settled.positive)),
-        asked=asked,
-        models=paired.models,
-        labels=settled.labels,
-        positive=settled.positive,
-        census=Census(read=rows, scored=rows),
-        rows=tally,
-        notes=settled.notes,
-        data={"from": paired.where, "pairing": paired.how, "files": dict(paired.files or {})},
-        proof=paired.proof,
-    )
+    elif paired.scores is not None:
+        held["scores"] = PairedScores.of([label == settled.positive for label in paired.truth or []], paired.scores)
+    return held
 
 
-def _fits(test: str | None, *, scores: bool) -> str | None:
-    """A test that was named goes to the values it takes."""
-    if test is None:
-        return None
-    takes_scores = any(one.takes is PairedScores for one in every_test() if test in (one.name, one.family))
-    return test if takes_scores == scores else None
+def _spelled(columns: Mapping[str, ScoreColumns], own: Callable[[Label], Label]) -> dict[str, ScoreColumns]:
+    """Classes of score columns that were typed as text, as the rows spell them."""
+    return {
+        model: replace(one, labels=None if one.labels is None else tuple(own(label) for label in one.labels))
+        for model, one in columns.items()
+    }
+
+
+def _scored_classes(paired: Paired, seen: set[Label], declared: Sequence[Label] | None) -> dict[str, tuple[Label, ...]]:
+    """The class of each score column, by model; all models must score the same classes."""
+    found = {model: labels_by_score(one, seen, declared) for model, one in (paired.columns or {}).items()}
+    if len({frozenset(own) for own in found.values()}) > 1:
+        raise PlanError(
+            "score-columns",
+            "the models do not score the same classes",
+            where="score",
+            found="; ".join(f"{model}: {listed(own)}" for model, own in found.items()),
+            fix="give every model one column for each class",
+        )
+    return found
+
+
+def _in_order_of_classes(paired: Paired, scored: Mapping[str, tuple[Label, ...]], settled: Classes) -> Paired:
+    """The score columns of every model in the order of the classes; of two classes the one of the positive class."""
+    if not scored:
+        return paired
+    matrices = cast("dict[str, Any]", paired.scores)
+    if settled.positive is not None:
+        one = {model: matrices[model][:, own.index(settled.positive)] for model, own in scored.items()}
+        return replace(paired, scores=one, columns=None)
+    every = {model: matrices[model][:, [own.index(c) for c in settled.labels]] for model, own in scored.items()}
+    return replace(paired, scores=every)

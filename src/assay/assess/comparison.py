@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.answering import answered
 from assay.assess.asking import Answer, Asked
 from assay.assess.environment import environment
-from assay.assess.questions import flat, mean_ranks, of_groups, of_labels, of_scores, of_values
+from assay.assess.questions import flat, mean_ranks
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import RENDERERS, write_report
-from assay.assess.rowquestions import of_rows, unit_values
+from assay.assess.rowquestions import unit_values
 from assay.assess.settings import Settings, chosen
 from assay.assess.view import View
 from assay.core.errors import PlanError, RecordError
@@ -27,7 +28,7 @@ from assay.inference.delong import areas
 from assay.inference.estimates import real_to_json
 from assay.inference.findings import Finding
 from assay.inference.intervals import Wanted
-from assay.inference.kinds import BALANCED, UNITS
+from assay.inference.kinds import BALANCED
 from assay.inference.units import reads_values
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
@@ -255,7 +256,7 @@ class Comparison:
                           measures=chosen(plan["measures"] or None) or ())  # fmt: skip
             held = _held(tallies)
             return cls(
-                answers=tuple(_answered(held, asked, record["positive"], plan["data"])),
+                answers=tuple(answered(held, asked, record["positive"], plan["data"])),
                 asked=asked,
                 models=tuple(record["models"]),
                 labels=tuple(record["labels"]),
@@ -329,24 +330,3 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
         kind = Blocks if tallies["values"]["kind"] == "paired-values" else Groups
         out["values"] = kind.from_json(tallies["values"])
     return out
-
-
-def _answered(
-    held: Mapping[str, Any], asked: Asked, positive: Label | None, data: Mapping[str, Any]
-) -> Sequence[Answer]:
-    if "values" in held:
-        tally = held["values"]
-        if isinstance(tally, Groups):
-            return of_groups(tally, asked)
-        ratio = data.get("test_over_train")
-        return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
-    if "rows" in held:
-        return of_rows(held["rows"], asked, positive=positive)
-    found: list[Answer] = []
-    if "paired" in held:
-        found += of_labels(held["paired"], asked, positive=positive, channels=held.get("channels"))
-    if "scores" in held:
-        from dataclasses import replace
-
-        found += of_scores(held["scores"], replace(asked, test=None) if "paired" in held else asked)
-    return found

@@ -8,17 +8,17 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.assess.demanding import demand_two
+from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
-from assay.core.text import counted, listed, quoted
-from assay.measures.declare import Measure
+from assay.core.text import listed
 from assay.rows.ids import ids_told
-from assay.rows.labels import kind_of
 from assay.rows.opening import Roles, no_rows, open_source
+from assay.rows.scores import ScoreColumns, score_columns
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import (
     KEY,
@@ -35,15 +35,9 @@ from assay.tally.pairing import (
     scored,
     scores_of,
 )
-from assay.tally.priced import Priced
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks as RankTally
-from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from assay.rows.files import Reading
-
-PAIR: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +70,8 @@ class Paired:
     files: Mapping[str, str] | None = None
     lines: Lines | None = None
     """Row by row, where rows are of subjects or have weights."""
+    columns: Mapping[str, ScoreColumns] | None = None
+    """Which score column is of which class, as far as was said, where every class has one; by model."""
 
 
 def together(data: object, given: Given) -> Paired:
@@ -93,8 +89,8 @@ def together(data: object, given: Given) -> Paired:
         )
     demand_two(models)
     from assay.rows.scored import sound
-    from assay.rows.scores import ScoreColumns
 
+    by_class = _by_class(scored_by)
     rest = {f"prediction of {name}": called[name] for name in models[1:]} if called else {}
     extra = {} if channel is None else {"channel": channel}
     roles = Roles(truth=truth, predicted=called[models[0]] if called else truth, group={**rest, **extra})
@@ -108,7 +104,8 @@ def together(data: object, given: Given) -> Paired:
     values: dict[str, Any] | None = None
     truths: list[Label | None] | None = None
     rows: Lines | None = None
-    columns = ScoreColumns(columns=tuple(scored_by[name] for name in models), labels=None) if scored_by else None
+    flat = [one for name in models for one in by_class[name].columns] if by_class else list(scored_by.values())
+    columns = ScoreColumns(columns=tuple(flat)) if scored_by else None
     if given.subject is not None or given.weight is not None:
         subject = {} if given.subject is None else {SUBJECT: given.subject}
         roles = replace(roles, group={**rest, **subject}, weight=given.weight, score=columns)
@@ -118,7 +115,7 @@ def together(data: object, given: Given) -> Paired:
             rows = lines(source)
         finally:
             source.close()
-        truths, values = (rows.truth, dict(zip(models, rows.scores, strict=True))) if scored_by else (None, None)
+        truths, values = (rows.truth, _by_name(models, rows.scores)) if scored_by else (None, None)
     elif scored_by:
         source = open_source(data, Roles(truth=truth, predicted=truth, score=columns), reading)
         try:
@@ -126,7 +123,7 @@ def together(data: object, given: Given) -> Paired:
             truths, found = scored(source)
         finally:
             source.close()
-        values = dict(zip(models, found, strict=True))
+        values = _by_name(models, found)
     return Paired(
         models=models,
         cells=cells,
@@ -138,7 +135,34 @@ def together(data: object, given: Given) -> Paired:
         channel=channel is not None,
         files=files,
         lines=rows,
+        columns=by_class,
     )
+
+
+def _by_class(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None:
+    """The score columns of each model, where every class has one; None where there is one a model."""
+    found = {name: score_columns(given) for name, given in scored_by.items()}
+    many = {name: one for name, one in found.items() if one is not None and not one.single}
+    if not many:
+        return None
+    sizes = {name: 1 if name not in many else len(many[name].columns) for name in scored_by}
+    if len(set(sizes.values())) > 1:
+        raise PlanError(
+            "score-columns",
+            "the models do not have the same number of score columns",
+            where="score",
+            found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
+            fix="give every model one column for each class, or every model the one of the positive class",
+        )
+    return many
+
+
+def _by_name(models: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:
+    """One column a model, or as many for each side by side."""
+    k = len(columns) // len(models)
+    if k == 1:
+        return dict(zip(models, columns, strict=True))
+    return {name: np.column_stack(columns[i * k : (i + 1) * k]) for i, name in enumerate(models)}
 
 
 def apart(data: Mapping[str, object], given: Given) -> Paired:
@@ -154,12 +178,13 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
         )
     from assay.rows.scored import sound
-    from assay.rows.scores import ScoreColumns
 
     every: list[Answers] = []
+    by_class = None if score is None else _by_class({name: _own(score, name) for name in models})
     files: dict[str, str] = {}
     for model, table in zip(models, data.values(), strict=True):
-        columns = None if score is None else ScoreColumns(columns=(_own(score, model),), labels=None)
+        columns = None if score is None else ScoreColumns(columns=(_own(score, model),))
+        columns = columns if by_class is None else by_class[model]
         roles = Roles(
             truth=truth,
             predicted=truth if predicted is None else _own(predicted, model),
@@ -170,7 +195,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
         source = open_source(table, roles, reading)
         try:
             if columns is not None:
-                source, _ = sound(source, "any", single=True, drop=False)
+                source, _ = sound(source, "any", single=by_class is None, drop=False)
             every.append(answers(source, model, keyed=keyed, called=predicted is not None))
             files |= files_of(source)
         finally:
@@ -201,6 +226,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
         proof=proofs.pop(),
         how="by id" if keyed else "by position: same number of rows and the same truth in every row",
         files=files,
+        columns=by_class,
     )
 
 
@@ -253,6 +279,13 @@ def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
                 found=f"{listed(models)} and {listed(columns)}",
                 fix="give every column of every model, in one order",
             )
+    if "score" in by and _by_class(by["score"]) is not None:
+        raise PlanError(
+            "comparison-needs",
+            "scores of all classes are matched by id from tables, not from columns",
+            where="score",
+            fix='give one table a model: data={"A": ..., "B": ...}, score={label: column, ...}, id=COLUMN',
+        )
     names = {role: role for role in by}
     tables = {model: {role: columns[model] for role, columns in by.items()} for model in models}
     return tables, replace(given, **cast("dict[str, Any]", names))
@@ -268,77 +301,6 @@ def by_model(given: object, role: str) -> dict[str, object]:
             fix=f'give {role}={{"A": ..., "B": ...}}',
         )
     return {str(name): column for name, column in given.items()}
-
-
-def demand_two(models: Sequence[str]) -> None:
-    """One model alone is compared with nothing."""
-    if len(models) < PAIR:
-        raise PlanError(
-            "comparison-needs",
-            f"there {'is only ' + quoted(models[0]) if models else 'are no models'}, and a comparison needs two",
-            fix="give two models at least",
-        )
-
-
-def demand_values(measures: Sequence[Measure] | None, *, labels: bool, scores: bool) -> None:
-    """A measure that was asked for must have what it reads: predictions, or scores of two classes."""
-    for one in measures or ():
-        if one.takes is Ranked and not scores:
-            raise PlanError(
-                "comparison-needs", f"{one.title} reads scores of two classes", fix='give score={"A": ..., "B": ...}'
-            )
-        if one.takes in (Scores, RankTally):
-            raise PlanError(
-                "comparison-needs",
-                f"{one.title} is a measure of scores of all classes, which are not compared yet",
-                fix="compare a measure of labels, or of the scores of one class against the rest",
-            )
-        if one.takes is Priced:
-            raise PlanError(
-                "comparison-needs",
-                f"{one.title} reads stated costs, and models are compared by measures of labels and scores",
-                fix="assess each model with its costs, or compare another measure, such as accuracy",
-            )
-        if not one.from_scores and not labels:
-            raise PlanError(
-                "comparison-needs", f"{one.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
-            )
-
-
-def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
-    """Every model must have answered every row; who left rows out is told by name."""
-    names = ("truth", *paired.models)
-    lost = {name: sum(n for cell, n in cells.items() if cell[i] is None) for i, name in enumerate(names) if cells}
-    if paired.truth is not None and not cells:
-        lost = {"truth": paired.truth.count(None)}
-    lost = {name: n for name, n in lost.items() if n}
-    if lost:
-        raise RowsError(
-            "missing-label",
-            f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label",
-            where=paired.where,
-            found="; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items()),
-            fix="every model must answer every row; leave such rows out for all models before comparing",
-        )
-
-
-def demand_one_kind(true: set[Label | None], called: set[Label | None], paired: Paired) -> None:
-    """Truth and all predictions hold labels of one type."""
-    kinds = {
-        kind_of(cast("set[Label]", some), where=paired.where, locate=lambda *_: "", role=role)
-        for role, some in (("truth", true), ("predicted", called))
-        if some
-    }
-    if len(kinds) > 1:
-        sides = {"truth": in_order(cast("set[Label]", true)), "predicted": in_order(cast("set[Label]", called))}
-        shown = "; ".join(f"{role}: {listed(some, most=3)}" for role, some in sides.items())
-        raise RowsError(
-            "label-types-differ",
-            "truth and predictions hold labels of different types",
-            where=paired.where,
-            found=shown,
-            fix='make all of them one type, for instance text; 1 and "1" are different labels',
-        )
 
 
 def channels(paired: Paired, labels: Sequence[Label]) -> dict[str, PairedLabels]:

@@ -15,8 +15,8 @@ from assay.assess.questions import by_pairs, not_alone, of_labels, of_scores
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.choose import insist
+from assay.inference.classunits import OF_CLASSES, class_value, judged_rows
 from assay.inference.kinds import BALANCED, Facts, Kind, Question
-from assay.inference.units import of_rows as unit_measure
 from assay.measures.declare import Measure, parse
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -25,11 +25,16 @@ from assay.tally.ranked import Ranked
 
 BINARY: Final = ("accuracy", "recall", "specificity")
 SEVERAL: Final = ("accuracy",)
+SWAPS: Final = {
+    Kind.SUBJECTS: "subject_permutation",
+    Kind.WEIGHTED: "weighted_permutation",
+    Kind.CLASS_SCORES: "class_score_permutation",
+}
 
 
 def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answer]:
     """Labels and scores of subjects, or of weighted rows."""
-    kind = Kind.WEIGHTED if t.subject is None else Kind.SUBJECTS
+    kind = Kind.SUBJECTS if t.subject is not None else Kind.WEIGHTED if t.weight is not None else Kind.CLASS_SCORES
     asking = Asking(asked=asked, kind=kind, models=len(t.models))
     sizes = np.bincount(t.truth, weights=t.weight, minlength=len(t.labels))
     sizes = sizes[sizes > 0]
@@ -41,7 +46,7 @@ def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answ
             "no test against a margin takes subjects or weights",
             fix="read the interval of the difference against the margin, or average the values of each subject",
         )
-    if asked.test is not None and asked.test not in ("subject_permutation", "weighted_permutation"):
+    if asked.test is not None and asked.test != SWAPS[kind]:
         return _forced(t, asked, kind, facts, positive)
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
     found = by_pairs(asking, t, facts, measures, positive=positive)
@@ -52,8 +57,11 @@ def unit_values(t: PairedRows, positive: Label | None) -> tuple[str, dict[str, f
     """The measure models are ranked by, the value of each, and that high is good."""
     sizes = np.bincount(t.truth, weights=t.weight, minlength=len(t.labels))
     unbalanced = float(sizes.max()) > BALANCED * float(sizes.min())
+    if t.classwise:
+        areas = {model: class_value(t, "auroc_macro", model) for model in t.models}
+        return "auroc_macro", {model: 0.0 if math.isnan(value) else value for model, value in areas.items()}, True
     name = "auroc" if t.calls is None else "balanced_accuracy" if unbalanced and sizes.min() else "accuracy"
-    found = {model: unit_measure(t.only(model, model), name, positive).values()[0] for model in t.models}
+    found = {model: judged_rows(t.only(model, model), name, positive).values()[0] for model in t.models}
     return name, {model: 0.0 if math.isnan(value) else value for model, value in found.items()}, True
 
 
@@ -65,10 +73,16 @@ def _wanted(t: PairedRows, asked: Asked, imbalance: float, *, positive: bool) ->
         if imbalance > BALANCED:
             names.insert(0, "balanced_accuracy")
     if t.scores is not None:
-        names.append("auroc")
+        names.append("auroc_macro" if t.classwise else "auroc")
     found = [parse(name) for name in names] + list(asked.measures)
-    fits = [one for one in found if (t.scores is not None if one.takes is Ranked else t.calls is not None)]
-    return list({one.title: one for one in fits}.values())
+    return list({one.title: one for one in found if _fits(t, one)}.values())
+
+
+def _fits(t: PairedRows, one: Measure) -> bool:
+    """Whether the rows hold what a measure reads."""
+    if one.takes in OF_CLASSES:
+        return t.classwise
+    return t.scores is not None and not t.classwise if one.takes is Ranked else t.calls is not None
 
 
 def _forced(t: PairedRows, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
@@ -83,7 +97,7 @@ def _forced(t: PairedRows, asked: Asked, kind: Kind, facts: Facts, positive: Lab
         is_positive = t.truth == t.labels.index(positive)
         rows = PairedScores.of(is_positive, dict(zip(t.models, t.scores, strict=True)))
         found = of_scores(rows, free)
-    elif takes is not PairedScores and t.calls is not None:
+    elif takes not in (PairedScores, PairedRows) and t.calls is not None:
         cells = Counter(zip(t.truth.tolist(), *t.calls.tolist(), strict=True))
         by_label = {tuple(t.labels[i] for i in cell): n for cell, n in cells.items()}
         found = of_labels(PairedLabels.from_cells(by_label, models=t.models, labels=t.labels), free, positive=positive)

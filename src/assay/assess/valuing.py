@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
-from assay.assess.pairing import PAIR, by_model, demand_two, files_of, is_table
+from assay.assess.demanding import PAIR, demand_two
+from assay.assess.pairing import by_model, files_of, is_table
 from assay.assess.questions import of_groups, of_values
 from assay.core.errors import PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label

@@ -62,14 +62,17 @@ _ONE_BY_ONE: Final = (
     "paired_permutation",
     "paired_bootstrap",
     "score_permutation",
+    "class_score_permutation",
 )
 """Tests that take every row for one independent observation of weight 1."""
+ONE_COLUMN: Final = "it takes the scores of one class, but every class has a column of its own"
 _SPREADS: Final = ("variance_f", "bartlett", "levene", "brown_forsythe")
 _SAME_ITEMS: Final = dict.fromkeys(_INDEPENDENT, (PAIRED, True)) | dict.fromkeys(_SPREADS, (SPREAD, True))
 
 ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
     Kind.LABELS: _SAME_ITEMS,
     Kind.SCORES: _SAME_ITEMS,
+    Kind.CLASS_SCORES: _SAME_ITEMS | dict.fromkeys(("delong", "delong_many", "score_permutation"), (ONE_COLUMN, True)),
     Kind.ITEMS: _SAME_ITEMS,
     Kind.DATA_SETS: _SAME_ITEMS,
     Kind.FIVE_BY_TWO: _SAME_ITEMS,
@@ -150,6 +153,13 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, MANY),
         questions=(Question.MEASURE,),
         ways=(Way("score_permutation", ALWAYS, "no closed form is exact for this measure: the scores are swapped row by row, or their ranks where only the order counts"),),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.CLASS_SCORES,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("class_score_permutation", ALWAYS, "scores of all classes have no closed form: all scores of a row are swapped at once, or their ranks where only the order counts"),),
     ),
     Row(
         number=7,

@@ -27,6 +27,7 @@ class Kind(StrEnum):
 
     LABELS = "labels of one test set"
     SCORES = "scores of one test set"
+    CLASS_SCORES = "scores of all classes of one test set"
     ITEMS = "values per item of one test set"
     DATA_SETS = "values per independent data set"
     RESAMPLES = "values from resampling one data set"

@@ -18,6 +18,7 @@ from assay.core.labels import Label
 from assay.core.text import counted
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
+from assay.inference.classunits import judged_rows
 from assay.inference.declare import significance
 from assay.inference.findings import Effect, Finding
 from assay.inference.joint import Joint
@@ -25,7 +26,7 @@ from assay.inference.judged import HELD, SAME, Judged
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tails import CERTAIN, Tail
-from assay.inference.units import of_rows, of_scores
+from assay.inference.units import of_scores
 from assay.measures.declare import Measure
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -120,6 +121,30 @@ def score_permutation(
 
 
 @significance(
+    title="Paired permutation test of the scores of all classes",
+    family="permutation",
+    asks="is a measure of the scores of all classes equal for A and B, judged by swapping whole rows of scores?",
+    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
+    effect="the measure of A minus the measure of B",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=("on several rows of one subject: swap or resample subjects",),
+    source=(RESAMPLED, EXTENSION),
+    spec="T-36",
+)
+def class_score_permutation(
+    t: PairedRows,
+    *,
+    measure: Measure | str = "auroc_macro",
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    stratified: bool = False,
+) -> Finding:
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    return _by_swaps(judged_rows(t, measure, None), t.n, ways)
+
+
+@significance(
     title="Paired permutation test by subject",
     family="permutation",
     asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
@@ -141,7 +166,7 @@ def subject_permutation(
     stratified: bool = False,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects")
-    return _by_swaps(of_rows(t, measure, positive), t.n, ways)
+    return _by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
 @significance(
@@ -166,7 +191,7 @@ def weighted_permutation(
     stratified: bool = False,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
-    return _by_swaps(of_rows(t, measure, positive), t.n, ways)
+    return _by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
 @significance(

@@ -52,7 +52,7 @@ SEVERAL: Final = 4
 
 def reads_values(measure: Measure) -> bool:
     """Whether a measure of scores reads their values, and not only the order they bring rows into."""
-    return measure.takes is Ranked and measure.family in OF_PROBABILITIES
+    return measure.from_scores and measure.family in OF_PROBABILITIES
 
 
 class Units(Judged):
@@ -68,12 +68,12 @@ class Units(Judged):
         count: Whole,
         disputed: int,
         strata: Whole,
-        table: Callable[[Floats], Tally],
+        value: Callable[[Floats], Floats],
         method: str,
     ) -> None:
         self.measure, self.models, self.count, self.disputed = measure, models, count, disputed
         self.method, self.alike = method, "the models answer every row alike"
-        self._exact, self._adds, self._strata, self._table = exact, adds, strata, table
+        self._exact, self._adds, self._strata, self._value = exact, adds, strata, value
 
     def values(self) -> tuple[float, float]:
         """The measure of each model; NaN where undefined."""
@@ -132,7 +132,7 @@ class Units(Judged):
         return self._values(counts @ first), self._values(counts @ second)
 
     def _values(self, sums: Floats) -> Floats:
-        found = self.measure.values(self._table(sums))
+        found = self._value(sums)
         return np.where(np.isfinite(found), found, np.nan)
 
     def _sizes(self, draws: int) -> Iterator[int]:
@@ -167,9 +167,9 @@ def of_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Un
         truth, calls, labels = (truth == at).astype(np.int64), (calls == at).astype(np.int64), (0, 1)
     k, n = len(labels), t.n
     weight = np.ones(n) if t.weight is None else t.weight
-    group, count, strata = _grouped(np.stack([truth, *calls]), t.subject, t.weight)
+    group, count, strata = grouped(np.stack([truth, *calls]), t.subject, t.weight)
     adds = tuple(
-        _sums(group, np.concatenate([np.where(one == truth, truth, -1), truth + k, one + 2 * k]), weight, 3 * k)
+        unit_sums(group, np.concatenate([np.where(one == truth, truth, -1), truth + k, one + 2 * k]), weight, 3 * k)
         for one in calls
     )
 
@@ -180,12 +180,12 @@ def of_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Un
     return Units(
         measure=wanted,
         models=t.models,
-        exact=_two(_exact(wanted, table(one)) for one in whole),
+        exact=two_of(plain_value(wanted, table(one)) for one in whole),
         adds=(adds[0], adds[1]),
         count=count,
-        disputed=_disputed(calls[0] != calls[1], t.subject),
+        disputed=disputed_units(calls[0] != calls[1], t.subject),
         strata=strata,
-        table=table,
+        value=lambda sums: wanted.values(table(sums)),
         method="rows" if t.subject is None else "subjects",
     )
 
@@ -208,14 +208,14 @@ def _scored(
         )
     if len(models) != PAIR:
         raise PlanError("test-needs", f"this test takes two models, not {len(models)}", fix="use t.only(a, b)")
-    exact = _two(_exact(wanted, _ranked(one, is_positive, weight)) for one in scores)
-    places = scores if reads_values(wanted) else _midranks(scores)
-    value, code = _joined(places)
+    exact = two_of(plain_value(wanted, _ranked(one, is_positive, weight)) for one in scores)
+    places = scores if reads_values(wanted) else midranks(scores)
+    value, code = neighbourhoods(places)
     truth = is_positive.astype(np.int64)
-    group, count, strata = _grouped(np.stack([truth, *code]), subject, weight)
+    group, count, strata = grouped(np.stack([truth, *code]), subject, weight)
     heavy = np.ones(len(truth)) if weight is None else weight
     size = len(value)
-    adds = tuple(_sums(group, one + np.where(is_positive, 0, size), heavy, 2 * size) for one in code)
+    adds = tuple(unit_sums(group, one + np.where(is_positive, 0, size), heavy, 2 * size) for one in code)
 
     def table(sums: Floats) -> Tally:
         return Ranked(score=value, pos=sums[:, :size], neg=sums[:, size:])
@@ -226,14 +226,14 @@ def _scored(
         exact=exact,
         adds=(adds[0], adds[1]),
         count=count,
-        disputed=_disputed(places[0] != places[1], subject),
+        disputed=disputed_units(places[0] != places[1], subject),
         strata=strata,
-        table=table,
+        value=lambda sums: wanted.values(table(sums)),
         method="rows" if subject is None else "subjects",
     )
 
 
-def _grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple[Whole, Whole, Whole]:
+def grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple[Whole, Whole, Whole]:
     """The unit of each row, how many alike there are, and which classes a unit has; only plain rows can be alike."""
     truth, rows = keys[0], keys.shape[1]
     if subject is not None:
@@ -249,7 +249,7 @@ def _grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple
     return group, count, found[0]
 
 
-def _sums(group: Whole, column: Whole, weight: Floats, width: int) -> Any:  # noqa: ANN401  a sparse matrix
+def unit_sums(group: Whole, column: Whole, weight: Floats, width: int) -> Any:  # noqa: ANN401  a sparse matrix
     """What each unit adds to which cells of a table."""
     from scipy.sparse import csr_array
 
@@ -279,18 +279,20 @@ def _drawn(rng: np.random.Generator, count: Whole, size: int) -> Floats:
     return np.bincount(at.ravel(), minlength=size * kinds).reshape(size, kinds).astype(np.float64)
 
 
-def _midranks(scores: Floats) -> Floats:
+def midranks(scores: Floats) -> Floats:
+    """The ranks of the scores of each model, ties sharing theirs."""
     from scipy.stats import rankdata
 
     found: Floats = rankdata(scores, axis=1)
     return found
 
 
-def _joined(places: Floats) -> tuple[Floats, Whole]:
+def neighbourhoods(places: Floats, most: int | None = None) -> tuple[Floats, Whole]:
     """Distinct scores of both models in one list, neighbours joined where they are too many; and each row's place."""
     value, code, times = np.unique(places, return_inverse=True, return_counts=True)
     code = code.reshape(places.shape)
-    most = FEWER[1] if places.shape[1] > FEWER[0] else NEIGHBOURHOODS
+    most = NEIGHBOURHOODS if most is None else most
+    most = min(most, FEWER[1]) if places.shape[1] > FEWER[0] else most
     if len(value) <= most:
         return value, code
     sums = np.cumsum(times)
@@ -310,7 +312,8 @@ def _ranked(score: Floats, is_positive: NDArray[np.bool_], weight: Floats | None
     return Ranked(score=value, pos=sides[0], neg=sides[1])
 
 
-def _exact(measure: Measure, table: Tally) -> float:
+def plain_value(measure: Measure, table: Tally) -> float:
+    """The value of a measure; NaN where undefined or infinite."""
     found = measure.raw(table)
     if isinstance(found, Undefined):
         return float("nan")
@@ -318,10 +321,12 @@ def _exact(measure: Measure, table: Tally) -> float:
     return value if np.isfinite(value) else float("nan")
 
 
-def _two(values: Iterator[float]) -> tuple[float, float]:
+def two_of(values: Iterator[float]) -> tuple[float, float]:
+    """Exactly two values."""
     a, b = values
     return a, b
 
 
-def _disputed(differ: NDArray[np.bool_], subject: Whole | None) -> int:
+def disputed_units(differ: NDArray[np.bool_], subject: Whole | None) -> int:
+    """How many rows, or subjects with such rows, differ."""
     return int(differ.sum()) if subject is None else len(np.unique(subject[differ]))

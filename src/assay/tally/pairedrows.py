@@ -35,6 +35,7 @@ class PairedRows:
     calls: Whole | None
     """Axes (model, row)."""
     scores: Floats | None
+    """Axes (model, row); with scores of all classes (model, row, class)."""
     subject: Whole | None
     weight: Floats | None
 
@@ -94,6 +95,11 @@ class PairedRows:
         return len(self.truth)
 
     @property
+    def classwise(self) -> bool:
+        """Whether every class has a score of its own."""
+        return self.scores is not None and self.scores.ndim > 2  # noqa: PLR2004  model and row
+
+    @property
     def units(self) -> int:
         """Subjects, or rows where none are stated."""
         return self.n if self.subject is None else int(self.subject.max(initial=-1)) + 1
@@ -134,7 +140,7 @@ class PairedRows:
             "rows": self.n,
             "truth": packed_whole(self.truth),
             "calls": None if self.calls is None else [packed_whole(one) for one in self.calls],
-            "scores": None if self.scores is None else [packed_reals(one) for one in self.scores],
+            "scores": None if self.scores is None else [_packed(one) for one in self.scores],
             "subject": None if self.subject is None else packed_whole(self.subject),
             "weight": None if self.weight is None else packed_reals(self.weight),
         }
@@ -150,14 +156,15 @@ class PairedRows:
                 fix="write it again with this version of assay",
             )
         rows = cast("int", content["rows"])
-        calls, scores = (cast("list[str] | None", content[part]) for part in ("calls", "scores"))
+        calls = cast("list[str] | None", content["calls"])
+        scores = cast("list[str | list[str]] | None", content["scores"])
         truth, subject, weight = (cast("str | None", content[part]) for part in ("truth", "subject", "weight"))
         return cls(
             models=tuple(cast("list[str]", content["models"])),
             labels=tuple(cast("list[Label]", content["labels"])),
             truth=unpacked_whole(truth or "", rows),
             calls=None if calls is None else np.stack([unpacked_whole(one, rows) for one in calls]),
-            scores=None if scores is None else np.stack([unpacked_reals(one, rows) for one in scores]),
+            scores=None if scores is None else np.stack([_unpacked(one, rows) for one in scores]),
             subject=None if subject is None else unpacked_whole(subject, rows),
             weight=None if weight is None else unpacked_reals(weight, rows),
         )
@@ -165,7 +172,8 @@ class PairedRows:
     def _ordered(self) -> PairedRows:
         """In an order that does not depend on the one the rows came in."""
         keys: list[Floats | Whole] = []
-        for part in (self.weight, self.scores, self.calls, self.truth, self.subject):
+        scores = self.scores if not self.classwise else np.concatenate(np.moveaxis(cast("Floats", self.scores), 2, 1))
+        for part in (self.weight, scores, self.calls, self.truth, self.subject):
             keys += [] if part is None else list(np.atleast_2d(part))
         at = np.lexsort(keys)
         return replace(
@@ -176,6 +184,16 @@ class PairedRows:
             subject=None if self.subject is None else self.subject[at],
             weight=None if self.weight is None else self.weight[at],
         )
+
+
+def _packed(scores: Floats) -> str | list[str]:
+    return packed_reals(scores) if scores.ndim == 1 else [packed_reals(one) for one in scores.T]
+
+
+def _unpacked(text: str | list[str], rows: int) -> Floats:
+    if isinstance(text, str):
+        return unpacked_reals(text, rows)
+    return np.stack([unpacked_reals(one, rows) for one in text], axis=1)
 
 
 def _weights(given: Floats, rows: int) -> Floats:

@@ -41,6 +41,7 @@ class Answers:
     truth: list[Label | None]
     calls: list[Label | None]
     scores: Floats | None
+    """One a row, or with scores of all classes one a row and class."""
     where: str
     subject: list[Label | None] | None = None
     weight: Floats | None = None
@@ -115,7 +116,7 @@ def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers
         truth = _decoded(source.truth)
         calls = _decoded(source.predicted) if called else [None] * len(truth)
         keys = _decoded(source.group[KEY]) if keyed else list(range(len(truth)))
-        scores, weight = source.score[0] if source.score else None, source.weight
+        scores, weight = _side_by_side(source.score), source.weight
         subject = _decoded(source.group[SUBJECT]) if SUBJECT in source.group else None
     else:
         wanted = [source.truth, *([source.predicted] if called else []), *([source.group[KEY]] if keyed else [])]
@@ -127,7 +128,7 @@ def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers
         truth = _labels(found[0], source, wanted[0])
         calls = _labels(found[1], source, wanted[1]) if called else [None] * len(truth)
         keys = _labels(found[len(wanted) - 1], source, wanted[-1]) if keyed else list(range(len(truth)))
-        scores = np.asarray(found[-1], dtype=np.float64) if source.score else None
+        scores = _side_by_side([_real(one) for one in found[len(found) - len(source.score) :]])
     if None in keys:
         raise RowsError(
             "duplicate-id",
@@ -264,6 +265,12 @@ def _demand_same(first: Answers, other: Answers, order: NDArray[np.intp], what: 
         )
 
     raise told_by(told) if first.keyed or what == SUBJECT else told(shown_id, "")
+
+
+def _side_by_side(columns: Sequence[Floats]) -> Floats | None:
+    if not columns:
+        return None
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _column(one: Answers, what: str) -> Sequence[Label | None]:

@@ -210,3 +210,25 @@ def test_a_comparison_of_very_many_scores_is_verified_and_says_so(files):
     assert done.exit_code == 0
     assert "computed again: task" in done.stderr
     assert "verdict  verified: everything is as it was written" in done.stderr
+
+
+def test_scores_of_all_classes_on_the_command_line(files):
+    rows = [f"{i},{'xyz'[i % 3]}," + ",".join(f"{(i * k) % 11 / 11:.3f}" for k in range(2, 8)) for i in range(30)]
+    (files / "six.csv").write_text("id,y,ax,ay,az,bx,by,bz\n" + "\n".join(rows))
+    for model in "ab":
+        cut = slice(2, 5) if model == "a" else slice(5, 8)
+        own = [",".join([*row.split(",")[:2], *row.split(",")[cut]]) for row in rows]
+        (files / f"{model}.csv").write_text("id,y,px,py,pz\n" + "\n".join(own))
+    one = [word for m in "ab" for c in "xyz" for word in ("--score", f"{m}={c}={m}{c}")]
+    two = [word for c in "xyz" for word in ("--score", f"{c}=p{c}")]
+    tail = ("--truth", "y", "--measure", "top_k_accuracy(k=2)", "-o", files / "out", "-q", "--json")
+    first = json.loads(run("compare", files / "six.csv", *one, *tail).stdout)["findings"]
+    second = json.loads(run("compare", files / "a.csv", files / "b.csv", "--id", "id", *two, *tail).stdout)["findings"]
+    assert first == second
+    assert [each["about"] for each in first] == ["auroc_macro", "top_k_accuracy(k=2)"]
+    for wrong in (["--score", "a=x=ax", "--score", "b=bx"], ["--score", "a=x=ax", "--score", "a=x=ay"]):
+        with pytest.raises(AssayError):
+            run("compare", files / "six.csv", *wrong, *tail)
+    for wrong in (["--score", "x=px", "--score", "py"], ["--score", "x=px", "--score", "x=py"]):
+        with pytest.raises(AssayError):
+            run("compare", files / "a.csv", files / "b.csv", "--id", "id", *wrong, *tail)

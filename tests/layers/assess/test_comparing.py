@@ -167,7 +167,7 @@ def test_several_classes_compare_accuracy_and_averages():
     b = np.where(rng.random(200) < 0.6, y, rng.integers(0, 3, 200))
     c = assay.compare(truth=y, predicted={"A": a, "B": b})
     assert [one.about for one in c.findings] == ["accuracy", "f1_macro", "matthews_corrcoef"]
-    with pytest.raises(assay.PlanError, match="between two classes"):
+    with pytest.raises(assay.PlanError, match="one score a row, and there are 3 classes"):
         assay.compare(truth=y, score={"A": a * 1.0, "B": b * 1.0})
 
 
