@@ -93,7 +93,8 @@ def clauses_page() -> list[str]:
         for row in found.rows:
             if name != SUPPLEMENT and row.clause != clause:
                 clause = row.clause
-                lines += ["", f"### {clause}", "", *table(HEAD, [_row(r) for r in found.rows if r.clause == clause])]
+                rows = [_row(r) for r in found.rows if r.clause == clause]
+                lines += ["", f"### {found.headed(clause)}", "", *table(HEAD, rows)]
         if name == SUPPLEMENT:
             lines += ["", *table(HEAD, [_row(row) for row in found.rows])]
     return lines

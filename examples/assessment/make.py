@@ -10,11 +10,11 @@ The data are made up, with a fixed seed: reading of skin images, three classes, 
 
 from __future__ import annotations
 
+import argparse
 import csv
 import hashlib
 import json
 import random
-import sys
 from pathlib import Path
 
 CLASSES = {"benign": 0.6, "atypical": 0.25, "malignant": 0.15}
@@ -283,4 +283,8 @@ def save(path: Path, rows: list[dict[str, object]]) -> None:
 
 
 if __name__ == "__main__":
-    print(make(Path(sys.argv[1]), faulty="--faulty" in sys.argv[2:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where to write; it is made if it is not there")
+    parser.add_argument("--faulty", action="store_true", help="with the three faults that the controls must find")
+    asked = parser.parse_args()
+    print(make(asked.folder, faulty=asked.faulty))

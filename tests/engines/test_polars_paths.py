@@ -22,7 +22,7 @@ from assay.app.cli import cli
 
 
 def outcome(path, engine, **options):
-    given = {"truth": "y", "predicted": "p", "unknown": "own", "missing": "drop", **options}
+    given = {"truth": "y", "predicted": "p", "unknown": "own", "missing": "drop", "measures": ["accuracy"], **options}
     try:
         found = assay.assess(data=path, engine=engine, **given)
     except assay.AssayError as error:

@@ -26,7 +26,10 @@ class Choice:
 
 def title(record: Record) -> str:
     """What the Record is about."""
-    data = record["plan"].get("data", {})
+    plan = record["plan"]
+    if planned := plan.get("declared", {}).get("plan", {}).get("title"):
+        return sentences.planned_title(prose(planned), visible(plan.get("model") or ""))
+    data = plan.get("data", {})
     # Only a file has a name worth a title; "the given columns" would not tell two reports apart.
     name = visible(data["from"]) if data.get("format") else None
     return sentences.title(name, rows(record))
@@ -39,7 +42,10 @@ def rows(record: Record) -> str:
 
 def facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
     """What a reader asks first."""
-    data = record["plan"].get("data", {})
+    plan = record["plan"]
+    data = plan.get("data", {})
+    if plan.get("given") == "plan" and data.get("format"):
+        yield "data", visible(data["from"])
     yield "rows", f"{int(record['samples']):,}"
     if tally.weighted:
         yield "total weight", amount(tally.total)
@@ -48,8 +54,8 @@ def facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
         yield "positive class", visible(record["positive"])
     for role, column in data.get("columns", {}).items():
         yield f"{visible(role)} column", visible(column)
-    yield "intervals", sentences.percent(float(record["plan"]["level"]))
-    if record["plan"].get("given") == "plan":
+    yield "intervals", sentences.percent(float(plan["level"]))
+    if plan.get("given") == "plan":
         yield "conformity", visible(record["conformity"]["overall"])
     if counted_at := record.get("environment", {}).get("counted_at"):
         yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))

@@ -27,6 +27,11 @@ def bullets(texts: Iterable[str]) -> Block:
     return {"kind": "bullets", "texts": [breakable(text) for text in texts]}
 
 
+def marked(lines: Iterable[tuple[str, str]]) -> Block:
+    """Sentences one below the other, each after its own sign."""
+    return {"kind": "marked", "lines": [[breakable(sign), breakable(text)] for sign, text in lines]}
+
+
 def terms(pairs: Iterable[tuple[str, str]], *, look: str = "rows") -> Block:
     """Names and what is said of them: in rows, in rows with digests (`code`), or in two columns of the page."""
     found: list[Json] = [[breakable(name), breakable(text)] for name, text in pairs]

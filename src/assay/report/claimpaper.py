@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report.blocks import Block, bullets, heading, says, table, text
+from assay.report.blocks import Block, bullets, heading, marked, says, table, text
 from assay.report.claims import HEAD as CLAIM_HEAD
 from assay.report.claims import INTRODUCED, Claims, Contests
 
@@ -37,8 +37,10 @@ def contests(found: Contests | None) -> Iterator[Block]:
     if found.why_not:
         yield says(f"No test was made: {found.why_not}.")
     for one in found.made:
-        yield bullets(f"{told.mark} {told.sentence} {told.label} {told.power}".strip() for told in one.findings)
+        yield marked(
+            (told.mark, " ".join(filter(None, (told.sentence, told.label, told.power)))) for told in one.findings
+        )
         rows = [[text(m), text(value), text(what), text(ahead)] for m, value, what, ahead in one.ranking]
         yield table("", ["model", "value", "measure", "ahead of"], rows, widths=["l 3fr", "r auto", "l 2fr", "l 3fr"])
         yield heading("Why these tests")
-        yield bullets(f"{asked.question}: {asked.why} {asked.label}".strip() for asked in one.asked)
+        yield bullets(f"{asked.question}: {asked.why}. {asked.label}".strip() for asked in one.asked)

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.core.text import figure, visible
+from assay.core.text import counted, figure, visible
 from assay.report import comparison
 from assay.report.entries import prose
+from assay.report.standing import Standing
 
 SIGNS: Final = {"supported": "✓", "contradicted": "✗", "not decidable": "?"}
 STYLES: Final = {"supported": "pass", "contradicted": "fail", "not decidable": "inconclusive"}
 """Answers look like the verdicts they resemble."""
+TONES: Final = {"contradicted": "bad", "not decidable": "open", "supported": "good"}
+"""The worst first."""
 HEAD: Final = ("claim", "answer", "value", "wrongly supported", "why")
 INTRODUCED: Final = (
     "What the plan claims, held against the data; claims about one test set are a family, and their intervals are at "
@@ -47,6 +50,21 @@ class Claims:
 
     says: str
     rows: tuple[Stated, ...]
+
+    @property
+    def standing(self) -> Standing:
+        """How many of them the data support; the worst answer gives the sign."""
+        every = [one.answer for one in self.rows]
+        worst = next(one for one in TONES if one in every)
+        rest = [f"{every.count(one)} {one}" for one in TONES if one != "supported" and one in every]
+        return Standing(
+            sign=SIGNS[worst],
+            word=f"{every.count('supported')} of {counted(len(every), 'claim')} supported",
+            tone=TONES[worst],
+            says=f"{', '.join(rest)}." if rest else "",
+            anchor="claims",
+            more="each claim",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,8 @@ from assay.inference.power import POWER
 from assay.inference.tails import shown as p_shown
 from assay.report import background, sentences
 from assay.report.entries import prose, real
-from assay.report.verdicts import Standing, Verdicts, standing, verdicts
+from assay.report.standing import Standing, standings
+from assay.report.verdicts import Verdicts, verdicts
 
 POINTS: Final = 100
 RIGHT: Final = "both right"
@@ -118,7 +119,7 @@ def read(record: Record) -> Document:
         environment=tuple(background.environment(record)),
         digests=tuple(_digests(record)),
         verdicts=decided,
-        standing=standing(decided, None),
+        standing=standings(decided),
     )
 
 
@@ -224,7 +225,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         p="undefined" if one["p"] is None else str(one["p_shown"]).removeprefix("= "),
         adjusted="" if not adjusted else p_shown(adjusted["p"]).removeprefix("= "),
         chosen=prose(one["chosen"]),
-        label=prose(one["label"]) if one.get("label") else "",
+        label=sentences.sentence(prose(one.get("label") or "")),
         mark={True: "●", False: "○", None: "∅"}[one.get("significant")],
         power=power,
         notes=tuple(prose(note) for note in one["notes"]),
@@ -246,7 +247,7 @@ def _asked(one: Mapping[str, Any]) -> Asked:
     return Asked(
         question=prose(one["question"]),
         why=prose(one["why"]),
-        label=prose(one["label"]) if one.get("label") else "",
+        label=sentences.sentence(prose(one.get("label") or "")),
         refused=tuple((visible(r["test"]), prose(r["why"])) for r in one["refused"]),
         family=f"{len(family)} questions corrected together: {', '.join(family)}" if len(family) > 1 else "",
         notes=tuple(prose(note) for note in one.get("notes", ())),

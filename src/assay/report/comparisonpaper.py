@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from assay.report.blocks import Block, Json, bullets, heading, panels, says, table, terms, text
+from assay.report.blocks import Block, Json, bullets, heading, marked, panels, says, table, terms, text
 from assay.report.comparison import Document, Told
 from assay.report.comparisonfigures import critical_difference, differences
 from assay.report.printable import breakable
@@ -45,7 +45,7 @@ def sections(document: Document) -> list[Json]:
 def _found(document: Document) -> Iterator[Block]:
     yield says("One sentence a question; p values of questions asked together are corrected.", soft=True)
     if document.findings:
-        yield bullets(f"{one.mark} {one.sentence} {one.label}".strip() for one in document.findings)
+        yield marked((one.mark, f"{one.sentence} {one.label}".strip()) for one in document.findings)
     else:
         yield says(document.opening)
     drawn = differences(document.findings, document.level)

@@ -18,8 +18,9 @@ from assay.report.entries import About, Entry, about, amount, entry, prose
 from assay.report.scoring import Scoring, read_scores
 from assay.report.sources import Sources, sources
 from assay.report.spread import Spread, spreads
+from assay.report.standing import Standing, standings
 from assay.report.statement import Statement, statement
-from assay.report.verdicts import Standing, Verdicts, standing, verdicts
+from assay.report.verdicts import Verdicts, verdicts
 
 HEADLINE: Final = {
     "binary": (
@@ -199,7 +200,7 @@ def read(record: Record) -> Document:
     factors = tuple(_factors(record, found, [one for one in headline if one.about.measure not in NOT_BY_GROUP]))
     undefined = tuple(one for one in whole.values() if not one.defined)
     families = _families(whole.values())
-    stated, decided = statement(record), verdicts(record)
+    stated, decided, claimed = statement(record), verdicts(record), claims(record)
     return Document(
         title=background.title(record),
         kind=sentences.kind(str(record["task"]), len(tally.labels)),
@@ -234,8 +235,8 @@ def read(record: Record) -> Document:
         sources=sources(record),
         statement=stated,
         verdicts=decided,
-        standing=standing(decided, stated),
-        claims=claims(record),
+        standing=standings(stated, decided, claimed),
+        claims=claimed,
         contests=contests(record),
     )
 

@@ -25,7 +25,7 @@ from assay.report.entries import Entry
 from assay.report.figures import Point, axis, bar, forest
 from assay.report.formulas import mathml
 from assay.report.scoring import Scoring
-from assay.report.statement import LIMITS
+from assay.report.statement import LIMITS, UNMET
 from assay.report.timelines import timeline
 
 if TYPE_CHECKING:
@@ -47,10 +47,14 @@ _SAID: Final = re.compile(
 """What they need not say: a style sheet does, or the view box."""
 
 
-STYLE, POLICY = "\0style", "\0policy"
-"""Stand where style and policy go, until it is known which rules the page uses; no text from outside has a NUL."""
+STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
+"""Stand where style, script and policy go until the rest of the page is known; no text from outside has a NUL."""
 _CLOSED: Final = re.compile(r"</(?:t[dhr]|thead|tbody|d[dt]|li)>\s*")
 """End tags that HTML leaves to what follows; in a page of hundreds of rows they are a twelfth of it."""
+_TAG: Final = re.compile(r"<(?:tr|t[dh]|a) [^<>]*>")
+"""Tags of tables and links, of which a page has thousands; charts stay XML, so that they can be taken out."""
+_QUOTED: Final = re.compile(r'="([\w#.-]+)"(?=[ >])')
+"""Values of attributes that need no quotes; not before a slash, which would become part of them."""
 _CLASSES: Final = re.compile(r'class="([^"]*)"')
 _RULE: Final = re.compile(r"([^{}@]+)\{([^{}]*)\}")
 _SELECTOR: Final = re.compile(r"(?:[^,(]|\([^)]*\))+")
@@ -86,6 +90,7 @@ def render(record: Record) -> str:
         place={one.measure: f"g{i}" for i, one in enumerate(document.glossary)},
         shade=_shade,
         limits=LIMITS,
+        unmet_named=UNMET,
         claims_introduced=INTRODUCED,
     )
 
@@ -97,16 +102,21 @@ def framed(name: str, document: object, *, script: str = "", **more: object) -> 
         s=sentences,
         v=verdicts,
         style=Markup(STYLE),  # noqa: S704  our own text
-        script=Markup(script),  # noqa: S704  our own file
+        script=Markup(SCRIPT) if script else "",  # noqa: S704  our own text
         policy=POLICY,
         version=version(),
         coded=_coded,
         **more,
     )
-    page = _CLOSED.sub("", page)
     used = {one for names in _CLASSES.findall(page) for one in names.split()}
     style = worn(stylesheet(), used)
-    return page.replace(POLICY, str(escape(policy(style, script))), 1).replace(STYLE, style, 1)
+    filled = {POLICY: str(escape(policy(style, script))), STYLE: style, SCRIPT: script}
+    return re.sub("|".join(filled), lambda found: filled[found[0]], _brief(page))
+
+
+def _brief(page: str) -> str:
+    """A page without what HTML does not need: some end tags, and quotes around plain words."""
+    return _TAG.sub(lambda tag: _QUOTED.sub(r"=\1", tag[0]), _CLOSED.sub("", page))
 
 
 def worn(style: str, used: AbstractSet[str]) -> str:

@@ -14,7 +14,7 @@ from assay.report.claims import HEAD as CLAIM_HEAD
 from assay.report.claims import INTRODUCED, Claims, Contests
 from assay.report.document import Document, Factor, read
 from assay.report.entries import Entry
-from assay.report.statement import LIMITS, Demand, Statement
+from assay.report.statement import LIMITS, UNMET, Demand, Statement
 from assay.report.verdicts import HEAD, Verdicts
 
 MOST_ROWS: Final = 50
@@ -29,11 +29,12 @@ def render(record: Record) -> str:
     document = read(record)
     parts = [
         [f"# {prose(document.title)}"],
+        [f"- {one.sign} **{one.word}** {prose(one.says)}".rstrip() for one in document.standing],
+        [prose(document.opening)],
+        [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
         decided(document.verdicts),
         _claims(document.claims),
         _contests(document.contests),
-        [prose(document.opening)],
-        [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
         _headline(document),
         _matrix(document),
         _scores(document),
@@ -260,7 +261,7 @@ def _contests(found: Contests | None) -> list[str]:
         ]
         rows = [[name(m), value, prose(what), prose(ahead)] for m, value, what, ahead in one.ranking]
         lines += ["", *table(["model", "value", "measure", "ahead of"], rows, align="lrll"), "", "Why these tests:", ""]
-        lines += [f"- {prose(asked.question)}: {prose(asked.why)}" for asked in one.asked]
+        lines += [f"- {prose(f'{asked.question}: {asked.why}. {asked.label}'.rstrip())}" for asked in one.asked]
     return lines
 
 
@@ -276,6 +277,7 @@ def _conformity(statement: Statement | None) -> list[str]:
     ]
     lines += [f"- {sign} {name}: {n} ({says})" for sign, name, says, n in statement.counts if n]
     every = [
+        *([(UNMET, statement.unmet)] if statement.unmet else []),
         *((clause.name, clause.rows) for clause in statement.clauses),
         ("Supplementary rules", statement.supplement),
     ]

@@ -155,6 +155,20 @@ def title(source: str | None, rows: str) -> str:
     return f"Assessment of {source}" if source else f"Assessment of {rows}"
 
 
+def planned_title(title: str, model: str) -> str:
+    """What the report of a plan is about: the plan may have several models, a report has one."""
+    return f"{title.rstrip('.')}: model {model}" if model else title
+
+
+def sentence(text: str) -> str:
+    """A remark as a sentence of its own.
+
+    >>> sentence("no basis for a choice"), sentence("")
+    ('No basis for a choice.', '')
+    """
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+
+
 def kind(task: str, classes: int) -> str:
     """The kind of assessment."""
     return "binary" if task == "binary" else f"multi-class, {counted(classes, 'class', 'classes')}"

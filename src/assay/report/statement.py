@@ -9,9 +9,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
+from assay.assess.clauses import profile, profiles
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
 from assay.report.entries import prose
+from assay.report.standing import Standing
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
 WORDS: Final = {
@@ -28,12 +30,19 @@ LIMITS: Final = (
     "honestly. "
     "Such rows stay declared. Fingerprints show differences between moments, not every change between them."
 )
+UNMET: Final = "What wants an answer"
 MOST_FACTS: Final = 8
 LONGEST_FACT: Final = 160
 """A fact that is longer is cut; the Record has it whole."""
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")
 """Parts of a plan that say where rows and truth come from; they stand with the data."""
 ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
+STATES: Final = {
+    "conforming": ("✓", "good"),
+    "conforming by declaration": ("✎", "open"),
+    "conformity not demonstrated": ("○", "open"),
+    "non-conforming": ("✗", "bad"),
+}
 BAD: Final = ("fail", "suspect")
 
 
@@ -134,6 +143,15 @@ class Statement:
     plan: tuple[tuple[str, str], ...]
     declared: tuple[Declared, ...]
 
+    @property
+    def standing(self) -> Standing:
+        """The verdict on conformity."""
+        sign, tone = STATES.get(self.overall, ("○", "open"))
+        says = f"{self.document}: {self.says}."
+        return Standing(
+            sign=sign, word=self.overall, tone=tone, says=says, anchor="conformity", more="clause by clause"
+        )
+
 
 def statement(record: Record) -> Statement | None:
     """The statement of a Record; None where no plan was followed."""
@@ -151,7 +169,7 @@ def statement(record: Record) -> Statement | None:
         document=visible(found.get("document", "")),
         says=prose(found.get("says", "")),
         counts=tuple((SIGNS[name], name, WORDS[name], int(found["counts"][name])) for name in SIGNS),
-        clauses=tuple(Clause(name=name, rows=tuple(held)) for name, held in clauses.items()),
+        clauses=tuple(Clause(name=_headed(found, name), rows=tuple(held)) for name, held in clauses.items()),
         shall=tuple(row for row in rows if row.strength == "shall"),
         deviations=tuple(row for row in rows if row.id in deviating),
         unmet=tuple(sorted((row for row in rows if _is_unmet(row)), key=_weight)),
@@ -166,9 +184,15 @@ def statement(record: Record) -> Statement | None:
     )
 
 
+def _headed(found: Mapping[str, Any], clause: str) -> str:
+    """A clause with what it is about; alone where this version does not know the profile."""
+    name = str(found.get("profile", ""))
+    return profile(name).headed(clause) if name in profiles() else clause
+
+
 def declared_part(name: str, content: Mapping[str, Any]) -> Declared:
     """A part of a plan as pairs of names and texts."""
-    pairs = tuple((one or visible(name), text) for one, text in _told(content))
+    pairs = tuple((one or visible(name), text) for one, text in _stated(content))
     return Declared(name=visible(name).replace("_", " "), anchor=_named("p", name), pairs=pairs)
 
 
@@ -185,7 +209,9 @@ def _style(verdict: str) -> str:
 
 
 def _named(kind: str, name: str) -> str:
-    return f"{kind}-" + re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()
+    """The place of a row, a control or a part of the plan on the page; short, for pages hold hundreds of links."""
+    own = re.sub(r"[^A-Za-z0-9]+", "-", re.sub(r"^(?:CHK|R)-", "", name))
+    return f"{kind}-{own.strip('-').lower()}"
 
 
 def _there(record: Record) -> AbstractSet[str]:
@@ -257,6 +283,16 @@ def _looked(one: Mapping[str, Any]) -> Looked:
             else ()
         ),
     )
+
+
+def _stated(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
+    """Every statement by itself, by the names that lead to it."""
+    for name, value in content.items():
+        path = " ".join(filter(None, (before, visible(str(name).replace("_", " ")))))
+        if isinstance(value, Mapping):
+            yield from _stated(value, path)
+        else:
+            yield path, _fact(value)
 
 
 def _told(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:

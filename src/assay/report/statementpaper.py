@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.report.blocks import Block, Json, across, bullets, heading, says, table, terms, text
+from assay.report.blocks import Block, Json, across, heading, marked, says, table, terms, text
 from assay.report.printable import breakable
-from assay.report.statement import BAD, LIMITS, Demand, Looked, Statement
-from assay.report.verdicts import DECIDED, RISKS, Standing, Verdicts
+from assay.report.standing import Standing
+from assay.report.statement import BAD, LIMITS, UNMET, Demand, Looked, Statement
+from assay.report.verdicts import DECIDED, RISKS, Verdicts
 
 HEAD = ("row", "verdict", "demand, in our words", "why")
 
@@ -47,11 +48,16 @@ def conformity(found: Statement | None) -> Iterator[Block]:
     if found is None:
         return
     yield says(f"{found.document}: {found.overall}. {found.says}.")
-    yield bullets(f"{sign} {name}: {n} ({what})" for sign, name, what, n in found.counts if n)
+    yield marked((sign, f"{name}: {n} ({what})") for sign, name, what, n in found.counts if n)
+    if found.unmet:
+        yield heading(UNMET)
+        yield _judged("", list(map(_demand, found.unmet)))
+    yield heading("The plan")
     yield terms(found.plan)
+    yield heading("Clause by clause")
     rows: list[list[Json]] = []
     for clause in found.clauses:
-        rows.append([across(f"Clause {clause.name}" if clause.name[:1].isdigit() else clause.name, len(HEAD))])
+        rows.append([across(clause.name, len(HEAD))])
         rows += map(_demand, clause.rows)
     yield _judged("Every requirement row with its verdict", rows)
     if found.supplement:

@@ -10,19 +10,13 @@ from typing import Any, Final
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
 from assay.report.entries import prose
-from assay.report.statement import Statement
+from assay.report.standing import Standing
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 HEAD: Final = ("criterion", "verdict", "value", "interval", "chance of a wrong pass", "why")
 DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
 RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where the truth lies at the limit"
 POINTS: Final = 100
-STATES: Final = {
-    "conforming": ("✓", "good"),
-    "conforming by declaration": ("✎", "open"),
-    "conformity not demonstrated": ("○", "open"),
-    "non-conforming": ("✗", "bad"),
-}
 TONES: Final = {"pass": "good", "fail": "bad", "inconclusive": "open"}
 
 
@@ -49,38 +43,17 @@ class Verdicts:
     says: str
     rows: tuple[Judged, ...]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What a Record comes to, in a word: the first thing a reader sees."""
-
-    sign: str
-    word: str
-    tone: str
-    says: str
-    anchor: str
-    more: str
-    """What the section it leads to is called."""
-
-
-def standing(decided: Verdicts | None, stated: Statement | None) -> tuple[Standing, ...]:
-    """The verdicts of a Record, conformity first; none where nothing was planned and nothing was to be decided."""
-    found = []
-    if stated is not None:
-        sign, tone = STATES.get(stated.overall, ("○", "open"))
-        says = f"{stated.document}: {stated.says}."
-        found.append(
-            Standing(sign=sign, word=stated.overall, tone=tone, says=says, anchor="conformity", more="clause by clause")
+    @property
+    def standing(self) -> Standing:
+        """The verdict on the criteria."""
+        return Standing(
+            sign=self.sign,
+            word=self.overall,
+            tone=TONES[self.overall],
+            says=f"Acceptance criteria: {self.says}.",
+            anchor="decisions",
+            more="each criterion",
         )
-    if decided is not None:
-        tone = TONES[decided.overall]
-        says = f"Acceptance criteria: {decided.says}."
-        found.append(
-            Standing(
-                sign=decided.sign, word=decided.overall, tone=tone, says=says, anchor="decisions", more="each criterion"
-            )
-        )
-    return tuple(found)
 
 
 def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:

@@ -13,16 +13,30 @@ ROWS = st.lists(st.tuples(LABELS, LABELS, st.sampled_from(["x", "y"])), min_size
 TIMES = ("environment", "plan", "digests")
 
 
+SOME = ["accuracy", "balanced_accuracy", "f1", "f1_macro", "recall", "precision_weighted", "total_variation"]
+"""Measures of every kind: of all rows, of each class, averaged, with and without draws."""
+
+
 def assessed(rows, **options):
     truth, predicted, group = zip(*rows, strict=True)
-    options = {"labels": ["a", "b", "c"], "draws": 500, **options}
+    options = {"labels": ["a", "b", "c"], "draws": 500, "measures": SOME, **options}
     return assay.assess(truth=list(truth), predicted=list(predicted), group={"g": list(group)}, **options)
 
 
 @given(st.lists(ROWS, min_size=1, max_size=4))
 def test_the_merged_record_is_the_record_of_the_pooled_rows(parts):
-    merged = assay.merge(*(assessed(rows) for rows in parts)).record
-    pooled = assessed([row for rows in parts for row in rows]).record
+    merged_as_pooled(parts)
+
+
+def test_every_measure_of_a_merged_record_is_that_of_the_pooled_rows():
+    merged_as_pooled(
+        [[*zip("abcabcab", "abcbbcaa", "xyxyyxyx", strict=True)], [*zip("abcc", "aacc", "xxyy", strict=True)]], None
+    )
+
+
+def merged_as_pooled(parts, measures=SOME):
+    merged = assay.merge(*(assessed(rows, measures=measures) for rows in parts)).record
+    pooled = assessed([row for rows in parts for row in rows], measures=measures).record
 
     def content(record):
         return {name: part for name, part in record.items() if name not in (*TIMES, "notes")}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -55,6 +56,16 @@ class Profile:
     document: str
     title: str
     rows: tuple[Row, ...]
+    titles: Mapping[str, str]
+    """What each clause is about."""
+
+    def headed(self, clause: str) -> str:
+        """A clause with what it is about, where the profile says it.
+
+        >>> profile().headed("5.3.5"), profile().headed("Introduction")
+        ('5.3.5 test and validation data', 'Introduction')
+        """
+        return f"{clause} {self.titles[clause]}" if clause in self.titles else clause
 
 
 @cache
@@ -85,7 +96,8 @@ def profile(name: str = DEFAULT) -> Profile:
         )
     content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
     rows = tuple(_row(one) for one in content["rows"])
-    return Profile(name=name, document=content["document"], title=content["title"], rows=rows)
+    heads = content.get("titles", {})
+    return Profile(name=name, document=content["document"], title=content["title"], rows=rows, titles=heads)
 
 
 def _row(entry: dict[str, Any]) -> Row:
