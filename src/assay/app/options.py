@@ -154,6 +154,8 @@ _ROWS = (
         "--table", metavar="NAME", help="Table or view of a database; schema.table where it is not the usual one."
     ),
     click.option("--query", metavar="SQL", help="One SELECT for a database to answer, in place of a table."),
+    click.option("--truth-table", metavar="NAME", help="The same for --truth-file, if that is a database."),
+    click.option("--truth-query", metavar="SQL", help="Or one SELECT on it."),
     click.option(
         "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
     ),

@@ -38,6 +38,8 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         digest=given.pop("digest", True),
         table=given.pop("table", None),
         query=given.pop("query", None),
+        truth_table=given.pop("truth_table", None),
+        truth_query=given.pop("truth_query", None),
         show_ids=given.pop("show_ids", False),
     )
     limits = limits_of(given)

@@ -166,7 +166,7 @@ def _answers(loaded: LoadedPlan, one: Entrant, *, keyed: bool) -> Answers:
     source = open_source(
         one.rows.data,
         roles,
-        one.rows.reading(loaded, pinned=False),
+        one.rows.reading(loaded, pinned=False, truth=one.truth),
         truth_data=None if one.truth is None else one.truth.data,
         unmatched=plan.reading.unmatched,
     )

@@ -163,7 +163,7 @@ def count_part(
         unknown=reading.unknown,
         unmatched=reading.unmatched,
         engine=reading.engine,
-        reading=part.rows.reading(frozen.loaded, pinned=pinned),
+        reading=part.rows.reading(frozen.loaded, pinned=pinned, truth=part.truth),
         limits=limits,
         spelled=True,
         progress=progress,

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.text import counted
 from assay.rows.opening import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
     from assay.rows.files import Reading
+
+
+_SELECTED: Final = ("table", "query", "truth_table", "truth_query")
 
 
 def _id_named(roles: Roles) -> dict[str, str]:
@@ -44,5 +47,5 @@ def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, An
     if source.join is not None:
         told |= {"join": source.join.to_json()}
     if reading is not None:
-        told |= {what: text for what in ("table", "query") if (text := getattr(reading, what)) is not None}
+        told |= {what: text for what in _SELECTED if (text := getattr(reading, what)) is not None}
     return told

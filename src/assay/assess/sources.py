@@ -38,8 +38,8 @@ class Held:
             return counted(len(self.places), "file")
         return visible(shown(self.places[0]) if is_server(self.places[0]) else Path(self.places[0]).name)
 
-    def reading(self, loaded: LoadedPlan, *, pinned: bool = True) -> Reading:
-        """How these rows are read."""
+    def reading(self, loaded: LoadedPlan, *, pinned: bool = True, truth: Held | None = None) -> Reading:
+        """How these rows are read, and the truth if that is elsewhere."""
         one = loaded.plan.reading
         return Reading(
             delimiter=one.delimiter,
@@ -48,6 +48,8 @@ class Held:
             sha256=self.pinned if pinned else None,
             table=self.table,
             query=self.query,
+            truth_table=None if truth is None else truth.table,
+            truth_query=None if truth is None else truth.query,
         )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a database table brought into the embedded engine: scores are as many as rows, so cells would not help."""
+"""Columns of a database table brought into the embedded engine: scores and ids are as many as rows, not a few cells."""
 
 from __future__ import annotations
 
@@ -22,26 +22,38 @@ if TYPE_CHECKING:
 BATCH = 50_000
 """Rows fetched at a time."""
 
-_TABLE = "copied"
-
 
 def copied(table: CountedTable, columns: Sequence[str], max_rows: int | None) -> OpenedFile:
-    """Some columns, fetched in batches into a table that spills to disk where memory ends; the database is let go."""
-    names = list(dict.fromkeys(columns))
+    """Some columns in an engine of their own, for scores are counted by the embedded engine."""
     with told_as_ours(table.path, table.format):
         connection = connect([])
     try:
-        kinds = table.kinds(names)
-        rows = _fill(connection, table, names, kinds, max_rows)
-        table.confirm(rows)
-        chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
-        with told_as_ours(table.path, table.format):
-            connection.execute(f"CREATE TEMP VIEW {VIEW} AS SELECT {chosen} FROM {_TABLE}")  # noqa: S608  quoted
-            relation = connection.sql(f"SELECT * FROM {VIEW}")  # noqa: S608
-        digest = table.sha256
+        return brought(table, columns, connection, max_rows=max_rows)
     except BaseException:
         release(connection)
         raise
+
+
+def brought(
+    table: CountedTable,
+    columns: Sequence[str],
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    max_rows: int | None,
+    view: str = VIEW,
+) -> OpenedFile:
+    """Some columns, fetched in batches into a table that spills to disk where memory ends; the database is let go."""
+    names = list(dict.fromkeys(columns))
+    try:
+        kinds = table.kinds(names)
+        held = quote_identifier(f"{view}_copied")
+        rows = _fill(connection, held, table, kinds, max_rows)
+        table.confirm(rows)
+        chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
+        with told_as_ours(table.path, table.format):
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {held}")  # noqa: S608  quoted
+            relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
+        digest = table.sha256
     finally:
         table.close()
     return OpenedFile(
@@ -53,23 +65,26 @@ def copied(table: CountedTable, columns: Sequence[str], max_rows: int | None) ->
         digest=lambda: digest,
         bytes=0,
         rows=rows,
-        notes=(*table.notes, f"{counted(len(names), 'column')} fetched: scores are counted by the embedded engine"),
+        notes=(*table.notes, f"{counted(len(names), 'column')} fetched and counted by the embedded engine"),
         first_line=1,
+        view=view,
+        ordered=table.ordered,
     )
 
 
 def _fill(
     connection: duckdb.DuckDBPyConnection,
+    held: str,
     table: CountedTable,
-    names: Sequence[str],
     kinds: Mapping[str, str],
     max_rows: int | None,
 ) -> int:
     """Make the table and fill it; how many rows there were."""
+    names = list(kinds)
     with told_as_ours(table.path, table.format):
         connection.execute(f"SET pandas_analyze_sample = {BATCH}")  # every value of a batch, not the first ones
         stated = ", ".join(f"c{place} {kinds[name]}" for place, name in enumerate(names))
-        connection.execute(f"CREATE TEMP TABLE {_TABLE} ({stated})")
+        connection.execute(f"CREATE TEMP TABLE {held} ({stated})")
     rows = 0
     for batch in table.batches(names):
         rows += len(batch)
@@ -78,7 +93,7 @@ def _fill(
         values = {f"c{place}": _array([row[place] for row in batch]) for place in range(len(names))}
         with told_as_ours(table.path, table.format):
             connection.register("batch", values)
-            connection.execute(f"INSERT INTO {_TABLE} SELECT * FROM batch")  # noqa: S608
+            connection.execute(f"INSERT INTO {held} SELECT * FROM batch")  # noqa: S608
             connection.unregister("batch")
     return rows
 

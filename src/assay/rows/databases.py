@@ -57,6 +57,10 @@ class CountedTable(Protocol):
     def columns(self) -> Sequence[str]:
         """The names of the columns."""
 
+    @property
+    def ordered(self) -> bool:
+        """Whether rows have numbers that mean something to the user."""
+
     def check(self, column: str, *, number: bool) -> None:
         """Demand that a column can hold labels, or numbers."""
 
@@ -123,7 +127,7 @@ def from_database(
     from assay.rows.opening import FrameSource, require
 
     opened = open_database(data, reading, progress=progress, limits=limits)
-    where = _place(opened.path, reading)
+    where = place_of(opened.path, reading)
     if isinstance(opened, OpenedFile):
         return replace(of_opened(opened, roles), where=where)
     numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
@@ -168,7 +172,7 @@ def open_database(
         return open_postgres(str(data), reading)
     path = os.fsdecode(data)
     facts = regular_file(path)
-    if _kind(path) == "duckdb":
+    if kind_of_file(path) == "duckdb":
         from assay.rows.duckdbfile import open_duckdb
 
         return open_duckdb(path, facts, reading, progress=progress, limits=limits)
@@ -188,7 +192,8 @@ def _without_limits(limits: Limits | None, who: str) -> None:
         )
 
 
-def _kind(path: str) -> str:
+def kind_of_file(path: str) -> str:
+    """Whose database a file is, by its first bytes."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(16)
@@ -269,7 +274,8 @@ def chosen(tables: Sequence[tuple[str, str]], reading: Reading, where: str, home
     )
 
 
-def _place(path: str, reading: Reading) -> str:
+def place_of(path: str, reading: Reading) -> str:
+    """A table of a database as errors call it."""
     what = f"table {quoted(reading.table)}" if reading.table else "the query" if reading.query else ""
     return f"{visible(path)}, {what}" if what else visible(path)
 

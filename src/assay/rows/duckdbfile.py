@@ -38,43 +38,61 @@ def open_duckdb(
     limits: Limits | None = None,
 ) -> OpenedFile:
     """A table, view or query of a database file; the file is only read."""
-    where, place = visible(path), os.path.abspath(path)  # noqa: PTH100  links are kept as they are
-    if any(mark in place for mark in GLOB):
-        raise PlanError(
-            "no-file",
-            "a database whose path holds *, ? or [ cannot be opened",
-            where=where,
-            found="the engine reads them as patterns",
-            fix="rename the file or its folder",
-        )
-    with told_as_ours(where, "duckdb"):
-        connection = connect([place, f"{place}.wal"], limits or Limits())
+    with told_as_ours(visible(path), "duckdb"):
+        connection = connect(read_of(path), limits or Limits())
     try:
-        opened = _opened(connection, place, path, facts, reading)
+        opened = attached(connection, path, facts, reading)
     except BaseException:
         release(connection)
         raise
     return replace(opened, progress=progress)
 
 
-def _opened(
-    connection: duckdb.DuckDBPyConnection, place: str, path: str, facts: os.stat_result, reading: Reading
+def read_of(path: str) -> list[str]:
+    """The files that the engine reads when it reads a database."""
+    place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
+    if any(mark in place for mark in GLOB):
+        raise PlanError(
+            "no-file",
+            "a database whose path holds *, ? or [ cannot be opened",
+            where=visible(path),
+            found="the engine reads them as patterns",
+            fix="rename the file or its folder",
+        )
+    return [place, f"{place}.wal"]
+
+
+def attached(
+    connection: duckdb.DuckDBPyConnection,
+    path: str,
+    facts: os.stat_result,
+    reading: Reading,
+    *,
+    view: str = VIEW,
+    alias: str = "source",
+    kept: bool = False,
 ) -> OpenedFile:
+    """What is asked for of a database, as a view of an engine that may read it.
+
+    A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
+    rows of a query may be `kept` as they are now.
+    """
     from assay.rows.files import demand_pinned
 
+    place = read_of(path)[0]
     where, log = visible(path), Path(f"{place}.wal")
     notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
-    _attach(connection, place, where)
+    _attach(connection, place, where, alias)
     with told_as_ours(where, "duckdb"):
         tables = connection.execute(_TABLES).fetchall()
-    source = wrapped(reading.query) if reading.query else _table(chosen(tables, reading, where, "main"))
+    source = wrapped(reading.query) if reading.query else _table(alias, chosen(tables, reading, where, "main"))
     columns = _columns(connection, reading.query or f"FROM {source}", where)
-    _view(connection, source, where)
+    _view(connection, source, where, view, kept=kept and reading.query is not None)
     hashing = Hashing(path, wanted=reading.digest)
     if reading.sha256 is not None:
         demand_pinned(path, reading, hashing.result())
     opened = OpenedFile(
-        relation=connection.sql(f"SELECT * FROM {VIEW}"),  # noqa: S608
+        relation=connection.sql(f"SELECT * FROM {quote_identifier(view)}"),  # noqa: S608
         connection=connection,
         path=path,
         format="duckdb",
@@ -89,18 +107,19 @@ def _opened(
         first_line=1,
         stamp=stamp_of(facts),
         max_rows=reading.max_rows,
+        view=view,
     )
     demand_unchanged(opened)
     return opened
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str) -> None:
+def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str, alias: str) -> None:
     import duckdb
 
     try:
         with told_as_ours(where, "duckdb"):
-            connection.execute(f"ATTACH {quote_literal(place)} AS source (READ_ONLY)")
-            connection.execute("USE source")
+            connection.execute(f"ATTACH {quote_literal(place)} AS {quote_identifier(alias)} (READ_ONLY)")
+            connection.execute(f"USE {quote_identifier(alias)}")
     except RowsError as error:
         if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.found):
             raise PlanError(
@@ -113,8 +132,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str) -> No
         raise
 
 
-def _table(found: tuple[str, str]) -> str:
-    return ".".join(quote_identifier(part) for part in ("source", *found))
+def _table(alias: str, found: tuple[str, str]) -> str:
+    return ".".join(quote_identifier(part) for part in (alias, *found))
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, query: str, where: str) -> dict[str, str]:
@@ -123,10 +142,12 @@ def _columns(connection: duckdb.DuckDBPyConnection, query: str, where: str) -> d
     return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
 
 
-def _view(connection: duckdb.DuckDBPyConnection, source: str, where: str) -> None:
+def _view(connection: duckdb.DuckDBPyConnection, source: str, where: str, view: str, *, kept: bool) -> None:
+    made = f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(view)} AS"
+
     def make() -> Any:  # noqa: ANN401
-        connection.execute(f"CREATE TEMP VIEW {VIEW} AS SELECT * FROM {source}")  # noqa: S608  quoted, or the user's own
-        return connection.sql(f"SELECT * FROM {VIEW}").columns  # noqa: S608
+        connection.execute(f"{made} SELECT * FROM {source}")  # noqa: S608  quoted, or the user's own
+        return connection.sql(f"SELECT * FROM {quote_identifier(view)}").columns  # noqa: S608
 
     _asked(make, where)
 
@@ -174,4 +195,4 @@ def _parses(connection: Any, query: str) -> bool:  # noqa: ANN401
     return True
 
 
-__all__ = ["from_connection", "open_duckdb"]
+__all__ = ["attached", "from_connection", "open_duckdb", "read_of"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -71,7 +72,7 @@ def open_file(
 
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     """Files that are there and named after a format, each with the digest it is pinned to."""
-    pins = _pins(files, reading)
+    pins = pins_of(files, reading)
     found: list[Prepared] = []
     try:
         for one in files:
@@ -96,11 +97,17 @@ def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
     return found
 
 
-def with_engine(files: Sequence[Prepared], limits: Limits, work: Callable[[duckdb.DuckDBPyConnection], Kept]) -> Kept:
+def with_engine(
+    files: Sequence[Prepared],
+    limits: Limits,
+    work: Callable[[duckdb.DuckDBPyConnection], Kept],
+    *,
+    databases: Sequence[str] = (),
+) -> Kept:
     """Do some work with an engine that may read these files; their links live as long as what the work returns."""
     try:
-        with told_as_ours(visible(files[0].listed.path), files[0].form.name):
-            connection = connect([file.path for file in files], limits)
+        with told_as_ours(visible(files[0].listed.path), files[0].form.name) if files else nullcontext():
+            connection = connect([*(file.path for file in files), *databases], limits)
     except BaseException:
         _clear(files)
         raise
@@ -138,7 +145,7 @@ def _head(path: str) -> bytes:
         raise unreadable(path, error) from None
 
 
-def _pins(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
+def pins_of(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
     """The digest of each file by name; one digest alone pins one file, several are pinned all or not at all."""
     pins = reading.sha256
     if pins is None:
@@ -170,7 +177,7 @@ def _pins(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
 def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
     """Demand that a file opened by itself is the one that was pinned."""
     one = Listed(path=path, name=Path(path).name)
-    _demand_pinned(path, _pins([one], reading).get(one.name), sha256)
+    _demand_pinned(path, pins_of([one], reading).get(one.name), sha256)
 
 
 def _demand_pinned(path: str, pin: str | None, sha256: str) -> None:

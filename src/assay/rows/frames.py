@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
@@ -188,6 +188,14 @@ def from_path(
             known="duckdb, polars, spark://HOST:PORT, sc://HOST:PORT",
             fix="name one of these, or leave it out",
         )
+    demand_one_path(path, limits, where="data")
+    from assay.rows.spark import from_cluster
+
+    return from_cluster(cast("str", path), roles, reading or Reading(), str(engine))
+
+
+def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
+    """Demand what a cluster can be given: one path, and no limits, for it has its own."""
     if limits is not None:
         raise PlanError(
             "role-clash",
@@ -199,12 +207,9 @@ def from_path(
         raise PlanError(
             "role-clash",
             "a cluster is given a list of paths",
-            where="data",
+            where=where,
             fix="give one path: a file, a folder, or a pattern of the cluster's own",
         )
-    from assay.rows.spark import from_cluster
-
-    return from_cluster(path, roles, reading or Reading(), str(engine))
 
 
 def from_files(

@@ -251,7 +251,7 @@ def missing_ids(rows: int, first: Sequence[int], where: str) -> RowsError:
         "missing-id",
         f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no id",
         where=where,
-        found=places(first) + more if first else counted(rows, "row"),
+        found=at + more if (at := places(first)) else counted(rows, "row"),
         fix="give every row its id",
     )
 

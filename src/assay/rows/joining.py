@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from assay.core.text import listed, visible
+from assay.core.text import listed
 from assay.rows.engine import quote_identifier, quote_literal, told_as_ours
-from assay.rows.files import prepared, with_engine
+from assay.rows.files import with_engine
 from assay.rows.ids import (
     SHOWN,
     Id,
@@ -23,18 +23,16 @@ from assay.rows.ids import (
     unmatched_rows,
 )
 from assay.rows.limits import Limits
-from assay.rows.listing import Paths, list_sides, shown
+from assay.rows.listing import Paths
 from assay.rows.opened import VIEW, Home, OpenedFile, check_scalar, locate
 from assay.rows.reading import Reading
-from assay.rows.together import onward, open_table
+from assay.rows.sides import opened_sides, two_sides
 
 if TYPE_CHECKING:
     import duckdb
 
     from assay.rows.opening import Roles
     from assay.rows.textfiles import Progress
-
-PREDICTIONS, TRUTH = "predictions", "truth"
 
 
 def open_joined(
@@ -49,31 +47,18 @@ def open_joined(
     limits: Limits = Limits(),  # noqa: B008
 ) -> tuple[OpenedFile, Roles]:
     """Both sides opened and joined as one table, and the roles by the names the columns have there."""
-    listed_ = list_sides(data, truth_data)
-    files = prepared([*listed_[0], *listed_[1]], reading)
-    ours, theirs = files[: len(listed_[0])], files[len(listed_[0]) :]
-    sizes = [sum(file.stamp[2] for file in side) for side in (ours, theirs)]
+    sides = two_sides(data, truth_data, reading)
     settled: list[Roles] = []
 
     def opened(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        predictions, truth = (
-            open_table(
-                side,
-                connection,
-                called=shown(given),
-                progress=onward(progress, before, sum(sizes)),
-                view=view,
-            )
-            for side, given, before, view in (
-                (ours, data, 0, PREDICTIONS),
-                (theirs, truth_data, sizes[0], TRUTH),
-            )
-        )
+        predictions, truth = opened_sides(sides, roles, by, connection, progress=progress, max_rows=reading.max_rows)
         table, named = joined(predictions, truth, roles, by, unmatched=unmatched)
         settled.append(named)
         return table
 
-    return with_engine(files, limits, opened), settled[0]
+    files = [file for side in sides for file in side.files]
+    databases = [path for side in sides if not side.files for path in side.paths]
+    return with_engine(files, limits, opened, databases=databases), settled[0]
 
 
 def joined(
@@ -81,11 +66,11 @@ def joined(
 ) -> tuple[OpenedFile, Roles]:
     """Two tables of one engine as one: every id once on either side, and rows without a partner told or counted."""
     sides = (predictions, truth)
-    where = f"{visible(predictions.path)} and {visible(truth.path)}"
+    where = f"{predictions.shown} and {truth.shown}"
     kinds = [_kinds(side, by) for side in sides]
     for column, one, two in zip(by, *kinds, strict=True):
         if one != two:
-            raise ids_differ(column, (one, two), [visible(side.path) for side in sides])
+            raise ids_differ(column, (one, two), [side.shown for side in sides])
     homes, named = _homes(predictions, truth, roles, by)
     casts = _casts(sides, by, kinds[0])
     join = _met(predictions, truth, by, casts, unmatched=unmatched)
@@ -166,7 +151,7 @@ def _absent(by: Sequence[str]) -> str:
 def _kinds(opened: OpenedFile, by: Sequence[str]) -> list[str]:
     for column in by:
         check_scalar(opened, column)
-    return [kind_of_id(opened.columns[column], column, visible(opened.path)) for column in by]
+    return [kind_of_id(opened.columns[column], column, opened.shown) for column in by]
 
 
 def _met(
@@ -197,22 +182,21 @@ def _met(
     numbers = [int(number) for number in found]
     for side, (rows, lacking, doubled, in_rows) in ((predictions, numbers[:4]), (truth, numbers[4:8])):
         _refuse(side, by, casts, lacking=lacking, doubled=doubled, rows=in_rows)
-        for part in [side] if side.rows is not None else []:
-            part.confirm(rows)
+        side.confirm(rows)
     join = Join(by=tuple(by), predictions=numbers[0], truth=numbers[4], matched=numbers[8])
     if join.unmatched and (unmatched == "error" or not join.matched):
         lone = [
             _lone(predictions, truth, by, casts, rows=join.predictions - join.matched, lacks="truth"),
             _lone(truth, predictions, by, casts, rows=join.truth - join.matched, lacks="prediction"),
         ]
-        raise unmatched_rows(lone, join.matched, f"{visible(predictions.path)} and {visible(truth.path)}")
+        raise unmatched_rows(lone, join.matched, f"{predictions.shown} and {truth.shown}")
     return join
 
 
 def _refuse(
     opened: OpenedFile, by: Sequence[str], casts: Sequence[str | None], *, lacking: int, doubled: int, rows: int
 ) -> None:
-    where = f"{visible(opened.path)}, {'column' if len(by) == 1 else 'columns'} {listed(by)}"
+    where = f"{opened.shown}, {'column' if len(by) == 1 else 'columns'} {listed(by)}"
     if lacking:
         empty = " OR ".join(f"{quote_identifier(name)} IS NULL" for name in by)
         raise missing_ids(lacking, [row for row, _ in locate(opened, empty, by)], where)
@@ -242,7 +226,7 @@ def _lone(
         if rows
         else []
     )
-    return Lone(side=visible(side.path), lacks=lacks, rows=rows, first={one: _rows_of(side, by, one) for one in first})
+    return Lone(side=side.shown, lacks=lacks, rows=rows, first={one: _rows_of(side, by, one) for one in first})
 
 
 def _homes(
@@ -251,7 +235,7 @@ def _homes(
     """Which side each column comes from, and the roles by names that are unique in the joined table."""
     sides = (predictions, truth)
     columns = SideBySide(
-        names=[list(side.columns) for side in sides], where=[visible(side.path) for side in sides], by=tuple(by)
+        names=[list(side.columns) for side in sides], where=[side.shown for side in sides], by=tuple(by)
     )
     named = roles.over(columns.take)
     for side, column in columns.chosen.values():
@@ -273,7 +257,7 @@ def _partner(other: OpenedFile, by: Sequence[str]) -> str:
 def _notes(predictions: OpenedFile, truth: OpenedFile) -> tuple[str, ...]:
     """What was noted of both sides once, the rest with its side."""
     both = [note for note in predictions.notes if note in truth.notes]
-    lone: Mapping[str, OpenedFile] = {PREDICTIONS: predictions, TRUTH: truth}
+    lone: Mapping[str, OpenedFile] = {"predictions": predictions, "truth": truth}
     return (
         *both,
         *(f"{side}: {note}" for side, opened in lone.items() for note in opened.notes if note not in both),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -86,28 +85,21 @@ def _from_files(
     limits: Limits | None,
     unmatched: Unmatched,
 ) -> FrameSource:
-    from assay.rows.databases import is_database, refuse_selection
     from assay.rows.frames import of_opened
     from assay.rows.joining import open_joined
     from assay.rows.limits import Limits
     from assay.rows.reading import Reading
+    from assay.rows.sparksession import is_cluster
 
-    if engine not in (None, "duckdb"):
+    if engine is not None and is_cluster(engine):
+        return _from_cluster(data, truth_data, roles, by, reading, engine=engine, limits=limits, unmatched=unmatched)
+    if engine == "polars":
         raise PlanError(
             "role-clash",
-            "truth_data is a path, but a cluster is named",
+            "truth_data is a path, but Polars is named: files are joined by the embedded engine",
             where="engine",
-            fix="leave the engine out, or read both on the cluster and give the two frames",
+            fix="leave the engine out, or scan both with Polars and give the two frames",
         )
-    for one in (data, truth_data):
-        if isinstance(one, (str, os.PathLike)) and is_database(one):
-            raise PlanError(
-                "role-clash",
-                "truth and predictions are in a database, which can join them itself",
-                where="truth_data",
-                fix="give one query that joins the two: query='SELECT ... FROM ... JOIN ... USING (id)'",
-            )
-    refuse_selection(data, reading)
     opened, named = open_joined(
         data,
         truth_data,
@@ -121,6 +113,38 @@ def _from_files(
     return of_opened(opened, named)
 
 
+def _from_cluster(
+    data: Any,  # noqa: ANN401  paths, as was asked before
+    truth_data: Any,  # noqa: ANN401
+    roles: Roles,
+    by: tuple[str, ...],
+    reading: Reading | None,
+    *,
+    engine: str,
+    limits: Limits | None,
+    unmatched: Unmatched,
+) -> FrameSource:
+    from assay.rows.databases import is_database
+    from assay.rows.frames import demand_one_path
+    from assay.rows.reading import Reading
+    from assay.rows.spark import joined_on_cluster
+
+    given = [one[0] if isinstance(one, (list, tuple)) and len(one) == 1 else one for one in (data, truth_data)]
+    for one, name in zip(given, ("data", "truth_data"), strict=True):
+        if is_database(one):
+            raise PlanError(
+                "role-clash",
+                f"a cluster is named, but {name} is a database, which the cluster does not read",
+                where=name,
+                fix="leave the engine out: the rows of the table are then fetched and joined on this machine;"
+                " or export the table to Parquet where the cluster reads it",
+            )
+        demand_one_path(one, limits, where=name)
+    return joined_on_cluster(
+        given[0], given[1], roles, by, reading=reading or Reading(), engine=engine, unmatched=unmatched
+    )
+
+
 def demand_named_once(source: Source, data: object, id: object) -> None:
     """Demand that the ids of one table name every row once."""
     if data is None:
@@ -132,14 +156,15 @@ def demand_named_once(source: Source, data: object, id: object) -> None:
         demand_unique_together(columns, _length(source))
         return
     opened = source.opened if isinstance(source, FrameSource) else None
-    if isinstance(opened, OpenedFile):
+    inner = getattr(opened, "opened", opened)  # what Polars counts was opened by the embedded engine first
+    if isinstance(inner, OpenedFile):
         from assay.rows.joining import demand_ids
 
-        demand_ids(opened, by)
-    elif opened is None:
+        demand_ids(inner, by)
+    elif opened is None or hasattr(opened, "frame"):  # a frame of the user's, or what a cluster made of a path
         from assay.rows.pairing import demand_frame_ids
 
-        demand_frame_ids(data, by, "data")
+        demand_frame_ids(data if opened is None else opened.frame, by, "data" if opened is None else source.where)
     else:
         _by_cells(opened, by, source.where)
 
@@ -153,13 +178,6 @@ def _length(source: Source) -> int:
 
 def _by_cells(opened: Any, by: tuple[str, ...], where: str) -> None:  # noqa: ANN401  a table counted elsewhere
     """Where only counts come back, every id comes with its own."""
-    if not hasattr(opened, "cells"):
-        raise PlanError(
-            "role-clash",
-            "ids are not looked at on a cluster's own paths",
-            where="id",
-            fix="leave id out, or read the path on the cluster and give the frame",
-        )
     for name in by:
         require(name, list(opened.columns), where)
     cells = [(tuple(row[:-1]), int(row[-1])) for row in opened.cells(by)]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +16,7 @@ from assay.core.text import counted, listed, nearest, quoted, visible
 from assay.rows.csvshape import too_many
 from assay.rows.engine import Scan, quote_identifier, quote_literal, release, sql_label, told_as_ours, watched
 from assay.rows.jsonlines import Fault
-from assay.rows.places import Row, places
+from assay.rows.places import Row, Unplaced, places
 from assay.rows.reading import unreadable
 from assay.rows.textfiles import Progress
 
@@ -79,6 +80,15 @@ class OpenedFile:
     homes: Mapping[str, Home] = field(default_factory=dict, repr=False)
     """Where each column comes from, if truth and predictions were joined."""
     join: Join | None = None
+    called: str = ""
+    """What errors call it, where its path alone would not tell it apart: a table of a database."""
+    ordered: bool = True
+    """Whether rows have numbers that mean something to the user; those of a table on a server have not."""
+
+    @property
+    def shown(self) -> str:
+        """What errors call it."""
+        return self.called or visible(self.path)
 
     @property
     def sha256(self) -> str:
@@ -229,7 +239,8 @@ def locate(
         home = opened.homes[columns[0]]  # a predicate is about the first of the columns
         renamed = {columns[0]: home.column}
         first = locate(home.table, f"({predicate}) AND {home.matched}", columns[:1], limit, renamed)
-        return [(row if isinstance(row, Row) else Row(row, home.table.name), values) for row, values in first]
+        name = home.table.called or home.table.name
+        return [(row if isinstance(row, (Row, Unplaced)) else Row(row, name), values) for row, values in first]
     if opened.parts:
         found: list[tuple[int, dict[str, object]]] = []
         for part in opened.parts:
@@ -249,13 +260,17 @@ def locate(
     query = (
         f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
     )
-    return [(row[0], dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
+    number_of = int if opened.ordered else Unplaced
+    return [(number_of(row[0]), dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
 
 
 def numbered_rows(
     opened: OpenedFile, columns: Sequence[str], number: str
-) -> Iterator[tuple[duckdb.DuckDBPyRelation, str]]:
-    """The rows file by file with their numbers, from 1; columns have the names they have in the whole."""
+) -> Iterator[tuple[duckdb.DuckDBPyRelation, Callable[[int], int]]]:
+    """The rows file by file with their numbers, from 1, and what such a number says of where a row stands.
+
+    Columns have the names they have in the whole.
+    """
     home = opened.homes.get(columns[0]) if opened.homes else None
     table = opened if home is None else home.table
     renamed = {name: opened.homes[name].column for name in columns} if home else {}
@@ -269,7 +284,8 @@ def numbered_rows(
             )
             relation = part.connection.sql(query)
             relation = relation if home is None else relation.filter(home.matched)
-        yield relation, part.name if home or table.parts else ""
+        name = (part.called or part.name) if home or table.parts else ""
+        yield relation, partial(Row, file=name) if table.ordered else Unplaced
 
 
 def _fresh(name: str) -> Iterator[str]:
@@ -317,7 +333,7 @@ def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> 
     count = opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {wrong}")[0][0]  # noqa: S608
     if count:
         first = locate(opened, wrong, [column])
-        shown = ", ".join(f"{quoted(values[column])} {places([row])}" for row, values in first)
+        shown = ", ".join(f"{quoted(values[column])} {places([row])}".rstrip() for row, values in first)
         more = f" and {count - len(first):,} more" if count > len(first) else ""
         raise _not_numeric(opened, column, f"{shown}{more}", known, count)
 

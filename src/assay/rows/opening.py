@@ -177,6 +177,13 @@ def open_source(
         data, reading = from_connection(data, reading), None
     if not are_paths(data):
         refuse_selection(data, reading)
+    if truth_data is None and reading is not None and (reading.truth_table or reading.truth_query):
+        raise PlanError(
+            "role-clash",
+            "a table or a query for the truth is given, but not the database that holds it",
+            where="truth_data",
+            fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
+        )
     if truth_data is not None:
         from assay.rows.ids import ids_told
         from assay.rows.meeting import open_both

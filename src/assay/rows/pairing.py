@@ -39,8 +39,14 @@ _EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Decimal)
 
 
 def joined_frames(
-    data: object, truth_data: object, roles: Roles, by: Sequence[str], unmatched: Unmatched
-) -> tuple[object, Roles, Join]:
+    data: object,
+    truth_data: object,
+    roles: Roles,
+    by: Sequence[str],
+    unmatched: Unmatched,
+    *,
+    where: Sequence[str] = _SIDES,
+) -> tuple[Any, Roles, Join]:
     """Two frames of one library as one, the roles by the names of its columns, and how the rows met."""
     frames = [narwhals_of(one) for one in (data, truth_data)]
     kinds = [str(frame.implementation) for frame in frames]
@@ -51,12 +57,12 @@ def joined_frames(
             where="truth_data",
             fix="give both as frames of one library, or both as files",
         )
-    with _told_as_ours("data and truth_data"):
-        sides = [_Side(frame, by, where) for frame, where in zip(frames, _SIDES, strict=True)]
+    with _told_as_ours(" and ".join(where)):
+        sides = [_Side(frame, by, called) for frame, called in zip(frames, where, strict=True)]
         for column, one, two in zip(by, sides[0].kinds, sides[1].kinds, strict=True):
             if one != two:
-                raise ids_differ(column, (one, two), _SIDES)
-        columns = SideBySide(names=[side.names for side in sides], where=_SIDES, by=tuple(by))
+                raise ids_differ(column, (one, two), where)
+        columns = SideBySide(names=[side.names for side in sides], where=where, by=tuple(by))
         named = roles.over(columns.take)
         for home, column in columns.chosen.values():
             sides[home].demand_one(column)
@@ -164,7 +170,7 @@ def _met(sides: Sequence[_Side], by: Sequence[str], unmatched: Unmatched) -> Joi
         for side, a, b, lacks in ((ours, ids[0], ids[1], "truth"), (theirs, ids[1], ids[0], "prediction")):
             first = _rows(a.join(b, on=side.keys, how="anti").sort(*side.keys).head(SHOWN))
             lone.append(Lone(side=side.where, lacks=lacks, rows=side.rows - matched, first=side.located(first)))
-        raise unmatched_rows(lone, matched, "data and truth_data")
+        raise unmatched_rows(lone, matched, f"{ours.where} and {theirs.where}")
     return join
 
 

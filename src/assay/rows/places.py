@@ -33,12 +33,23 @@ class Index(int):
     """The place of a value in memory, from 0."""
 
 
+class Unplaced(int):
+    """A row of a table on a server, where rows have no order and no number."""
+
+
 def places(rows: Sequence[int]) -> str:
     """Some rows in words.
 
-    >>> places([2]), places([2, 5]), places([Row(2, "a.csv"), Row(7, "b.csv")]), places([Index(0)])
-    ('in row 2', 'in rows 2, 5', 'in row 2 of a.csv, row 7 of b.csv', 'at index 0')
+    >>> (
+    ...     places([2]),
+    ...     places([2, 5]),
+    ...     places([Row(2, "a.csv"), Row(7, "b.csv")]),
+    ...     places([Index(0)]),
+    ...     places([Unplaced()]),
+    ... )
+    ('in row 2', 'in rows 2, 5', 'in row 2 of a.csv, row 7 of b.csv', 'at index 0', '')
     """
+    rows = [row for row in rows if not isinstance(row, Unplaced)]
     if not rows:
         return ""
     if all(isinstance(row, Index) for row in rows):

@@ -28,6 +28,8 @@ KNOCK = 10
 
 _WHOLE = {"int2", "int4", "int8"}
 _NUMBERS = _WHOLE | {"numeric", "float4", "float8"}
+_NAMES = {"uuid"}
+"""Types whose values have one text each, by which they are compared."""
 _NESTED = {"json", "jsonb", "hstore", "xml"}
 _TABLES = (
     "SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
@@ -52,6 +54,7 @@ class PostgresTable:
     max_rows: int | None = None
     format: str = "postgresql"
     decimal: str = "."
+    ordered: bool = False
     sha256: str = ""
     """Left empty: the rows are on the server, and only counts come back."""
 
@@ -80,7 +83,7 @@ class PostgresTable:
                 known="smallint, integer, bigint, numeric, real, double precision",
                 fix="cast it in a query",
             )
-        if number or kind in _NUMBERS or category in "BSE":
+        if number or kind in _NUMBERS or category in "BSE" or kind in _NAMES:
             return
         nested = category in "ACR" or kind in _NESTED
         raise RowsError(
@@ -101,7 +104,8 @@ class PostgresTable:
     def _value(self, column: str) -> str:
         """Text is compared byte by byte: a collation of the column may hold labels for equal that are not."""
         name = quote_identifier(column)
-        return f'({name})::text COLLATE "C"' if self.types[column][1] in "SE" else name
+        kind, category = self.types[column]
+        return f'({name})::text COLLATE "C"' if category in "SE" or kind in _NAMES else name
 
     def kinds(self, columns: Sequence[str]) -> dict[str, str]:
         """The types of columns, in words of the embedded engine; exact decimals stay text."""

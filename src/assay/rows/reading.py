@@ -88,6 +88,9 @@ class Reading:
     """Whether to take the digest; of a wide file it can take longer than counting two of its columns."""
     table: str | None = None
     query: str | None = None
+    truth_table: str | None = None
+    """The table of a database that holds the truth, where the predictions are elsewhere; or a query, as for these."""
+    truth_query: str | None = None
     show_ids: bool = False
     """Whether errors show ids as they are; else as hashes, for an id may name a person and errors end in logs."""
 

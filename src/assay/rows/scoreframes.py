@@ -17,7 +17,7 @@ from assay.rows.databases import CountedTable
 from assay.rows.frames import engine_failure
 from assay.rows.opened import numbered_rows
 from assay.rows.opening import FrameSource
-from assay.rows.places import Row, places
+from assay.rows.places import places
 from assay.rows.scores import NORMAL, WIDTHS, Faults, Kind, demand_sound
 from assay.rows.sparkerrors import told_as_ours
 
@@ -239,7 +239,8 @@ def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals ex
         rows = fetched(source, source.frame.filter(hit).select(*wanted).head(MOST))
         return "; ".join(_told(row) for row in rows)
     if isinstance(source.opened, OpenedFile):
-        return "; ".join(f"{_told(values)} {places([row])}" for row, values in _first_in_files(source, hit, wanted))
+        first = _first_in_files(source, hit, wanted)
+        return "; ".join(f"{_told(values)} {places([row])}".rstrip() for row, values in first)
     kept = source.rows or ROW
     numbered = source.frame if source.rows else source.frame.with_row_index(ROW)
     found = numbered.filter(hit).sort(kept).select(nw.col(kept), *wanted).head(MOST)
@@ -257,10 +258,10 @@ def _first_in_files(
     opened = cast("OpenedFile", source.opened)
     columns = [source.names[name] for name in source.score]
     found: list[tuple[int, tuple[object, ...]]] = []
-    for relation, file in numbered_rows(opened, columns, ROW):
+    for relation, placed in numbered_rows(opened, columns, ROW):
         frame = _with_numbers(opened, relation, columns, source.score)
         few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(found))
-        found += [(Row(int(cast("int", row[0])), file), row[1:]) for row in fetched(source, few)]
+        found += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]
         if len(found) >= MOST:
             break
     return found

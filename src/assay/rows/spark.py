@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import RowsError
+from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
+from assay.rows.ids import Unmatched, id_columns
 from assay.rows.opening import FrameSource, Roles, require
 from assay.rows.sparkerrors import told_as_ours
 from assay.rows.sparkfiles import SparkFile, read
@@ -91,7 +93,8 @@ def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, e
     """A path, read and counted by the cluster at an address; closing the source ends the session."""
     session = open_session(engine)
     try:
-        opened = read(session.spark, path, [str(name) for name in roles.named().values()], reading)
+        ids = () if roles.id is None else id_columns(roles.id)
+        opened = read(session.spark, path, [*map(str, roles.named().values()), *ids], reading)
         with told_as_ours(visible(opened.path)):
             opened = replace(opened, notes=(f"counted by {session.engine}", *opened.notes), end=session.end)
         return from_spark(opened.frame, roles, opened)
@@ -100,4 +103,60 @@ def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, e
         raise
 
 
-__all__ = ["SparkFile", "from_cluster", "from_spark"]
+def joined_on_cluster(
+    data: str | os.PathLike[str],
+    truth_data: str | os.PathLike[str],
+    roles: Roles,
+    by: Sequence[str],
+    *,
+    reading: Reading,
+    engine: str,
+    unmatched: Unmatched,
+) -> FrameSource:
+    """Predictions at one path and truth at another, read, joined by id and counted by the cluster at an address."""
+    from assay.rows.pairing import joined_frames
+
+    if reading.sha256 is not None:
+        raise PlanError(
+            "role-clash",
+            "files are pinned by digests, but a cluster reads and joins them",
+            where="sha256",
+            fix="leave sha256 out, or leave the engine out: then both are read and hashed on this machine",
+        )
+    session = open_session(engine)
+    try:
+        sides = [
+            read(session.spark, path, [*by, *own], reading, perhaps=_of_either(roles))
+            for path, own in ((data, _of_predictions(roles)), (truth_data, [str(roles.truth)]))
+        ]
+        shown = [visible(side.path) for side in sides]
+        frame, named, join = joined_frames(sides[0].frame, sides[1].frame, roles, by, unmatched, where=shown)
+        for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
+            side.confirm(rows)
+        notes = tuple(dict.fromkeys(note for side in sides for note in side.notes))
+        opened = SparkFile(
+            frame=frame,
+            path=" and ".join(shown),
+            format=" and ".join(sorted({side.format for side in sides})),
+            notes=(f"counted by {session.engine}", *notes),
+            rows=join.matched,
+            decimal=reading.decimal,
+            end=session.end,
+        )
+        return replace(from_spark(frame, named, opened), join=join)
+    except BaseException:
+        session.end()
+        raise
+
+
+def _of_predictions(roles: Roles) -> list[str]:
+    scores = () if roles.score is None else roles.score.columns
+    return [str(name) for name in (*(() if roles.predicted is None else (roles.predicted,)), *scores)]
+
+
+def _of_either(roles: Roles) -> list[str]:
+    """Columns that either side may have."""
+    return [str(name) for name in (*roles.group.values(), *(() if roles.weight is None else (roles.weight,)))]
+
+
+__all__ = ["SparkFile", "from_cluster", "from_spark", "joined_on_cluster"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,15 @@ class SparkFile:
             )
 
 
-def read(spark: Any, path: str | os.PathLike[str], columns: list[str], reading: Reading) -> SparkFile:  # noqa: ANN401
-    """A path on the way to being counted; `columns` are those that will be asked for."""
+def read(
+    spark: Any,  # noqa: ANN401
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    reading: Reading,
+    *,
+    perhaps: Sequence[str] = (),
+) -> SparkFile:
+    """A path on the way to being counted; `columns` are those that will be asked for, `perhaps` if they are there."""
     known_as = os.fsdecode(path)
     form = named_format(known_as.rstrip("/"))
     place = _place(known_as)
@@ -76,7 +83,7 @@ def read(spark: Any, path: str | os.PathLike[str], columns: list[str], reading: 
         if form.name == "csv":
             return _csv(spark, known_as, place, form, reading)
         if form.name == "jsonl":
-            return _jsonl(spark, known_as, place, columns, reading)
+            return _jsonl(spark, known_as, place, columns, reading, perhaps=perhaps)
         if form.name == "parquet":
             frame = spark.read.parquet(place)
             return SparkFile(frame=frame, path=known_as, format="parquet", max_rows=reading.max_rows)
@@ -209,12 +216,20 @@ def _refused(code: str, lines: int, what: str, where: str) -> RowsError:
     )
 
 
-def _jsonl(spark: Any, known_as: str, place: str, columns: list[str], reading: Reading) -> SparkFile:  # noqa: ANN401
+def _jsonl(
+    spark: Any,  # noqa: ANN401
+    known_as: str,
+    place: str,
+    columns: Sequence[str],
+    reading: Reading,
+    *,
+    perhaps: Sequence[str],
+) -> SparkFile:
     """One object a line; the kinds of values in each column are looked at before a type is chosen for it."""
     where = visible(known_as)
     lines = spark.read.option("lineSep", "\n").text(place)
     parsed = lines.selectExpr("value", "try_parse_json(value) AS object")
-    kinds = {name: f"k{place}" for place, name in enumerate(dict.fromkeys(columns))}
+    kinds = {name: f"k{place}" for place, name in enumerate(dict.fromkeys([*columns, *perhaps]))}
     each = parsed.selectExpr(
         r"value IN ('', '\r') AS blank",
         "is_valid_utf8(value) AS encoded",
@@ -230,7 +245,12 @@ def _jsonl(spark: Any, known_as: str, place: str, columns: list[str], reading: R
         raise _refused("encoding", odd, "bytes that are not UTF-8", where)
     if unfit := sum(row["count"] for row in found if not row["fit"]):
         raise _refused("file-unreadable", unfit, "no JSON object", where)
-    types = {name: _type(name, {row[kind] for row in found}, lines, where) for name, kind in kinds.items()}
+    absent = {name for name, kind in kinds.items() if {row[kind] for row in found} == {None}} - set(columns)
+    types = {
+        name: _type(name, {row[kind] for row in found}, lines, where)
+        for name, kind in kinds.items()
+        if name not in absent
+    }
     typed = (f"variant_get(object, {_key(name)}, '{kind}') AS {_name(name)}" for name, kind in types.items())
     return SparkFile(
         frame=parsed.selectExpr(*typed),

@@ -49,6 +49,7 @@ class SqliteTable:
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
     format: str = "sqlite"
     decimal: str = "."
+    ordered: bool = True
     numeric: set[str] = field(default_factory=set)
 
     @property

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import assay
@@ -54,3 +55,41 @@ def test_ids_are_refused_on_a_cluster_as_elsewhere(given):
     assert error.found == 'data without truth: "c3"'
     one = given([*PREDICTIONS, PREDICTIONS[0]]) | {"truth_data": None}
     assert refusal(one).code == "duplicate-id"
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory):
+    """Predictions as Parquet, and the same truth in every format a cluster reads; some rows lack a partner."""
+    folder = tmp_path_factory.mktemp("sides [1]")
+    ours = pl.DataFrame([*PREDICTIONS, ("c8", "a", "x")], schema=["case", "the.label", "reader"], orient="row")
+    theirs = pl.DataFrame([*TRUTH, ("c9", "a", "n")], schema=["case", "the.label", "site"], orient="row")
+    ours.write_parquet(folder / "p.parquet")
+    theirs.write_parquet(folder / "t.parquet")
+    theirs.write_csv(folder / "t.csv")
+    theirs.write_ndjson(folder / "t.jsonl")
+    theirs.vstack(theirs[:1]).write_csv(folder / "twice.csv")
+    return folder
+
+
+@pytest.mark.parametrize("truth", ["t.parquet", "t.csv", "t.jsonl"])
+def test_paths_are_joined_on_the_cluster_as_by_the_embedded_engine(cluster, sides, truth):
+    both = {"data": sides / "p.parquet", "truth_data": sides / truth, "id": "case"}
+    labels = {"truth": "the.label", "predicted": "the.label", "positive": "b", "group": ["site", "reader"]}
+    expected = assay.assess(**both, **labels, unmatched="count", draws=100)
+    found = assay.assess(**both, **labels, unmatched="count", draws=100, engine=cluster.connect)
+    assert found.confusion == expected.confusion
+    assert found.grouped == expected.grouped
+    assert found.census == expected.census
+    assert found.record["plan"]["data"]["join"] == expected.record["plan"]["data"]["join"]
+
+
+def test_paths_on_a_cluster_are_refused_as_elsewhere(cluster, sides):
+    both = {"data": sides / "p.parquet", "truth_data": sides / "t.csv", "id": "case", "engine": cluster.connect}
+    both |= {"truth": "the.label", "predicted": "the.label", "positive": "b"}
+    error = refusal(both)
+    assert error.code == "rows-unmatched"
+    assert error.found == f'{sides / "p.parquet"} without truth: "c8"; {sides / "t.csv"} without prediction: "c9"'
+    assert refusal(both | {"truth_data": sides / "twice.csv"}).code == "duplicate-id"
+    alone = {"data": sides / "twice.csv", "engine": cluster.connect, "truth": "site", "predicted": "site", "id": "case"}
+    error = refusal(alone)
+    assert (error.code, error.found) == ("duplicate-id", '"c3"')

@@ -300,8 +300,9 @@ def test_what_cannot_be_joined_is_refused_before_anything_is_read(files, tmp_pat
         {"id": None},
         {"data": None},
         {"data": {"case": ["c1"], "guess": ["a"]}},
-        {"engine": "spark://localhost:1"},
-        {"truth_data": tmp_path / "x.duckdb"},
+        {"engine": "polars"},
+        {"engine": "spark://localhost:1", "data": ["a.parquet", "b.parquet"]},
+        {"engine": "spark://localhost:1", "truth_data": tmp_path / "x.duckdb"},
     ):
         with pytest.raises(assay.PlanError) as caught:
             assay.assess(**files() | changed)
