@@ -51,12 +51,12 @@ from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
 from assay.tally import scoreframes
-from assay.tally.scoring import Wanted, count_scores
+from assay.tally.scoring import EXACT, Wanted, count_scores
 
 def tally(path):
     source = open_source(path, Roles(truth="truth", predicted="predicted", score=score_columns("score")))
-    source, _ = sound(source, "any", single=True, drop=False)
-    sound(source, "probability", single=True, drop=False)
+    source, _ = sound(source, "any", single=True, drop=False, beyond=EXACT)
+    sound(source, "probability", single=True, drop=False, beyond=EXACT)
     wanted = Wanted(labels=(0, 1), scored=(1,), columns=(0,), probability=True)
     found = count_scores(source, wanted).whole.bins(1)
     source.opened.confirm(found.rows)

@@ -218,7 +218,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     """Count the labels of a source, with predictions made of its scores where they are not given."""
     single = asked.columns.single
     source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
-    source, lost = sound(source, "any", single=single, drop=asked.drop)
+    source, lost = sound(source, "any", single=single, drop=asked.drop, beyond=asked.exact)
     how = None if asked.given else "threshold" if threshold is not None else "largest"
     if how == "largest" and single:
         raise PlanError(
@@ -241,7 +241,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     asked = asked.matched(truth)
     labels = None if single else labels_by_score(asked.columns, truth, asked.declared)
     if asked.kind == "probability":  # after the classes are known: columns that are too few do not add up either
-        sound(source, asked.kind, single=single, drop=asked.drop)
+        sound(source, asked.kind, single=single, drop=asked.drop, beyond=asked.exact)
     if how is not None:
         found = _named(found, _called(how, truth, labels, asked, source))
     tied = f"{counted(ties, 'row')} with several largest scores: the first of these classes was taken"

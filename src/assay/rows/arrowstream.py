@@ -70,12 +70,16 @@ _Stream._fields_ = [
 
 def batches(relation: Any) -> Iterator[tuple[NDArray[Any], ...]]:  # noqa: ANN401  whatever gives a stream
     """The columns of each batch; a batch lives as long as any of its arrays."""
-    capsule = relation.__arrow_c_stream__()  # when it goes, so does the stream
+    capsule = relation.__arrow_c_stream__()
     stream = _stream(capsule)
-    types = _types(stream)
-    while (batch := _Batch.next(stream)) is not None:
-        if len(batch):
-            yield tuple(batch.column(place, kind) for place, kind in enumerate(types))
+    try:
+        types = _types(stream)
+        while (batch := _Batch.next(stream)) is not None:
+            if len(batch):
+                yield tuple(batch.column(place, kind) for place, kind in enumerate(types))
+    finally:  # at once, not when the capsule goes: an error that is being told holds on to it
+        if stream.release:
+            stream.release(ctypes.addressof(stream))
 
 
 def _stream(capsule: object) -> _Stream:

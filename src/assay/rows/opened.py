@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -110,8 +110,11 @@ class OpenedFile:
         with translated(self), watched(self.connection, self.progress, self.bytes):
             return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
 
-    def batches(self, query: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
-        """The answer to a query of numbers without gaps, as numpy arrays by column, some rows at a time."""
+    def batches(self, query: duckdb.DuckDBPyRelation) -> Generator[tuple[Any, ...]]:
+        """The answer to a query of numbers without gaps, as numpy arrays by column, some rows at a time.
+
+        Whoever leaves it before the end must close it, for nothing else can be asked meanwhile.
+        """
         from assay.rows.arrowstream import batches
 
         with translated(self):

@@ -115,6 +115,8 @@ class FrameSource:
     """The types the scores were stored with."""
     ends: tuple[float, float] | None = None
     """The least and the largest score of a single column that is known to hold finite numbers only."""
+    unlooked: bool = False
+    """Whether the look for unfit scores was put off: whoever counts the scores looks at each of them."""
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""

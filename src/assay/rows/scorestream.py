@@ -7,23 +7,21 @@ Handing over rows costs the engine less than a group-by of as many bins, and not
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.core.labels import Label
 from assay.rows.engine import quote_identifier, sql_label
 from assay.rows.opened import OpenedFile
 from assay.rows.opening import FrameSource
-from assay.rows.scoreframes import complete
 
 if TYPE_CHECKING:
-    import duckdb
+    import numpy as np
     from narwhals.stable.v2.dtypes import DType
     from numpy.typing import NDArray
 
-    Batch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.bool_]]
+    Batch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int8]]
 
 
 def embedded(source: FrameSource) -> OpenedFile | None:
@@ -58,16 +56,26 @@ def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str]
     )
 
 
-def batches_of(source: FrameSource, score: str, own: Label, labels: Sequence[Label]) -> Iterator[Batch] | None:
-    """Scores of all complete rows of some classes, and which of them are of one; None where it cannot be asked."""
+def batches_of(source: FrameSource, score: str, own: Label, labels: Sequence[Label]) -> Generator[Batch] | None:
+    """The scores of all rows, and for each 1 if it is of one class, 0 if of another one, -1 if of none or incomplete.
+
+    None where it cannot be asked.
+    """
     opened = embedded(source)
     if opened is None or not _comparable(source.frame.collect_schema()[source.truth], labels):
         return None
     truth = quote_identifier(source.truth)
     others = ", ".join(sql_label(label) for label in labels if label != own)
-    sides = f"CASE WHEN {truth} = {sql_label(own)} THEN 1 " + (f"WHEN {truth} IN ({others}) THEN 0 " if others else "")
-    chosen = f"CAST({sides}ELSE -1 END AS TINYINT) AS side, {quote_identifier(score)} AS score"
-    return _kept(opened, complete(source).to_native().project(chosen))
+    sides = f"WHEN {truth} = {sql_label(own)} THEN 1 " + (f"WHEN {truth} IN ({others}) THEN 0 " if others else "")
+    uncalled = f"WHEN {quote_identifier(source.predicted)} IS NULL THEN -1 " if source.predicted else ""
+    chosen = f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side, {quote_identifier(score)} AS score"
+    return _turned(opened.batches(source.frame.to_native().project(chosen)))
+
+
+def _turned(batches: Generator[tuple[Any, ...]]) -> Generator[Batch]:
+    with closing(batches):
+        for side, score in batches:
+            yield score, side
 
 
 def _comparable(kind: DType, labels: Sequence[Label]) -> bool:
@@ -80,11 +88,3 @@ def _comparable(kind: DType, labels: Sequence[Label]) -> bool:
         return all(isinstance(label, bool) for label in labels)
     number = kind.is_integer() or kind in {nw.Float64, nw.Float32}
     return number and all(type(label) is int and abs(label) < 1 << 53 for label in labels)
-
-
-def _kept(opened: OpenedFile, relation: duckdb.DuckDBPyRelation) -> Iterator[Batch]:
-    for side, score in opened.batches(relation):
-        if side.min() < 0:
-            there = side >= 0
-            side, score = side[there], score[there]  # noqa: PLW2901  the rest of the batch
-        yield score, side.view(np.bool_)

@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Rows: TypeAlias = NDArray[np.float64]
-    Truth: TypeAlias = NDArray[np.bool_]
+    Truth: TypeAlias = NDArray[np.bool_] | NDArray[np.int8]
+    """Which rows are positive: true or 1; a row of neither class is -1, its score looked at and not counted."""
 
 BLOCK: Final = 1 << 20
 """Rows of an array that a thread counts at a time."""
+_ONE: Final = np.uint32(1)  # of the very type of what it is added to, else numpy converts row by row
+_FULL: Final = (1 << 32) - 1
+"""Rows that a narrow count can hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +118,10 @@ class _Folded(_Counting):
     def __init__(self, bins: BinMap) -> None:
         super().__init__(bins, bins.cells)
         self._fold = Fold(bins)
-        self._code = np.empty(CHUNK, dtype=np.int64)
-        self._single = np.empty(CHUNK, dtype=np.bool_)
-        self._ones = np.ones(CHUNK, dtype=np.int64)
+        self._code, self._more = (np.empty(CHUNK, dtype=np.int64) for _ in range(2))
+        # Half as wide as the counts, so that more of them stay in a processor's cache.
+        self._fresh = np.zeros(len(self.counts), dtype=np.uint32)
+        self._added = 0
 
     def add(self, scores: Rows, truth: Truth) -> None:
         """Count a part."""
@@ -124,14 +129,32 @@ class _Folded(_Counting):
             self._chunk(scores[start : start + CHUNK], truth[start : start + CHUNK])
 
     def _chunk(self, scores: Rows, truth: Truth) -> None:
-        code, single = self._code[: len(scores)], self._single[: len(scores)]
-        np.copyto(code, self._fold.cells(scores))
-        np.take(self.single, code, out=single, mode="clip")
-        if single.any():
-            self._look(*((scores, code) if single.all() else (scores[single], code[single])))
-        np.copyto(code, self._fold.sided(truth))
+        code, more = self._code[: len(scores)], self._more[: len(scores)]
+        np.copyto(code, self._fold.cells(scores))  # of all rows, so that none with an unfit score is left out
+        if truth.dtype != np.bool_ and truth.min() < 0:
+            kept = np.flatnonzero(truth >= 0)
+            scores, truth, code, more = scores.take(kept), truth.take(kept), code.take(kept), more[: len(kept)]
+        # Most cells have soon seen two scores; the few rows of the others are looked at one by one.
+        if len(at := np.flatnonzero(self.single.take(code))):
+            self._look(scores.take(at), code.take(at))
+        code <<= 1
+        np.copyto(more, truth)
+        code += more
+        if self._added + len(code) > _FULL:
+            self._gather()
         # In place: an array of fresh counts for each chunk would be larger than the chunk.
-        np.add.at(self.counts, code, self._ones[: len(code)])
+        np.add.at(self._fresh, code, _ONE)
+        self._added += len(code)
+
+    def _gather(self) -> None:
+        self.counts += self._fresh
+        self._fresh.fill(0)
+        self._added = 0
+
+    def counted(self) -> Counted:
+        """What is in the bins that hold any row, bins ascending."""
+        self._gather()
+        return super().counted()
 
     def _look(self, scores: Rows, cell: NDArray[np.int64]) -> None:
         """Find the cells, of those that have seen one score at most, in which another score appears."""
@@ -157,8 +180,9 @@ class _Sorted(_Counting):
 
     def add(self, scores: Rows, truth: Truth) -> None:
         """Count a part."""
+        positive = truth.view(np.bool_)
         for which in (0, 1):
-            ordered = np.compress(truth if which else ~truth, scores).astype(np.float64, copy=False)
+            ordered = np.compress(positive if which else ~positive, scores).astype(np.float64, copy=False)
             ordered.sort()
             if len(ordered) and not (-np.inf < ordered[0] and ordered[-1] < np.inf):  # NaN stands last
                 raise unfit(self.bins, [scores])

@@ -132,14 +132,6 @@ class Fold:
         cell += more
         return cell
 
-    def sided(self, truth: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Twice the last cells, plus 1 where a row is positive."""
-        cell, more = self._cell[: len(truth)], self._more[: len(truth)]
-        cell <<= 1
-        np.copyto(more, truth)
-        cell += more
-        return cell
-
     def _distances(self, scores: Floats, size: Floats, more: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
         """Distance from 0 below 1/2 and from 1 above, which a double holds exactly; even steps in `more`."""
         np.subtract(1.0, scores, out=size)

@@ -58,11 +58,11 @@ class ScoreBins:
     @classmethod
     def of_parts(
         cls,
-        parts: Iterable[tuple[Floats, NDArray[np.bool_]]],
+        parts: Iterable[tuple[Floats, NDArray[np.int8]]],
         map: BinMap,  # noqa: A002
         threads: int | None = None,
     ) -> ScoreBins:
-        """The same of rows that come in parts: their scores, and which of them are positive."""
+        """The same of rows in parts: their scores, and 1 for a positive row, 0 for a negative one, -1 for neither."""
         return cls._counted(count_parts(parts, map, threads), map)
 
     @classmethod

@@ -8,6 +8,7 @@ engine puts every score into the very bin that `BinMap.place` names.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, cast
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from assay.core.errors import EngineError, OutOfRange
 from assay.core.labels import Label
 from assay.rows.labels import label_of
 from assay.rows.limits import MOST
 from assay.rows.opening import FrameSource
+from assay.rows.scored import look
 from assay.rows.scoreframes import Frame, arrays, complete, fetched
 from assay.rows.scorestream import batches_of, embedded
 from assay.tally.base import Count
@@ -42,6 +45,8 @@ from assay.tally.scoring import Scored, Wanted, coded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from assay.rows.scores import Kind
 
 _BIN, _ROWS = "b", "assay_rows"
 
@@ -93,19 +98,36 @@ def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
 
 def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     """Count the scores of a source into bins, in all rows and in each level of each factor."""
+    plain = [_whole(source, i, wanted) for i in range(len(wanted.columns))]
     by_factor: dict[str, dict[Label | None, Tallied]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, i, wanted) for i in range(len(wanted.columns))]
         by_factor[name] = {one: _built([column[one] for column in columns], wanted) for one in columns[0]}
-    plain = [_streamed(source, i, wanted) or _group(source, None, i, wanted)[None] for i in range(len(wanted.columns))]
     return Scored(whole=_built(plain, wanted), by_factor=by_factor)
+
+
+def _whole(source: FrameSource, column: int, wanted: Wanted) -> ScoreBins:
+    """All rows; one that should not be counted is found on the way, and then looked for again to say where it is."""
+    kind: Kind = "probability" if wanted.probability else "any"
+    try:
+        if (found := _streamed(source, column, wanted)) is not None:
+            return found
+    except (OutOfRange, EngineError):
+        look(source, kind)
+        raise
+    look(source, kind)
+    return _group(source, None, column, wanted)[None]
 
 
 def _streamed(source: FrameSource, column: int, wanted: Wanted) -> ScoreBins | None:
     """All rows counted here as the embedded engine hands them over, which is quicker; None where it cannot."""
     own, bins = wanted.scored[column], bin_map(probability=wanted.probability)
     opened, batches = embedded(source), batches_of(source, source.score[wanted.columns[column]], own, wanted.labels)
-    return None if opened is None or batches is None else ScoreBins.of_parts(batches, bins, min(opened.threads, MOST))
+    if opened is None or batches is None:
+        return None
+    threads = min(opened.threads, MOST)
+    with closing(batches):  # else the engine would still be busy with it when somebody looks for what is wrong
+        return ScoreBins.of_parts(batches, bins, threads)
 
 
 def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, ScoreBins]:

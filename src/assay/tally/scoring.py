@@ -19,6 +19,7 @@ from assay.core.labels import Label
 from assay.rows.columns import Coded
 from assay.rows.labels import label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
+from assay.rows.scored import look
 from assay.tally.binned import Tallied
 from assay.tally.counting import _numbers
 from assay.tally.grouping import weight_of
@@ -172,6 +173,7 @@ def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
         from assay.tally.scoreframes import bins_of_frame
 
         return bins_of_frame(source, wanted)
+    look(source, "probability" if wanted.probability else "any")
     by_factor: dict[str, dict[Label | None, Tallied]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]

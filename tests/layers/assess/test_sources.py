@@ -74,6 +74,21 @@ def test_several_files_patterns_and_folders_are_one_data_set(table, tmp_path):
     assert 'there is no file "parts/*.parquet"' in error.value.found
 
 
+def test_truth_in_a_table_meets_predictions_in_a_file(table, tmp_path):
+    whole = planned(tmp_path, ALONE)[""].record
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as base:
+        base.execute("CREATE TABLE other (x int)")
+        base.execute(
+            "CREATE TABLE held AS SELECT id, truth FROM read_csv(?, all_varchar=true)", [str(tmp_path / "test.csv")]
+        )
+    save(tmp_path / "a.csv", table[::-1], "id", "a")
+    text = '[data.test]\npath = "rows.duckdb"\ntable = "held"\n'
+    text += '[models.A]\npredictions = "a.csv"\njoined = true\npredicted = "a"\n'
+    record = planned(tmp_path, text)[""].record
+    assert counts(record) == counts(whole)
+    assert record["rows"] == whole["rows"]
+
+
 @pytest.mark.usefixtures("table")
 def test_a_table_of_a_database_is_a_data_set(tmp_path):
     whole = planned(tmp_path, ONE)["A"].record

@@ -65,11 +65,12 @@ def test_a_class_that_is_left_out_is_left_out_of_the_batches(tmp_path):
     assert scored(path, ("a", "b")).rows == 80
 
 
+@pytest.mark.parametrize("exact", [4_000_000, 10])  # more rows than that are looked at as they are counted
 @pytest.mark.parametrize("writer", ["duckdb", "pyarrow"])
-@pytest.mark.parametrize("fault", [float("nan"), float("inf"), -0.1, 1.5])
-def test_no_fault_is_overlooked_by_the_quick_look(writer, fault, tmp_path):
+@pytest.mark.parametrize("fault", [float("nan"), float("inf"), -0.1, 1.5, None])
+def test_no_fault_is_overlooked_by_the_quick_look(exact, writer, fault, tmp_path):
     path = tmp_path / "rows.parquet"
-    frame = pl.DataFrame({"y": [0, 1] * 50, "s": [0.25, 0.75] * 49 + [0.5, fault]})
+    frame = pl.DataFrame({"y": [0, 1] * 50, "s": [*np.linspace(0, 1, 99), fault]})
     if writer == "duckdb":
         connection = duckdb.connect()
         connection.register("made", frame.to_arrow())
@@ -77,9 +78,24 @@ def test_no_fault_is_overlooked_by_the_quick_look(writer, fault, tmp_path):
     else:
         frame.write_parquet(path, use_pyarrow=True)
     with pytest.raises(AssayError) as refused:
-        assay.assess(data=path, truth="y", score="s", scores="probability", threshold=0.5)
-    assert refused.value.code == ("score-out-of-range" if np.isfinite(fault) else "score-not-finite")
+        assay.assess(data=path, truth="y", score="s", scores="probability", threshold=0.5, exact_scores=exact)
+    finite = fault is not None and np.isfinite(fault)
+    assert refused.value.code == ("score-out-of-range" if finite else "score-not-finite")
     assert "row 100" in str(refused.value)
+
+
+@pytest.mark.parametrize("gap", ["y", "p"])
+def test_an_unfit_score_is_found_in_a_row_that_is_not_counted(gap, tmp_path):
+    frame = pl.DataFrame({"y": ["a", "b"] * 50, "p": ["a", "b"] * 50, "s": [*np.linspace(0, 1, 99), 1.5]})
+    row = pl.int_range(pl.len())
+    frame.with_columns(pl.when(row < 99).then(pl.col(gap)).alias(gap)).write_parquet(tmp_path / "rows.parquet")
+    given = {"truth": "y", "predicted": "p", "score": "s", "positive": "b", "missing": "drop", "missing_score": "error"}
+    for exact in (4_000_000, 10):
+        with pytest.raises(AssayError) as refused:
+            assay.assess(data=tmp_path / "rows.parquet", scores="probability", exact_scores=exact, **given)
+        assert refused.value.code == "score-out-of-range"
+    found = assay.assess(data=tmp_path / "rows.parquet", scores="logit", exact_scores=10, **given)
+    assert found.scores.whole.rows == 99
 
 
 def test_a_batch_lives_as_long_as_its_arrays():
