@@ -56,7 +56,7 @@ def look(source: FrameSource, kind: Kind) -> None:
 
 
 def _many(source: FrameSource, rows: int) -> bool:
-    """Whether the embedded engine holds more rows than these, so that a pass of its own for the look would cost time."""
+    """Whether the embedded engine holds more rows than these, so that the look is worth no pass of its own."""
     from assay.rows.scorestream import embedded
 
     opened = embedded(source)
