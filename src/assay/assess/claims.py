@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.against import Paired, Subject, Unpaired
 from assay.assess.criteria import Criterion, Verdict, criterion, limit_shown, spoken_of
@@ -23,11 +23,14 @@ from assay.inference.estimates import Interval, real_to_json
 from assay.inference.power import times_the_rows
 from assay.inference.unpaired import Gap
 from assay.tally.base import count_to_json
+from assay.tally.ranked import Ranked
+from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.plan.claim import Claim as Section
     from assay.tally.paired import PairedLabels
+    from assay.tally.pairedrows import PairedRows
     from assay.tally.pairedscores import PairedScores
 
 COUNTERPARTS: Final = {
@@ -197,11 +200,15 @@ class Contenders:
     models: Mapping[str, Assessment]
     paired: PairedLabels | None = None
     scores: PairedScores | None = None
+    rows: PairedRows | None = None
+    """Rows of subjects, or with weights: the same rows, but not one by one."""
 
     def gap(self, claim: Claim, subject: Subject, at: Assessment) -> tuple[Gap, str]:
         """How far a model lies above its reference, and whether the same rows were compared."""
         model, other, level = claim.model, str(claim.reference), at.settings.wanted.level
         whole = subject.factor is None
+        if whole and self.rows is not None and (found := self._by_units(claim, subject, at)) is not None:
+            return found, "paired"
         known = self.paired is not None and {model, other} <= set(self.paired.models)
         if known and whole and not subject.measure.from_scores:
             tally = self.paired.only(model, other)  # type: ignore[union-attr]
@@ -215,6 +222,22 @@ class Contenders:
             if isinstance(effect.value, (int, float)) and effect.interval is not None:
                 return Gap(value=float(effect.value), interval=effect.interval), "paired"
         return Unpaired(reference=self.models[other]).gap(subject, at), "unpaired"
+
+    def _by_units(self, claim: Claim, subject: Subject, at: Assessment) -> Gap | None:
+        """The difference with subjects, or weighted rows, as the units drawn; None where it has no interval."""
+        from assay.inference.swapping import subject_permutation, weighted_permutation
+
+        tally = cast("PairedRows", self.rows).only(claim.model, str(claim.reference))
+        takes, wanted = subject.measure.takes, at.settings.wanted
+        if tally.scores is None if takes is Ranked else tally.calls is None or takes not in (Binary, Multiclass):
+            return None
+        test = weighted_permutation if tally.subject is None else subject_permutation
+        label = at.positive if subject.label is None else subject.label
+        ways = {"level": wanted.level, "draws": wanted.draws, "seed": wanted.seed}
+        effect = test(tally, measure=subject.measure, positive=label, **ways).effect
+        if not isinstance(effect.value, (int, float)) or effect.interval is None:
+            return None
+        return Gap(value=float(effect.value), interval=effect.interval)
 
 
 def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") -> tuple[Answered, ...]:

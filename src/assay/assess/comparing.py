@@ -82,6 +82,7 @@ def compare(
     seed: int = SEED,
     draws: int = DRAWS,
     reading: Reading | None = None,
+    engine: str | None = None,
     spelled: bool = False,
 ) -> Comparison:
     """Two models or more on the same test data: the admissible test, its effect with an interval, corrected p values.
@@ -89,6 +90,7 @@ def compare(
     Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. Tables of their own, compare(a, b)
     or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
     measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
+    Paths are read by the embedded engine, or by the one that `engine` names, as in `assess`.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
@@ -132,7 +134,7 @@ def compare(
         raise PlanError("role-missing", "no truth is given", where="truth", fix="give truth=...")
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
-        pairing=pairing, reading=reading,
+        pairing=pairing, reading=reading, engine=engine,
     )  # fmt: skip
     data = named(tables, data)
     if isinstance(id, Mapping):
@@ -199,7 +201,7 @@ def _compared(
         census=Census(read=rows, scored=rows),
         **held,
         notes=settled.notes,
-        data={"from": paired.where, "pairing": paired.how, "files": dict(paired.files or {})},
+        data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {})},
         proof=paired.proof,
     )
 

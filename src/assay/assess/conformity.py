@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from assay.assess.clauses import SUPPLEMENT, Row, profile
+from assay.assess.clauses import SUPPLEMENT, Row, catalogue, profile
 from assay.assess.controls import CONTROLS, Checked, Inquiry, Verdict, worst
 from assay.assess.plan.answers import answer
 from assay.assess.plan.loading import stated
@@ -79,6 +79,7 @@ class Conformity:
             "says": self.says,
             "profile": self.profile,
             "document": self.document,
+            "catalogue": catalogue(self.profile),
             "counts": counts(self.rows),
             "deviations": [one.row.id for one in deviations(self.rows)],
             "unjustified": [one.row.id for one in deviations(self.rows) if one.answer is None],
@@ -122,9 +123,18 @@ def judged(row: Row, q: Inquiry, checked: Mapping[str, Checked], record: Mapping
     if not parts:
         parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
     verdict = combined([(one.kind, one.verdict) for one in parts])
-    deciding = [one for one in parts if one.verdict == verdict] or parts
-    said = "; ".join(dict.fromkeys(one.says for one in deciding))
+    said = why([(one.verdict, one.says) for one in parts], verdict)
     return Judged(row=row, verdict=verdict, says=said, evidence=tuple(parts), answer=reply)
+
+
+def why(parts: Sequence[tuple[str, str]], verdict: str) -> str:
+    """What a row says: the sentences of the parts that decide it.
+
+    >>> why([("pass", "all is well"), ("fail", "but here"), ("fail", "but here")], "fail")
+    'but here'
+    """
+    deciding = [said for own, said in parts if own == verdict] or [said for _, said in parts]
+    return "; ".join(dict.fromkeys(deciding))
 
 
 def combined(parts: Sequence[tuple[str, Verdict]]) -> Verdict:

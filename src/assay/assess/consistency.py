@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.conformity import DEVIATING, LOOKED, combined
+from assay.assess.conformity import DEVIATING, LOOKED, combined, why
 from assay.assess.record import Record
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -52,15 +52,40 @@ def accounted(record: Record) -> Iterator[Mismatch]:
             yield Mismatch(path="samples", stored=record["samples"], recomputed=scored, why="rows scored are others")
         if "confusion" in tallies and (held := count_from_json(tallies["confusion"]["rows"])) != scored:
             yield Mismatch(path="rows.scored", stored=scored, recomputed=held, why=OTHER_ROWS)
-        for name, levels in tallies.get("groups", {}).items():
-            parts = sum(count_from_json(one["confusion"]["rows"]) for one in levels)
-            if parts != scored:
-                path = f"tallies.groups.{visible(name)}"
-                yield Mismatch(path=path, stored=parts, recomputed=scored, why="the levels do not add up to all rows")
+        yield from _levels(tallies, "tallies")
         yield from _sums(tallies, "tallies")
         yield from _paired(record, tallies, scored)
     except BROKEN as error:
         yield Mismatch(path="rows", stored=None, recomputed=None, why=f"cannot be read: {visible(error)}")
+
+
+def _levels(tally: object, path: str) -> Iterator[Mismatch]:
+    """The cells of the levels of a group add up to those of all rows: of the model, and of those it is held against."""
+    if not isinstance(tally, Mapping):
+        return
+    for name, levels in tally.get("groups", {}).items() if "confusion" in tally else ():
+        parts: dict[tuple[object, ...], Any] = {}
+        for one in levels:
+            for cell, n in _counted(one["confusion"]).items():
+                parts[cell] = parts.get(cell, 0) + n
+        whole = _counted(tally["confusion"])
+        if {cell: n for cell, n in parts.items() if n} != {cell: n for cell, n in whole.items() if n}:
+            yield Mismatch(
+                path=f"{path}.groups.{visible(name)}",
+                stored=float(sum(parts.values())),
+                recomputed=float(sum(whole.values())),
+                why="the levels do not add up to all rows, cell by cell",
+            )
+    for name, one in tally.items():
+        if name in ("reference", "contenders") or path.endswith("contenders"):
+            yield from _levels(one, f"{path}.{visible(name)}")
+
+
+def _counted(tally: Mapping[str, Any]) -> dict[tuple[object, ...], Any]:
+    """Count by true and predicted label, and the rows."""
+    labels = tally["labels"]
+    cells = {(labels[t], labels[p]): count_from_json(n) for t, p, n in tally["cells"]}
+    return {**cells, ("rows",): count_from_json(tally["rows"])}
 
 
 def _paired(record: Record, tallies: Mapping[str, Any], scored: object) -> Iterator[Mismatch]:
@@ -114,6 +139,10 @@ def judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
         if verdict != row["verdict"]:
             path = f"conformity.rows[{i}].verdict"
             yield Mismatch(path=path, stored=row["verdict"], recomputed=verdict, why="the verdict of its evidence")
+        said = why([(one["verdict"], one["says"]) for one in row["evidence"]], row["verdict"])
+        if said != row["says"]:
+            path = f"conformity.rows[{i}].says"
+            yield Mismatch(path=path, stored=row["says"], recomputed=said, why="the sentences of its evidence")
     shall = [row for row in rows if row["strength"] == "shall"]
     verdicts = {row["verdict"] if not row["answer"] else row["verdict"].replace("suspect", "declared") for row in shall}
     overall = (

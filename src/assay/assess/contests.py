@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.bychannel import ByChannel, by_channel
 from assay.assess.comparing import compare
 from assay.assess.plan.loading import stated
 from assay.core.errors import PlanError, RowsError
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fdr_by"}
 """What a plan calls a correction, where the table of corrections calls it otherwise."""
+
+
+PAIR: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,8 @@ class Contest:
     comparison: Comparison | None
     why_not: str = ""
     named: tuple[Named, ...] = ()
-    channels: Mapping[str, Comparison] | None = None
+    channels: Mapping[str, ByChannel] = field(default_factory=dict)
+    """By channel column, where the rows of its levels could be compared."""
 
     @property
     def findings(self) -> tuple[dict[str, Any], ...]:
@@ -55,7 +60,7 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
     tests = loaded.plan.tests
     try:
         found = compare(**given)
-        by_channel = {one: compare(**given, channel=one) for one in channels if given.get("predicted") is not None}
+        apart = {one: by_channel(found, given, one) for one in channels} if len(models) == PAIR else {}
     except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
         return Contest(models=models, comparison=None, why_not=error.what)
     named = tuple(_named(name, found, given, tests.justification) for name in tests.chosen or ())
@@ -78,7 +83,7 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
         )
     if by_hand:
         found = compare(**given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
-    return Contest(models=models, comparison=found, named=named, channels=by_channel)
+    return Contest(models=models, comparison=found, named=named, channels=apart)
 
 
 def _by_hand(one: Named, found: Comparison, *, override: bool) -> bool:

@@ -10,6 +10,7 @@ import hashlib
 import locale
 import os
 import platform
+import re
 import sys
 import time
 from importlib.metadata import distributions
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 from assay.tally.base import digest
 
+HEADER: Final = re.compile(r"^(Name|Version): *(.*?) *$", re.MULTILINE)
 SETTINGS: Final = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -32,6 +34,7 @@ SETTINGS: Final = (
 def fingerprint(salt: str) -> dict[str, Any]:
     """Every field that is compared between two moments of one assessment."""
     packages = _packages()
+    versions = {name: version for name, (version, _) in packages.items()}
     return {
         "system": platform.system(),
         "release": platform.release(),
@@ -44,12 +47,17 @@ def fingerprint(salt: str) -> dict[str, Any]:
         "processors": os.cpu_count(),
         "memory": _memory(),
         "accelerators": _accelerators(),
+        "driver": (_read("/proc/driver/nvidia/version") or "").partition("\n")[0] or None,
+        "firmware": _read("/sys/class/dmi/id/bios_version"),
         "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
-        "packages": packages,
-        "packages_digest": digest(packages),
+        "packages": versions,
+        "packages_digest": digest(versions),
+        "package_hashes": {name: held for name, (_, held) in packages.items()},
         "linear_algebra": _linear_algebra(),
+        "usable_processors": _usable(),
+        "thread_pools": _thread_pools(),
         "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
         "locale": locale.setlocale(locale.LC_ALL, None),
         "time_zone": list(time.tzname),
@@ -57,8 +65,16 @@ def fingerprint(salt: str) -> dict[str, Any]:
     }
 
 
-def _packages() -> dict[str, str]:
-    found = {str(one.metadata["Name"]): str(one.version) for one in distributions() if one.metadata["Name"]}
+def _packages() -> dict[str, tuple[str, str | None]]:
+    """Name -> version, and the digest of the list of its files with their hashes, as the installer wrote it."""
+    found = {}
+    for one in distributions():
+        # Parsed as mail, as importlib does it, a hundred of these headers take half a second.
+        told = dict(HEADER.findall((one.read_text("METADATA") or one.read_text("PKG-INFO") or "").partition("\n\n")[0]))
+        if "Name" in told:
+            files = one.read_text("RECORD")
+            held = None if files is None else hashlib.sha256(files.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            found[told["Name"]] = (told.get("Version", ""), held)
     return dict(sorted(found.items()))
 
 
@@ -106,6 +122,31 @@ def _accelerators() -> list[str]:
     return found + [one.name for one in sorted(Path("/dev/accel").glob("*"))]
 
 
+def _usable() -> int | None:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+
+def _thread_pools() -> dict[str, int] | None:
+    """Threads of each numeric library that is loaded by now, where the package that can tell is there."""
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return None
+    return {f"{one['internal_api']} {one.get('version') or ''}".strip(): one["num_threads"]
+            for one in threadpool_info()}  # fmt: skip
+
+
+def differ(name: str, one: Any, other: Any) -> bool:  # noqa: ANN401  fields of any kind
+    """Whether a field changed; a library that was loaded in between is no change, but another number of threads is.
+
+    >>> differ("thread_pools", {"openblas": 2}, {"openblas": 2, "openmp": 2}), differ("python", "3.11", "3.12")
+    (False, True)
+    """
+    if name == "thread_pools" and one is not None and other is not None:
+        return any(one[library] != other[library] for library in one if library in other)
+    return bool(one != other)
+
+
 def _linear_algebra() -> Any:  # noqa: ANN401  whatever numpy says of its build
     import numpy as np
 
@@ -113,4 +154,5 @@ def _linear_algebra() -> Any:  # noqa: ANN401  whatever numpy says of its build
         built: Any = np.show_config(mode="dicts")
     except (TypeError, ValueError):
         return None
-    return {name: str(one.get("name")) for name, one in (built or {}).get("Build Dependencies", {}).items() if one}
+    held = (built or {}).get("Build Dependencies", {})
+    return {name: f"{one.get('name')} {one.get('version') or ''}".strip() for name, one in held.items() if one}

@@ -22,7 +22,7 @@ from assay.measures import parse
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns
-from assay.tally.pairing import KEY, Answers, answers, matched
+from assay.tally.pairing import KEY, SUBJECT, Answers, answers, matched
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -41,6 +41,8 @@ class Entrant:
     rows: Held
     truth: Held | None
     assessment: Assessment
+    repeated: bool = False
+    """Whether a subject has several of the rows, so that rows are not independent and subjects are compared."""
 
 
 def match(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Contest]:
@@ -59,8 +61,7 @@ def match(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Contest]
         except RowsError as error:  # what was found names rows, and ids stay out of a Record
             found[split] = Contest(models=models, comparison=None, why_not=error.what)
             continue
-        channels = () if loaded.plan.fairness.smallest_cell is not None or "data" not in given else _channels(loaded)
-        found[split] = fought(loaded, models, given, channels)
+        found[split] = fought(loaded, models, given, _channels(loaded, given))
     return found
 
 
@@ -90,12 +91,8 @@ def _why_not(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> str | None:
     plan = loaded.plan
     if stated(plan.tests.none):
         return f"stated: {plan.tests.none}"
-    if plan.reading.engine is not None:
-        return "the rows are counted by another engine, where comparing models is not built"
     if any(one.model.predicted is None and not isinstance(one.model.score, str) for one in entrants):
         return "labels that the largest score calls are not compared; give them as a column"
-    if plan.columns.weight is not None:
-        return "the rows are weighted, and a plan compares rows without weights only"
     if not _one_table(entrants) and plan.columns.id is None:
         return "the models lie in files of their own, and columns.id does not say how their rows are matched"
     return None
@@ -128,29 +125,38 @@ def _given(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     one_table = _one_table(entrants)
     two = entrants[0].assessment.task is Task.BINARY
     scored = two and all(isinstance(one.model.score, str) for one in entrants)
+    subject = plan.columns.subject if any(one.repeated for one in entrants) else None
     if one_table and all(one.model.predicted is not None for one in entrants):
+        units = {"subject": subject, "weight": plan.columns.weight}
         return {
             "data": entrants[0].rows.data,
             "truth": plan.columns.truth,
             "predicted": {one.name: one.model.predicted for one in entrants},
             "score": {one.name: one.model.score for one in entrants} if scored else None,
             "reading": entrants[0].rows.reading(loaded, pinned=False),
+            "engine": plan.reading.engine,
+            **{name: column for name, column in units.items() if column is not None},
         }
-    every = [_answers(loaded, one, keyed=not one_table) for one in entrants]
+    every = [_answers(loaded, one, subject, keyed=not one_table) for one in entrants]
     orders = matched(every)
     both = list(zip(every, orders, strict=True))
     return {
         "truth": every[0].truth,
         "predicted": {one.model: [one.calls[i] for i in order.tolist()] for one, order in both},
         "score": {one.model: one.scores[order] for one, order in both if one.scores is not None} if scored else None,
+        **({} if every[0].subject is None else {"subject": every[0].subject}),
+        **({} if every[0].weight is None else {"weight": every[0].weight}),
     }
 
 
-def _channels(loaded: LoadedPlan) -> list[str]:
-    return list(dict.fromkeys(channel_columns(loaded.plan).values()))
+def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:
+    """Channel columns whose levels are compared: of one table, row by row, and none whose small cells stay hidden."""
+    apart = "data" in given and not {"subject", "weight"} & set(given)
+    hidden = loaded.plan.fairness.smallest_cell is not None
+    return list(dict.fromkeys(channel_columns(loaded.plan).values())) if apart and not hidden else []
 
 
-def _answers(loaded: LoadedPlan, one: Entrant, *, keyed: bool) -> Answers:
+def _answers(loaded: LoadedPlan, one: Entrant, subject: str | None, *, keyed: bool) -> Answers:
     """What a model said of every row; a threshold makes labels of its scores."""
     plan, model = loaded.plan, one.model
     columns = ScoreColumns(columns=(model.score,), labels=None) if isinstance(model.score, str) else None
@@ -158,7 +164,8 @@ def _answers(loaded: LoadedPlan, one: Entrant, *, keyed: bool) -> Answers:
     roles = Roles(
         truth=plan.columns.truth,
         predicted=model.predicted if called else plan.columns.truth,
-        group={KEY: plan.columns.id} if keyed else {},
+        group=({KEY: plan.columns.id} if keyed else {}) | ({} if subject is None else {SUBJECT: subject}),
+        weight=plan.columns.weight,
         score=columns,
     )
     if one.truth is not None:
@@ -169,6 +176,7 @@ def _answers(loaded: LoadedPlan, one: Entrant, *, keyed: bool) -> Answers:
         one.rows.reading(loaded, pinned=False, truth=one.truth),
         truth_data=None if one.truth is None else one.truth.data,
         unmatched=plan.reading.unmatched,
+        engine=plan.reading.engine,
     )
     try:
         if columns is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from assay.assess.demanding import demand_two
+from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
@@ -53,6 +54,7 @@ class Given:
     weight: object = None
     pairing: str | None = None
     reading: Reading | None = None
+    engine: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,8 @@ class Paired:
     truth: list[Label | None] | None
     scores: dict[str, Any] | None
     where: str
+    named: str
+    """What a Record calls the rows."""
     proof: str | None
     how: str
     channel: bool = False
@@ -94,10 +98,10 @@ def together(data: object, given: Given) -> Paired:
     rest = {f"prediction of {name}": called[name] for name in models[1:]} if called else {}
     extra = {} if channel is None else {"channel": channel}
     roles = Roles(truth=truth, predicted=called[models[0]] if called else truth, group={**rest, **extra})
-    source = open_source(data, roles, reading)
+    source = open_source(data, roles, reading, engine=given.engine)
     try:
         cells = joint(source) if called else None
-        files = files_of(source)
+        named_as, files = origin(source)
         where = source.where
     finally:
         source.close()
@@ -109,7 +113,7 @@ def together(data: object, given: Given) -> Paired:
     if given.subject is not None or given.weight is not None:
         subject = {} if given.subject is None else {SUBJECT: given.subject}
         roles = replace(roles, group={**rest, **subject}, weight=given.weight, score=columns)
-        source = open_source(data, roles, reading)
+        source = open_source(data, roles, reading, engine=given.engine)
         try:
             source = source if columns is None else sound(source, "any", single=False, drop=False)[0]
             rows = lines(source)
@@ -117,7 +121,8 @@ def together(data: object, given: Given) -> Paired:
             source.close()
         truths, values = (rows.truth, _by_name(models, rows.scores)) if scored_by else (None, None)
     elif scored_by:
-        source = open_source(data, Roles(truth=truth, predicted=truth, score=columns), reading)
+        roles = Roles(truth=truth, predicted=truth, score=columns)
+        source = open_source(data, roles, reading, engine=given.engine)
         try:
             source, _ = sound(source, "any", single=False, drop=False)
             truths, found = scored(source)
@@ -130,6 +135,7 @@ def together(data: object, given: Given) -> Paired:
         truth=truths,
         scores=values,
         where=where,
+        named=named_as,
         proof=None,
         how="one table: every row holds the answers of all models",
         channel=channel is not None,
@@ -182,6 +188,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
     every: list[Answers] = []
     by_class = None if score is None else _by_class({name: _own(score, name) for name in models})
     files: dict[str, str] = {}
+    names: list[str] = []
     for model, table in zip(models, data.values(), strict=True):
         columns = None if score is None else ScoreColumns(columns=(_own(score, model),))
         columns = columns if by_class is None else by_class[model]
@@ -192,12 +199,14 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             weight=given.weight,
             score=columns,
         )
-        source = open_source(table, roles, reading)
+        source = open_source(table, roles, reading, engine=given.engine)
         try:
             if columns is not None:
                 source, _ = sound(source, "any", single=by_class is None, drop=False)
             every.append(answers(source, model, keyed=keyed, called=predicted is not None))
-            files |= files_of(source)
+            name, own = origin(source)
+            names.append(name)
+            files |= own
         finally:
             source.close()
     if not every[0].keys:
@@ -223,6 +232,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
         truth=every[0].truth,
         scores=scores_of(every, orders) if score is not None else None,
         where="; ".join(one.where for one in every),
+        named="; ".join(names),
         proof=proofs.pop(),
         how="by id" if keyed else "by position: same number of rows and the same truth in every row",
         files=files,
@@ -318,14 +328,6 @@ def channels(paired: Paired, labels: Sequence[Label]) -> dict[str, PairedLabels]
         )
         for level in order
     }
-
-
-def files_of(source: object) -> dict[str, str]:
-    """The digest of the file that was read, by its name."""
-    opened = getattr(source, "opened", None)
-    if opened is None or not getattr(opened, "sha256", None):
-        return {}
-    return {os.path.basename(str(opened.path)): str(opened.sha256)}  # noqa: PTH119  a name, not a path
 
 
 def is_table(data: Mapping[Any, Any]) -> bool:

@@ -280,6 +280,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
             rows=part.rows,
             truth=part.truth,
             assessment=one,
+            repeated=_repeated(opened, part, loaded.plan.columns.subject),
         )
         for part, one, _ in counted
     ]
@@ -366,6 +367,12 @@ def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None, 
         folds_of={name: one for name, model in plan.models.items() if (one := beside(model.folds)) is not None},
         latencies={name: one for name, model in plan.models.items() if (one := beside(model.latencies)) is not None},
     )
+
+
+def _repeated(opened: _Opened, part: Part, subject: str | None) -> bool:
+    """Whether a subject has several rows, among the predictions or where the truth lies."""
+    held = opened.splits.get(part.split) if part.truth is not None else opened.predictions.get(part.model)
+    return subject is not None and held is not None and held.has(subject) and held.distinct(subject) < held.rows()
 
 
 def _digest_of(opened: _Opened, part: Part, found: Assessment) -> str:

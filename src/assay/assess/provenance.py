@@ -11,6 +11,7 @@ from assay.rows.opening import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
     from assay.rows.files import Reading
+    from assay.tally.valued import ValueTable
 
 
 _SELECTED: Final = ("table", "query", "truth_table", "truth_query")
@@ -31,17 +32,24 @@ def file_notes(source: Source) -> tuple[str, ...]:
     return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
 
 
+def origin(source: Source | ValueTable) -> tuple[str, dict[str, str]]:
+    """What a Record calls the rows, which is a name and never a path, and the digests of their files by name."""
+    opened = getattr(source, "opened", None)
+    if opened is None:
+        return source.where, {}
+    alone = opened.path if "://" in opened.path else Path(opened.path).name
+    files = dict(getattr(opened, "files", {alone: opened.sha256} if opened.sha256 else {}))
+    return counted(len(files), "file") if len(files) > 1 else alone, files
+
+
 def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:
     """Where the rows come from, as the plan of a Record says it."""
     told: dict[str, Any] = {
         "from": source.where,
         "columns": {role: c for role, c in (roles.named() | _id_named(roles)).items() if isinstance(c, str)},
     }
+    name, files = origin(source)
     if isinstance(source, FrameSource) and source.opened is not None:
-        path = source.opened.path
-        alone = path if "://" in path else Path(path).name
-        files = getattr(source.opened, "files", {alone: source.opened.sha256} if source.opened.sha256 else {})
-        name = counted(len(files), "file") if len(files) > 1 else alone
         told |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
         told |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
     if source.join is not None:

@@ -65,11 +65,21 @@ def of_labels(
     found += _margins(asking, t.outcomes(*t.models) if pair else None, facts)
     found += by_pairs(asking, t, facts, measures, positive=positive)
     if pair and channels:
-        by = {name: one.outcomes(*t.models) for name, one in channels.items()}
-        choice = asking.choice(Question.CHANNELS, facts, free=True)
-        told = asking.run(_test(choice), Channels(by=by, models=(t.models[0], t.models[1])), choice)
-        found.append(Answer(question="channels", kind=Kind.LABELS, choice=choice, findings=told))
+        found.append(of_channels(channels, asked))
     return found
+
+
+def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
+    """Two models in every level of a channel, which together hold all rows."""
+    models = next(iter(channels.values())).models
+    by = {name: one.outcomes(*models) for name, one in channels.items()}
+    facts = Facts(
+        n=sum(one.n for one in by.values()), disagree=sum(one.disagree for one in by.values()), models=len(models)
+    )
+    asking = Asking(asked=asked, kind=Kind.LABELS, models=len(models))
+    choice = asking.choice(Question.CHANNELS, facts, free=True)
+    told = asking.run(_test(choice), Channels(by=by, models=(models[0], models[1])), choice)
+    return Answer(question="channels", kind=Kind.LABELS, choice=choice, findings=told)
 
 
 def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:

@@ -14,6 +14,7 @@ from assay.assess.comparison import Comparison
 from assay.assess.record import Record
 from assay.tally.base import digest
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 KEPT: Final = ("task", "samples", "rows", "labels", "positive", "models", "estimates", "answers", "ranking",
                "test_data", "notes")  # fmt: skip
 """Parts of the Record of a comparison that stand in the Record of an assessment; its findings stand among all."""
+
+
+def comparison_digest(parts: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
+    """What a comparison is known by where it is spoken of elsewhere: its parts in a Record and its findings."""
+    return digest({**{name: parts[name] for name in KEPT}, "findings": list(findings)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,15 +50,16 @@ class Standing:
         return answered(self.claims, self._contenders(own), self.correction)
 
     def _contenders(self, own: Assessment) -> Contenders:
-        paired, scores = self._paired
-        return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores)
+        paired, scores, rows = self._paired
+        return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
 
     @cached_property
-    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None]:
+    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PairedRows | None]:
         tallies = [one["tallies"] for one in self.compared]
         labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
         held = (one["scores"] for one in tallies if one.get("scores", {}).get("kind", "areas") != "areas")
-        return labels, next((PairedScores.from_json(one) for one in held), None)
+        rows = next((PairedRows.from_json(one["rows"]) for one in tallies if "rows" in one), None)
+        return labels, next((PairedScores.from_json(one) for one in held), None), rows
 
     @property
     def findings(self) -> list[Mapping[str, Any]]:

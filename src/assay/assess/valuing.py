@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_two
-from assay.assess.pairing import by_model, files_of, is_table
+from assay.assess.pairing import by_model, is_table
+from assay.assess.provenance import origin
 from assay.assess.questions import of_groups, of_values
 from assay.core.errors import PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
@@ -126,11 +127,12 @@ def _read(given: Valued) -> Read:
     if keys is not None:
         with _telling(given):
             matched([_answers(given, "the table", keys, table, ())])
+    where, files = origin(table)
     return Read(
         columns={name: table.numbers[str(column)] for name, column in by.items()},
         subject=None if given.subject is None else table.names[str(given.subject)],
-        where=table.where,
-        files=files_of(table),
+        where=where,
+        files=files,
         proof=None if keys is None else proof(keys, [None] * len(keys)),
     )
 
@@ -214,8 +216,9 @@ def _side_by_side(
     given: Valued, parts: Mapping[str, ValueTable], own: Mapping[str, list[Label] | None], value: str
 ) -> Read:
     demand_two(tuple(parts))
-    files = {name: digest for table in parts.values() for name, digest in files_of(table).items()}
-    where = "; ".join(dict.fromkeys(table.where for table in parts.values()))
+    origins = [origin(table) for table in parts.values()]
+    files = {name: digest for _, own_files in origins for name, digest in own_files.items()}
+    where = "; ".join(dict.fromkeys(name for name, _ in origins))
     if given.independent:
         if given.id is not None or given.subject is not None:
             raise PlanError(

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged, supported
 from assay.assess.environment import environment
+from assay.assess.proofs import embedded, referred
 from assay.assess.record import EVIDENCE, Record, content_digest
+from assay.assess.rejudging import rejudged
 from assay.assess.standing import only_areas
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -50,6 +52,9 @@ WORDS: Final = (
 """Sentences, which a later version may put otherwise; the digest of the whole answers for them then."""
 CLOSE: Final = 1e-9
 """Relative difference allowed where other versions of the numeric packages compute again."""
+
+
+OTHER_ROWS: Final = "conformity: judged by another catalogue of rows, so verdicts are held against their evidence only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,23 +115,28 @@ def verify(record: Record) -> Verification:
         checker = _Comparing(exact=exact)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
-    for path, inner in _compared(record):
+    for path, inner in embedded(record):
         within = verify(inner)
         checked["controls"] = checked.get("controls", 0) + sum(within.checked.values())
         found += [replace(one, path=f"{path}.{one.path}") for one in within.mismatches]
+    rows = list(_judged_again(record))
+    if not rows and isinstance(record.get("conformity"), Mapping) and record["conformity"].get("rows"):
+        unchecked.append(OTHER_ROWS)
+    for path, stored, recomputed in chain(referred(record), rows):
+        checker = _Comparing(exact=exact)
+        found += checker.compared(stored, recomputed, path)
+        part = path.partition("[")[0]
+        checked[part] = checked.get(part, 0) + checker.values
     sealed = isinstance(record.get("digests"), dict) and "record" in record["digests"]
     return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked), sealed=sealed)
 
 
-def _compared(record: Record) -> Iterator[tuple[str, Record]]:
-    """Comparisons that stand as evidence in a control: Records of their own, with their tallies."""
-    controls = record.get("controls")
-    for i, one in enumerate(controls if isinstance(controls, list) else ()):
-        facts = one.get("facts") if isinstance(one, Mapping) else None
-        for split, told in facts.items() if isinstance(facts, Mapping) else ():
-            inner = told.get("comparison") if isinstance(told, Mapping) else None
-            if isinstance(inner, Mapping) and inner.get("kind") == "comparison":
-                yield f"controls[{i}].facts.{visible(split)}.comparison", Record(dict(inner))
+def _judged_again(record: Record) -> Iterator[tuple[str, object, object]]:
+    try:
+        if record.get("conformity", {}).get("rows") and (both := rejudged(record)) is not None:
+            yield "conformity", *both
+    except BROKEN as error:
+        yield "conformity", "as stored", f"cannot be judged again: {visible(error)}"
 
 
 def first_mismatch(record: Record) -> Mismatch | None:

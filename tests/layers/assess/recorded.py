@@ -6,19 +6,57 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
 
+from assay.assess import planned
 from assay.assess.comparing import compare
+from assay.assess.conducting import conduct
 from assay.assess.merging import merge
+from assay.assess.plan.loading import load_plan
 from assay.assess.record import Record
 from assay.assess.run import assess
+from assay.assess.signing import new_key, sign
+from tests.layers.assess.examples import maker
 
 KEPT = Path(__file__).parent / "records"
 MEASURES = ["accuracy", "recall", "f1", "matthews_corrcoef", "true_positives"]
 OF_MANY = ["accuracy", "recall", "f1_macro", "matthews_corrcoef"]
+
+
+MACHINE = {"system": "Linux", "release": "6.1", "machine": "x86_64", "processor": "a processor", "processors": 4,
+           "memory": 16 * 2**30, "accelerators": [], "python": "3.12.1", "packages": {"numpy": "2.3.0"},
+           "linear_algebra": {"blas": "openblas"}, "governor": None}  # fmt: skip
+"""What stands for the machine in the Record of a plan, which would list every package of the real one."""
+ACCEPT = """accept = ["accuracy >= 0.5", "f1_macro non-inferior margin 0.2"]
+against = "reference.json"
+primary ="""
+
+
+@cache
+def planned_record() -> Record:
+    """A model of a plan: claims, a comparison, a ledger, decisions against a reference, controls, conformity."""
+    make = maker()
+    make.SIZES = {"train": 60, "validation": 40, "test": 60}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plan = make.make(folder, faulty=True)
+        rows = {"data": folder / "test.csv", "truth": "truth", "predicted": "model_b"}
+        assess(**rows, measures=["accuracy", "f1_macro"], draws=100).save(folder / "reference.json")
+        text = plan.read_text(encoding="utf-8").replace("primary =", ACCEPT)
+        text = re.sub(r"measures = \[.*?\]", 'measures = ["accuracy", "f1_macro"]', text, count=1)
+        text = re.sub(r"(balanced_accuracy|precision_macro|recall_macro) = .*\n", "", text)
+        plan.write_text(text, encoding="utf-8")
+        with mock.patch.object(planned, "fingerprint", return_value=MACHINE):
+            return planned.run_planned(load_plan(plan))[0][1].record
 
 
 def _rows(seed, rows, labels, right=0.85):
@@ -29,7 +67,7 @@ def _rows(seed, rows, labels, right=0.85):
 
 @cache
 def records() -> dict[str, Record]:
-    """Binary, multi-class, grouped, weighted, merged, scored, decided, compared; each a few hundred leaves."""
+    """Every kind of Record, each a few hundred leaves but for that of a plan."""
     rng, truth, called = _rows(1, 200, ["no", "yes"])
     binary = assess(truth=truth, predicted=called, positive="yes", measures=MEASURES, draws=100)
     _, other, also = _rows(2, 150, ["no", "yes"])
@@ -56,11 +94,41 @@ def records() -> dict[str, Record]:
         ).record,
         "compared": compare(truth=truth, predicted={"A": called, "B": np.roll(called, 1)}, positive="yes").record,
         "tally": binary.tally(site="north", smallest_cell=1),
+        **_comparisons(rng, truth, called, score),
+        "planned": planned_record(),
+    }
+
+
+def _comparisons(rng, truth, called, score) -> dict[str, Record]:
+    """By scores, by channel, by subjects with weights, by values of data sets and of folds, of independent groups."""
+    given = {"truth": truth, "predicted": {"A": called, "B": np.roll(called, 1)}, "positive": "yes"}
+    other = np.round(rng.random(200), 2)
+    few = {"draws": 100, "measures": ["accuracy"]}
+    values = {name: np.round(rng.normal(0.8, 0.05, 10), 3) for name in "ABC"}
+    rows = np.round(rng.normal(size=(60, 2)), 3)
+    label = (rows[:, 0] + rng.normal(size=60) > 0).astype(int)
+    models = {"bayes": GaussianNB(), "most": DummyClassifier()}
+    return {
+        "compared-scores": compare(truth=truth, score={"A": score, "B": other}, positive="yes").record,
+        "compared-channels": compare(**given, channel=["N", "S"] * 100, **few).record,
+        "compared-subjects": compare(
+            **given, subject=[i // 4 for i in range(200)], weight=[1.0, 2.5] * 100, **few
+        ).record,
+        "compared-data-sets": compare(values=values, per="data set").record,
+        "compared-groups": compare(values=values, independent=True).record,
+        "conducted": conduct(models, rows, label, "5x2", measures="accuracy").compare().record,
     }
 
 
 if __name__ == "__main__":
-    KEPT.mkdir(exist_ok=True)
+    (KEPT / "signed").mkdir(parents=True, exist_ok=True)
     for name, record in records().items():
         if not (KEPT / f"{name}.json").exists():
             record.save(KEPT / f"{name}.json")
+    signed = KEPT / "signed" / "record.json"
+    if not signed.exists():
+        records()["decided"].save(signed)
+        with tempfile.TemporaryDirectory() as folder:
+            key, public, _ = new_key(Path(folder) / "ada.key")
+            sign(signed, key)
+            shutil.copy(public, signed.with_name("ada.key.pub"))

@@ -11,7 +11,7 @@ import pytest
 from assay.assess.comparing import compare
 from assay.assess.plan.loading import load_plan
 from assay.assess.planned import run_planned
-from assay.assess.record import Record
+from assay.assess.record import Record, sealed
 from assay.assess.run import assess
 from assay.assess.verifying import verify
 from assay.core.errors import PlanError
@@ -117,6 +117,102 @@ def test_rows_that_cannot_be_paired_are_told_and_nothing_is_compared(table, tmp_
     assert "patient-000" not in record.to_text()
     said = next(one["says"] for one in record["controls"] if one["check"] == "CHK-SIG")
     assert "not run on the same rows" in said
+
+
+def in_units(tmp_path, table, columns, more="", **given):
+    """The plan's findings, and those of compare() on the same columns."""
+    for i, row in enumerate(table):
+        row |= {"who": f"s{i // 4}", "alone": f"s{i}", "w": f"{1 + i % 3}.5"}
+    save(tmp_path / "test.csv", table)
+    names = {"who": "subject", "alone": "subject", "w": "weight"}
+    text = ONE.replace("[data.test]", more + "[data.test]")
+    plan = tmp_path / "plan.toml"
+    roles = "".join(f'{names[one]} = "{one}"\n' for one in columns)
+    plan.write_text(f'{HEAD}{roles}[metrics]\nmeasures = ["accuracy"]\n{text}', encoding="utf-8")
+    record = dict(run_planned(load_plan(plan)))["A"].record
+    return record, expected(table, **given).record["findings"]
+
+
+def test_weights_and_subjects_with_several_rows_are_handed_to_the_comparison(table, tmp_path):
+    table = table[:80]
+    weights = [1.5 + i % 3 for i in range(len(table))]
+    who = [f"s{i // 4}" for i in range(len(table))]
+    for columns, given in (
+        (["w"], {"weight": weights}),
+        (["who", "w"], {"subject": who, "weight": weights}),
+        (["alone"], {}),  # one row a subject: rows are as good, and have more tests
+    ):
+        record, findings = in_units(tmp_path, [dict(row) for row in table], columns, **given)
+        assert facts(record["findings"]) == facts(findings), columns
+        assert verify(Record(json.loads(record.to_text()))).mismatches == ()
+        assert '"s1"' not in record.to_text()
+
+
+def test_subjects_are_matched_with_models_in_files_of_their_own(table, tmp_path):
+    table = table[:60]
+    for i, row in enumerate(table):
+        row |= {"who": f"s{i // 4}"}
+    save(tmp_path / "test.csv", table)
+    save(tmp_path / "a.csv", table, "id", "a")
+    save(tmp_path / "b.csv", table[::-1], "id", "b")
+    text = HEAD + 'subject = "who"\n[metrics]\nmeasures = ["accuracy"]\n[data.test]\npath = "test.csv"\n'
+    for name in "ab":
+        text += f'[models.{name.upper()}]\npredictions = "{name}.csv"\npredicted = "{name}"\njoined = true\n'
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    record = dict(run_planned(load_plan(tmp_path / "plan.toml")))["A"].record
+    who = [f"s{i // 4}" for i in range(len(table))]
+    assert facts(record["findings"]) == facts(expected(table, subject=who).record["findings"])
+
+
+def test_a_claim_about_another_model_is_answered_by_subjects_where_they_have_several_rows(table, tmp_path):
+    claim = '[[claims]]\nmodel = "A"\nat_least = "B"\nmeasure = "accuracy"\nmargin = 0.1\n'
+    record, findings = in_units(tmp_path, table, ["who"], claim, subject=[f"s{i // 4}" for i in range(len(table))])
+    (told,) = record["claims"]
+    effect = next(one["effect"] for one in findings if one["about"] == "accuracy")
+    assert told["pairing"] == "paired"
+    assert (told["low"], told["high"]) == pytest.approx((effect["low"], effect["high"]), abs=0.02)
+    assert verify(Record(json.loads(record.to_text()))).mismatches == ()
+
+
+def test_no_path_of_the_machine_stands_in_a_record(table, tmp_path):
+    del table
+    assert str(tmp_path) not in planned(tmp_path, ONE)["A"].record.to_text()
+    path = str(tmp_path / "test.csv")
+    c = compare(data=path, truth="truth", predicted={"A": "a", "B": "b"}, positive="yes")
+    assert c.record["plan"]["data"]["from"] == "test.csv"
+    assert list(c.record["plan"]["data"]["files"]) == ["test.csv"]
+    assert str(tmp_path) not in c.record.to_text()
+
+
+def test_an_engine_that_a_plan_names_counts_and_compares(table, tmp_path):
+    del table
+    own = planned(tmp_path, ONE)["A"].record
+    other = planned(tmp_path, ONE + '[reading]\nengine = "polars"\n')["A"].record
+    assert other["tallies"] == own["tallies"]
+    assert facts(other["findings"]) == facts(own["findings"])
+
+
+def test_levels_of_a_channel_are_compared_and_computed_again(table, tmp_path):
+    for i, row in enumerate(table):
+        row |= {"site": "NS"[i % 2]}
+    save(tmp_path / "test.csv", table)
+    scored = ONE.replace('"a"', '"a"\nscore = "sa"').replace('"b"', '"b"\nscore = "sb"')
+    record = planned(tmp_path, scored + '[channels]\nother = ["site"]\n')["A"].record
+    place, held = next((i, one) for i, one in enumerate(record["controls"]) if one["check"] == "CHK-TEST")
+    told = held["facts"]["test"]["by_channel"]["site"]
+    wanted = expected(table, channel=[row["site"] for row in table])
+    (channels,) = (one for one in wanted.answers if one.question == "channels")
+    assert told["findings"] == [one.to_json() for one in channels.findings]
+    content = json.loads(record.to_text())
+    content["controls"][place]["facts"]["test"]["by_channel"]["site"]["findings"][0]["p"] *= 0.5
+    assert [one.path for one in verify(Record(sealed(content))).mismatches] == [
+        f"controls[{place}].facts.test.by_channel.site.findings[0].p"
+    ]
+    content = json.loads(record.to_text())
+    content["comparisons"][0]["test_data"]["pairing"] = "by hand"
+    assert [one.path for one in verify(Record(sealed(content))).mismatches][-1] == (
+        f"controls[{place}].facts.test.comparison"
+    )
 
 
 @pytest.mark.usefixtures("table")

@@ -14,8 +14,10 @@ import pytest
 
 from assay.assess.record import Record, sealed
 from assay.assess.signing import envelope_of, new_key, sign, signed_by
+from assay.assess.verifying import verify
 from assay.core.errors import PlanError, RecordError
-from tests.layers.assess.recorded import records
+from tests.layers.assess.recorded import KEPT, records
+from tests.layers.assess.test_tampering import Changed, leaves
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -130,6 +132,34 @@ def test_no_changed_byte_of_the_envelope_survives(place):
         written.write_text(json.dumps(broken), encoding="utf-8")
         with pytest.raises(RecordError):
             signed_by(record, public)
+
+
+def test_no_changed_leaf_of_the_envelope_or_the_statement_survives_but_the_hint_at_the_key(place):
+    """The id of the key is a hint that DSSE does not sign: https://github.com/secure-systems-lab/dsse, protocol.md."""
+    record, private, public, _ = place
+    written, _ = sign(record, private)
+    whole = json.loads(written.read_bytes())
+    statement = json.loads(base64.b64decode(whole["payload"]))
+    for path, _value in leaves(whole):
+        with Changed(whole, path):
+            written.write_text(json.dumps(whole), encoding="utf-8")
+        if path[-1] == "keyid":
+            assert signed_by(record, public)
+            continue
+        with pytest.raises(RecordError):
+            signed_by(record, public)
+    for path, _value in leaves(statement):
+        with Changed(statement, path):
+            bent = base64.b64encode(json.dumps(statement).encode()).decode()
+        written.write_text(json.dumps({**whole, "payload": bent}), encoding="utf-8")
+        with pytest.raises(RecordError):
+            signed_by(record, public)
+
+
+def test_a_signature_of_this_version_holds_for_ever():
+    folder = KEPT / "signed"
+    assert signed_by(folder / "record.json", folder / "ada.key.pub").signed_at.startswith("2026-")
+    assert verify(Record.load(folder / "record.json")).mismatches == ()
 
 
 def test_a_record_that_was_changed_and_sealed_again_does_not_fit_its_signature(place):

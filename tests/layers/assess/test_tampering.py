@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Whatever is changed in a Record of any kind shows, even to who writes the digests anew."""
+
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
+from functools import cache
 
 import pytest
 
 import assay
 from assay.assess import verifying
+from assay.assess.consistency import accounted, supported
 from assay.assess.record import Record, content_digest, sealed
+from assay.assess.rejudging import rejudged
 from assay.assess.verifying import verify
 from assay.core.errors import AssayError, RecordError
 from assay.tally.base import digest
-from tests.layers.assess.examples import example
 from tests.layers.assess.recorded import KEPT, records
 
 NAMES = sorted(records())
-EVIDENCE = ("task", "samples", "rows", "labels", "positive", "estimates", "tallies", "heterogeneity", "decisions",
-            "curves", "scores", "operating_points", "findings", "answers", "ranking", "models", "errata")  # fmt: skip
-"""Parts that are computed, so that even who writes the digest anew is found out."""
-
-
-INPUTS = ("kind", "tallies", "plan", "rows", "positive", "labels", "models", "test_data", "environment", "notes")
-"""What a Record is computed again from."""
+INPUTS = ("tallies", "rows", "labels", "positive", "models", "test_data", "notes")
+"""What a Record is computed again from: a change there wants the whole of it computed again, so some are tried."""
+COMPUTED = ("task", "samples", "estimates", "heterogeneity", "decisions", "curves", "scores", "operating_points",
+            "findings", "answers", "ranking", "comparisons", "claims", "errata")  # fmt: skip
+"""Parts that are computed from those, so that even who writes the digest anew is found out."""
+TRIED = 12
+"""Inputs of a Record that are changed; their places are spread over all of them."""
 
 
 def leaves(content, path=()):
@@ -34,6 +39,14 @@ def leaves(content, path=()):
             yield from leaves(one, (*path, place))
     else:
         yield path, content
+
+
+def classes(content):
+    """The first and the last leaf of every class: leaves whose paths differ in nothing but places in lists."""
+    found = {}
+    for path, value in leaves(content):
+        found.setdefault((tuple("*" if isinstance(one, int) else one for one in path), type(value)), []).append(path)
+    return [path for every in found.values() for path in dict.fromkeys((every[0], every[-1]))]
 
 
 def mutated(value):
@@ -49,14 +62,28 @@ def mutated(value):
     return 1 if value is None else "x"
 
 
-def put(content, path, value):
-    for step in path[:-1]:
-        content = content[step]
-    content[path[-1]] = value
+class Changed:
+    """Content with one leaf changed, and as it was afterwards."""
+
+    def __init__(self, content, path):
+        for step in path[:-1]:
+            content = content[step]
+        self._within, self._at, self._was = content, path[-1], content[path[-1]]
+
+    def __enter__(self):
+        self._within[self._at] = mutated(self._was)
+
+    def __exit__(self, *_):
+        self._within[self._at] = self._was
 
 
-def plain(record):
-    return json.loads(record.to_text())
+@cache
+def plain(name):
+    return json.loads(records()[name].to_text())
+
+
+def canonical(part):
+    return json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def resealed(content):
@@ -83,94 +110,95 @@ def test_an_untouched_record_is_verified(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_changed_leaf_is_loaded_or_verified(name):
-    content = plain(records()[name])
-    for path, value in leaves(content):
-        changed = copy.deepcopy(content)
-        put(changed, path, mutated(value))
-        assert content_digest(changed) != changed["digests"]["record"], path
-
-
-@pytest.fixture
-def remembered(monkeypatch):
-    """Computing again is a function of tallies and settings: equal ones are computed once."""
-    rebuilt, known = verifying._rebuilt, {}
-
-    def once(record):
-        key = digest([record.get(part) for part in INPUTS])
-        if key not in known:
-            known[key] = rebuilt(record)
-        return known[key]
-
-    monkeypatch.setattr(verifying, "_rebuilt", once)
-
-
-@pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("name", NAMES)
-def test_no_changed_number_survives_even_when_the_digests_are_written_anew(name):
-    content = plain(records()[name])
+def test_no_changed_leaf_has_the_digest_of_the_record(name):
+    """Every leaf of every Record: the digest is of the parts' texts one after the other, so that one part is enough."""
+    content = plain(name)
+    rest = {**content, "digests": {key: one for key, one in content["digests"].items() if key != "record"}}
+    texts = {key: canonical(part) for key, part in rest.items()}
+    whole = "{" + ",".join(f"{canonical(key)}:{texts[key]}" for key in sorted(texts)) + "}"
+    assert hashlib.sha256(whole.encode()).hexdigest() == content_digest(content) == content["digests"]["record"]
     survivors = []
-    every = [(path, value) for path, value in leaves(content) if path[0] in EVIDENCE]
-    # Names and scores in a tally are the evidence itself: only digests and signatures can answer for them.
-    inputs = [(path, value) for path, value in every if path[0] in INPUTS and type(value) is int]
-    step = 1 + len(inputs) // 60  # each of them costs a whole assessment
-    for path, value in [*(one for one in every if one[0][0] not in INPUTS), *inputs[::step]]:
-        changed = copy.deepcopy(content)
-        put(changed, path, mutated(value))
-        if not found_out(resealed(changed)):
-            survivors.append((path, value))
+    for key, part in rest.items():
+        # Of a long part every entry has its own text, by the same token.
+        entries = part if isinstance(part, (list, dict)) and part else [part]
+        for place in range(len(entries)) if isinstance(entries, list) else entries:
+            known, within = canonical(entries[place]), {"x": entries[place]}
+            for path, _ in leaves(within):
+                with Changed(within, path):
+                    survivors += [(key, place, path)] if canonical(within["x"]) == known else []
     assert survivors == []
 
 
-def planned():
-    """The Record of a planned assessment with the evidence of the controls about data, tests and truth only.
-
-    The rest of it has the same shape, and every leaf costs a digest of the whole.
-    """
-    content = plain(example("clean")[0].judged().record)
-    kept = {"CHK-MISSING", "CHK-RANGE", "CHK-AGE", "CHK-PROXY", "CHK-CV-SAME", "CHK-LATENCY", "CHK-MULT", "CHK-POWER",
-            "CHK-GT-IMPACT", "CHK-ANNOTATOR", "CHK-OVERLAP", "CHK-PREPROC"}  # fmt: skip
-    content["controls"] = [one for one in content["controls"] if one["check"] in kept]
-    for part in ("estimates", "errata", "tallies", "plan", "environment", "conformity"):
-        content[part] = {} if isinstance(content[part], dict) else []
-    return sealed(content)
-
-
-def test_no_changed_leaf_of_a_controls_evidence_is_loaded():
-    content = planned()
-    every = [one for one in leaves(content) if one[0][0] == "controls"]
-    assert {content["controls"][path[1]]["check"] for path, _ in every} >= {"CHK-GT-IMPACT", "CHK-PROXY", "CHK-RANGE"}
-    for path, value in every:
+@pytest.mark.parametrize("name", NAMES)
+def test_no_changed_number_survives_even_when_the_digests_are_written_anew(name):
+    """Every leaf that is computed, and a dozen of those it is computed from, by computing all of it again."""
+    content = plain(name)
+    again = verifying._rebuilt(Record(content))
+    survivors = []
+    for part in (one for one in COMPUTED if one in content and one in again):
+        for path, _ in leaves(content[part], (part,)):
+            with Changed(content, path):
+                found = verifying._Comparing(exact=True).compared(content[part], again[part], part)
+                survivors += [path] if next(found, None) is None else []
+    # Names and scores in a tally are the evidence itself: only digests and signatures can answer for them.
+    inputs = [path for part in INPUTS if part in content for path, value in leaves(content[part], (part,))
+              if type(value) is int]  # fmt: skip
+    for path in inputs[:: 1 + len(inputs) // TRIED]:
         changed = copy.deepcopy(content)
-        put(changed, path, mutated(value))
-        assert content_digest(changed) != changed["digests"]["record"], path
+        with Changed(changed, path):
+            told = next(accounted(Record(changed)), None) is not None
+            survivors += [] if told or found_out(resealed(changed)) else [path]
+    assert survivors == []
 
 
-def test_a_control_that_says_otherwise_than_the_row_that_rests_on_it_is_found_out_although_digests_are_anew():
-    content = plain(example("faulty")[0].judged().record)
-    assert verify(Record(content)).holds
-    place = next(i for i, one in enumerate(content["controls"]) if one["check"] == "CHK-GROUP")
-    for key, value in (("verdict", "pass"), ("says", "no subject of the test data is in the training data")):
-        changed = copy.deepcopy(content)
-        changed["controls"][place][key] = value
-        assert found_out(resealed(changed)), key
-    gone = copy.deepcopy(content)
-    del gone["controls"][place]
-    assert found_out(resealed(gone))
+def test_no_changed_verdict_of_a_plan_survives_even_when_the_digests_are_written_anew():
+    content = plain("planned")
+    stored, again = rejudged(content)
+    assert stored == again
+    survivors = []
+    for path in [("conformity", *path) for path in classes(content["conformity"])]:
+        with Changed(content, path):
+            told = next(verifying._conformity(Record(content)), None)
+            survivors += [path] if told is None and not rejudged_otherwise(content) else []
+            if path[-1] in ("catalogue", "profile"):  # it is told that the rows are others
+                assert verifying.OTHER_ROWS in verify(resealed(copy.deepcopy(content))).unchecked
+    # Sentences about the plan and the Record may be put otherwise by another version.
+    assert {path[-1] for path in survivors} == {"says", "catalogue", "profile"}
+    assert all("evidence" in path for path in survivors if path[-1] == "says" and path != ("conformity", "says"))
 
 
-def test_a_comparison_that_stands_as_evidence_is_computed_again():
-    content = plain(example("clean")[0].judged().record)
+def rejudged_otherwise(content):
+    found = list(verifying._judged_again(Record(content)))
+    return any(stored != again for _, stored, again in found)
+
+
+def test_every_verdict_of_a_control_that_a_row_rests_on_is_held_against_the_row():
+    content = plain("planned")
+    rows = [*content["conformity"]["rows"], *content["conformity"]["supplement"]]
+    used = {part["name"] for row in rows for part in row["evidence"] if part["kind"] == "check"}
+    names = [one["check"] + (f":{one['part']}" if one["part"] else "") for one in content["controls"]]
+    for place, name in enumerate(names):
+        for key in ("verdict", "says"):
+            with Changed(content, ("controls", place, key)):
+                told = next(supported(content["conformity"], content["controls"]), None)
+            assert (told is not None) == (name in used), name
+    gone = {**content, "controls": content["controls"][1:]}
+    assert next(supported(gone["conformity"], gone["controls"]), None) is not None
+    assert len(used & set(names)) > 40
+
+
+def test_a_comparison_that_earlier_versions_kept_within_a_control_is_computed_again():
+    content = json.loads((KEPT / "planned-2.json").read_text(encoding="utf-8"))
     place = next(i for i, one in enumerate(content["controls"]) if one["check"] == "CHK-TEST")
     held = content["controls"][place]["facts"]["test"]["comparison"]
     held["findings"][0]["p"] *= 0.5
-    held = content["controls"][place]["facts"]["test"]["comparison"] = dict(resealed(held))
+    content["controls"][place]["facts"]["test"]["comparison"] = dict(resealed(held))
     found = verify(resealed(content)).mismatches
     assert [one.path for one in found] == [f"controls[{place}].facts.test.comparison.findings[0].p"]
 
 
 def test_a_mismatch_names_its_place_and_both_values():
-    content = plain(records()["binary"])
+    content = copy.deepcopy(plain("binary"))
     place = next(i for i, one in enumerate(content["estimates"]) if one["measure"] == "recall")
     right = content["estimates"][place]["value"]
     content["estimates"][place]["value"] = 0.999
@@ -181,7 +209,7 @@ def test_a_mismatch_names_its_place_and_both_values():
 
 
 def test_a_changed_record_is_refused_on_loading_and_told_how_to_see_what_changed(tmp_path):
-    content = plain(records()["binary"])
+    content = copy.deepcopy(plain("binary"))
     content["notes"].append("all is well")
     path = Record(content).save(tmp_path / "record.json")
     with pytest.raises(RecordError) as error:
@@ -195,7 +223,7 @@ def test_a_changed_record_is_refused_on_loading_and_told_how_to_see_what_changed
 
 
 def test_a_record_of_before_the_digest_still_loads_and_says_what_is_not_covered(tmp_path):
-    content = plain(records()["binary"])
+    content = copy.deepcopy(plain("binary"))
     del content["digests"]["record"]
     path = Record(content).save(tmp_path / "record.json")
     assert assay.load(path)["recall"].value is not None
@@ -204,13 +232,16 @@ def test_a_record_of_before_the_digest_still_loads_and_says_what_is_not_covered(
     assert not found.sealed
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_records_of_this_version_load_and_verify_for_ever(name):
-    record = Record.load(KEPT / f"{name}.json")
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_records_of_this_version_and_of_earlier_ones_load_and_verify_for_ever(path):
+    record = Record.load(path)
     assert verify(record).mismatches == ()
-    if name != "tally":
-        loaded = assay.load(KEPT / f"{name}.json")
-        assert loaded.record["samples"] == record["samples"]
+    if record["kind"] != "tally":
+        assert assay.load(path).record["samples"] == record["samples"]
+
+
+def test_a_record_of_every_kind_is_kept():
+    assert {path.stem for path in KEPT.glob("*.json")} >= set(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -219,8 +250,9 @@ def test_records_of_this_version_load_and_verify_for_ever(name):
         {"digests": []}, {"digests": None}, {"plan": None}, {"tallies": []}, {"tallies": {}}, {"rows": 3},
         {"rows": {"read": "x", "scored": 1, "excluded": {}, "unmatched": 0}}, {"estimates": {}}, {"labels": None},
         {"positive": "maybe"}, {"kind": "poem"}, {"environment": 7}, {"samples": []}, {"decisions": [3]},
+        {"conformity": 5}, {"conformity": {"rows": [3]}}, {"controls": 4},
     ],
 )  # fmt: skip
-def test_malformed_parts_are_mismatches_and_never_a_crash(broken):
-    content = {**plain(records()["binary"]), **broken}
-    assert found_out(Record(content))
+@pytest.mark.parametrize("name", ["binary", "planned"])
+def test_malformed_parts_are_mismatches_and_never_a_crash(name, broken):
+    assert found_out(Record({**plain(name), **broken}))

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
+from assay.tally.base import digest
 
 Strength = Literal["shall", "should", "should not", "can", "imperative", "limit", "definition", "illustration"]
 Evidence = Literal["computed", "measured", "declared", "mixed"]
@@ -98,6 +99,12 @@ def profile(name: str = DEFAULT) -> Profile:
     rows = tuple(_row(one) for one in content["rows"])
     heads = content.get("titles", {})
     return Profile(name=name, document=content["document"], title=content["title"], rows=rows, titles=heads)
+
+
+@cache
+def catalogue(name: str = DEFAULT) -> str:
+    """The digest of the rows a statement is judged by: those of a profile and of the supplement."""
+    return digest([asdict(row) for part in (name, SUPPLEMENT) for row in profile(part).rows])
 
 
 def _row(entry: dict[str, Any]) -> Row:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
+from assay.assess.fingerprint import differ
 from assay.assess.plan.loading import stated
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
@@ -42,7 +43,9 @@ def unchanged(q: Inquiry) -> Iterator[Outcome]:
             continue
         first, *later = q.moments
         names = [name for name in first.fields if keys is None or name in keys]
-        changed = sorted({name for one in later for name in names if one.fields.get(name) != first.fields[name]})
+        changed = sorted(
+            {name for one in later for name in names if differ(name, first.fields[name], one.fields.get(name))}
+        )
         unread = [name for name in names if first.fields[name] is None]
         facts = {"moments": [one.name for one in q.moments], "fields": len(names), "changed": changed, "unread": unread}
         said = (
@@ -66,7 +69,10 @@ def same_machine(q: Inquiry) -> Iterator[Outcome]:
     if len(runs) < 2:  # noqa: PLR2004
         yield Outcome(verdict="no-evidence", says="fewer than two models were assessed")
         return
-    changed = sorted({name for one in runs[1:] for name in one.fields if one.fields[name] != runs[0].fields.get(name)})
+    first, *later = runs
+    changed = sorted(
+        {name for one in later for name in one.fields if differ(name, first.fields.get(name), one.fields[name])}
+    )
     said = f"different: {listed(changed)}" if changed else f"{counted(len(runs), 'model')}, one machine"
     # Predictions that came as files were made elsewhere, and nobody can see where.
     verdict: Verdict = "fail" if changed else "pass" if q.ran_here else "declared"

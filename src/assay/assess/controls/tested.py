@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
+from assay.assess.standing import comparison_digest
 from assay.core.errors import PlanError
 from assay.core.text import counted, figure, phrases
 from assay.core.traits import TS4213
@@ -48,12 +49,9 @@ def admissible(q: Inquiry) -> Iterator[Outcome]:
         comparison = one.comparison
         assert comparison is not None  # noqa: S101  as held
         facts[split] = {
-            "comparison": comparison.record,
+            "comparison": comparison_digest(comparison.record, comparison.record["findings"]),
             "named": [named.to_json() for named in one.named],
-            "by_channel": {
-                channel: [by.to_json() for by in found.answers[-1].findings]
-                for channel, found in (one.channels or {}).items()
-            },
+            "by_channel": {channel: found.to_json() for channel, found in one.channels.items()},
         }
         refused += [f"{named.test} ({named.why})" for named in one.named if named.admitted is False]
         forced += [f"{named.test} ({named.why})" for named in one.named if named.admitted is None]

@@ -14,6 +14,7 @@ from assay.assess.matching import Entrant, match
 from assay.assess.plan.loading import planned
 from assay.assess.run import assess
 from assay.assess.sources import Held
+from assay.assess.standing import comparison_digest
 from tests.layers.assess.controls.looking import SIGNED, look, opened
 
 
@@ -67,11 +68,13 @@ def inquiry(tmp_path):
 
 
 def test_the_test_the_table_gives_is_admissible(inquiry):
-    found = look("CHK-TEST", inquiry(rows_of(300, 40, 15, 45)))
+    asked = inquiry(rows_of(300, 40, 15, 45))
+    found = look("CHK-TEST", asked)
     assert found.verdict == "pass"
     assert "mcnemar_continuity" in found.says
-    held = found.facts["test"]["comparison"]["findings"][0]
-    assert held["test"] == "mcnemar_continuity"
+    held = asked.contests["test"].comparison.record
+    assert held["findings"][0]["test"] == "mcnemar_continuity"
+    assert found.facts["test"]["comparison"] == comparison_digest(held, held["findings"])
 
 
 @pytest.mark.parametrize(
