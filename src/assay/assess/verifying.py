@@ -36,6 +36,7 @@ KEYED: Final = {
     "estimates": ("model", "measure", "class", "slice"),
     "heterogeneity": ("factor", "measure"),
     "decisions": ("criterion",),
+    "refused": ("test",),
 }
 """Lists whose entries are found by what they speak of, so that a later version may know further ones."""
 WORDS: Final = (
@@ -232,8 +233,9 @@ class _Comparing:
             lost = [one for one in stored if one not in again]
             yield from (Mismatch(path=path, stored=one, recomputed=None, why="not among those used") for one in lost)
             return
-        if path in KEYED and isinstance(stored, list) and isinstance(again, list):
-            yield from self._keyed(stored, again, path)
+        keys = KEYED.get(path.rpartition(".")[2])
+        if keys is not None and isinstance(stored, list) and isinstance(again, list):
+            yield from self._keyed(stored, again, path, keys)
             return
         if isinstance(stored, (list, tuple)) and isinstance(again, (list, tuple)):
             if len(stored) != len(again):
@@ -245,9 +247,11 @@ class _Comparing:
         if not self._alike(stored, again):
             yield Mismatch(path=path, stored=stored, recomputed=again, why="computed again from the tallies")
 
-    def _keyed(self, stored: Sequence[Any], again: Sequence[Any], path: str) -> Iterator[Mismatch]:
+    def _keyed(
+        self, stored: Sequence[Any], again: Sequence[Any], path: str, keys: tuple[str, ...]
+    ) -> Iterator[Mismatch]:
         def key(one: Mapping[str, Any]) -> str:
-            return repr([(type(one.get(name)), one.get(name)) for name in KEYED[path]])
+            return repr([(type(one.get(name)), one.get(name)) for name in keys])
 
         by_key = {key(one): one for one in again}
         seen: set[str] = set()
@@ -255,7 +259,7 @@ class _Comparing:
             here = f"{path}[{place}]"
             found = by_key.get(key(one)) if isinstance(one, Mapping) else None
             if found is None or key(one) in seen:
-                named = {name: one.get(name) for name in KEYED[path]} if isinstance(one, Mapping) else one
+                named = {name: one.get(name) for name in keys} if isinstance(one, Mapping) else one
                 yield Mismatch(
                     path=here, stored=named, recomputed=None, why="the tallies give no such entry, or it is twice"
                 )
