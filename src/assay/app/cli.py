@@ -109,11 +109,11 @@ def run(
         click.echo(assessment.record.to_text(), nl=False)
     if not quiet:
         say_summary(assessment)
-        say_end(
-            [assessment],
-            [where],
-            f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)",
+        grouped = (
+            f"assay report {where / 'record.json'} -o report.pdf   (or .md, .csv, a model card: assay report --help)"
         )
+        plain = f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)"
+        say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
     decided_by([assessment])
 
 

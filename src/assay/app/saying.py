@@ -35,13 +35,15 @@ def say_summary(assessment: Assessment) -> None:
     say(summary(assessment.record, width=width, colour=colour()).rstrip("\n"))
 
 
-def say_end(found: Iterable[Assessment], folders: list[Path], next_command: str) -> None:
+def say_end(found: Iterable[Assessment], folders: list[Path], next_command: str, more: Iterable[str] = ()) -> None:
     """The three lines a run ends with: verdict, where the report is, the next command."""
     say("")
     every = list(found)
     for line in dict.fromkeys(line for one in every for line in _verdict(one.record)):
         say(f"verdict  {line}")
     say("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
+    for path in more:
+        say(f"         {path}")
     say(f"next     {next_command}")
 
 

@@ -179,7 +179,8 @@ def _whole(count: object) -> Count:
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
     drawn = ScoreDraws(table, wanted.seed)
-    choose = _some if most == BAND else _spread
+    first = most == BAND and wanted.edition < 3  # noqa: PLR2004  it left long stretches without a band
+    choose = _some if first else _spread
     roc = roc_band(table, wanted, choose(fpr, most), drawn_from=drawn)
     pr = pr_band(table, wanted, choose(tpr, most)[1:], drawn_from=drawn)
     return {
@@ -201,7 +202,7 @@ def _some(places: Floats, most: int) -> Floats:
 
 
 def _spread(places: Floats, most: int) -> Floats:
-    """Half of them places of the curve, half evenly spread: a small curve has long stretches without a point."""
+    """Half of them places of the curve, half evenly spread: a curve has long stretches without a bend."""
     return np.unique(np.concatenate([_some(places, most // 2), np.linspace(0, 1, most // 2)]))
 
 

@@ -22,6 +22,8 @@ JUDGE: Final = (
     "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
 )
 EMPTY: Final = "☐ *not in the Record*"
+SILENT: Final = ("no-evidence", "n/a")
+"""Verdicts of controls that found nothing to tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +211,36 @@ def _mistakes(record: Record, document: Document) -> str:
     return f"most frequent mistakes: {'; '.join(told)}" if told else ""
 
 
+def _dates(record: Record, document: Document) -> str:
+    del record
+    told = [f"{one.name} {one.begins} to {one.ends}" for one in document.sources.splits if one.begins]
+    return f"first and last sample: {'; '.join(told)}" if told else ""
+
+
+def _splits(record: Record, document: Document) -> str:
+    del record
+    told = [f"{one.name} {one.rows} rows ({one.classes})" for one in document.sources.splits]
+    return f"counted: {'; '.join(told)}" if told else ""
+
+
+def _found(*checks: str) -> Callable[[Record, Document], str]:
+    """What controls found, by their names."""
+
+    def told(record: Record, document: Document) -> str:
+        del record
+        controls = document.statement.controls if document.statement is not None else ()
+        ran = [one for one in controls if one.name.partition(":")[0] in checks and one.verdict not in SILENT]
+        return "; ".join(f"{one.name} {one.verdict}: {one.says}" for one in ran)
+
+    return told
+
+
+def _findings(record: Record, document: Document) -> str:
+    del record
+    made = document.contests.made if document.contests is not None else ()
+    return " ".join(one.sentence for part in made for one in part.findings[:4])
+
+
 EVIDENCE: Final[Mapping[str, Callable[[Record, Document], str]]] = {
     "source": _source,
     "classes": _classes,
@@ -227,6 +259,13 @@ EVIDENCE: Final[Mapping[str, Callable[[Record, Document], str]]] = {
     "digests": _digests,
     "software": _software,
     "mistakes": _mistakes,
+    "dates": _dates,
+    "splits": _splits,
+    "overlap": _found("CHK-OVERLAP", "CHK-GROUP"),
+    "shifts": _found("CHK-CLASS-DIST", "CHK-RANGE"),
+    "agreement": _found("CHK-ANNOTATOR"),
+    "power": _found("CHK-POWER"),
+    "findings": _findings,
     "remarks": lambda _, document: " ".join(one.sentence for one in document.remarks),
 }
 """What a Record shows of itself; an empty text where it shows nothing."""

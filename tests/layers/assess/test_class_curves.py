@@ -101,7 +101,7 @@ def test_the_record_verifies_and_every_report_shows_the_classes(found, tmp_path)
         "all classes pooled",
         "Class with the largest probability",
         "Decision curve",
-        '<th scope="col">class',
+        "<th scope=col>class",
     ):
         assert piece in page
     assert page.count("<details") == page.count("</details>")

@@ -58,6 +58,17 @@ def test_measures_of_scores_stand_beside_those_of_counts():
     assert a.by_group["sex"]["f"]["auroc"].value == pytest.approx(sk.roc_auc_score(TRUTH[women], SCORE[women]))
 
 
+def test_a_band_has_no_long_stretch_without_a_place_where_the_curve_is_straight():
+    """Forty positives come first: up to their recall precision is 1 and nothing bends, but it is not sure either."""
+    truth = np.r_[np.ones(40), rng.random(160) < 0.4].astype(int)
+    a = assay.assess(
+        truth=truth, score=np.linspace(1, 0, 200), scores="any", threshold=0.5, positive=1, measures=["auroc"]
+    )
+    for curve in ("roc", "pr"):
+        places = [0.0, *(one[0] for one in a.record["curves"][0]["band"][curve]), 1.0]
+        assert max(np.diff(places)) < 0.1
+
+
 def test_measures_of_scores_have_intervals_and_curves_have_bands():
     a = assay.assess(**GIVEN, threshold=0.4)
     assert a["auroc"].low < a["auroc"].value < a["auroc"].high

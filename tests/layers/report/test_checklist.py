@@ -6,6 +6,7 @@ import pytest
 from assay.assess.record import Record
 from assay.assess.rendering import RENDERERS
 from assay.report import checklist
+from tests.layers.assess.examples import example
 from tests.layers.report import examples
 
 NAMES = ("tripod-ai", "stard-ai", "claim")
@@ -59,6 +60,19 @@ def test_what_a_plan_states_is_shown_with_its_place():
     assert "use.intended: Second \\| reader" in text
     assert "data.test.source: Registry" in text
     assert "use.intended" not in RENDERERS["claim"](record)
+
+
+def test_what_controls_and_comparisons_found_answers_items_too():
+    record = example("faulty")[0].judged().record
+    found = {name: {row[2]: row[3] for row in rows(RENDERERS[name](record))} for name in NAMES}
+    dates = found["tripod-ai"]["When the data were collected, from start to end."]
+    assert "train 2023-01-01 to 2023-06-28" in dates
+    beside = found["tripod-ai"]["Participants of the evaluation beside those of the development."]
+    assert "train 1,500 rows (benign 900, atypical 375, malignant 225)" in beside
+    shared = found["stard-ai"]["How data were split, and that training and test share nobody."]
+    assert "CHK-OVERLAP:test/train fail: 3 rows of test are in train by id" in shared
+    assert "kappa" in found["claim"]["How far annotators agree with each other and with themselves."]
+    assert "Balanced accuracy of A is higher" in found["claim"]["Performance on the partitions."]
 
 
 @pytest.mark.parametrize("name", NAMES)
