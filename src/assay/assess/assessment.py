@@ -144,7 +144,9 @@ class Assessment(Mapping[str, Estimate]):
             from assay.assess.curves import sections
 
             tallies["scores"] = self.scores.to_json()
-            curves = sections(self.scores, positive=self.positive, wanted=self.settings.wanted)
+            called = None if self.positive is None or self.confusion.weighted else self.confusion.binary(self.positive)
+            wanted = self.settings.wanted
+            curves = sections(self.scores, positive=self.positive, wanted=wanted, in_force=called)
         used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
         plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
         plan |= {"scores": self.scores.facts()} if self.scores is not None else {}

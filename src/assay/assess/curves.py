@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.assess.points import operating_points, whole
 from assay.assess.scoring import ScorePart, Threshold
 from assay.assess.thinning import thinned
 from assay.core.labels import Label
@@ -19,7 +19,7 @@ from assay.inference.estimates import real_to_json
 from assay.inference.proportion import of_share
 from assay.inference.scoredraws import ScoreDraws
 from assay.measures.cost import decision_curve
-from assay.tally.base import Count, count_to_json
+from assay.tally.base import count_to_json
 from assay.tally.binned import Binned
 from assay.tally.calibration import CalibrationBins
 from assay.tally.ranked import Ranked
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.inference.intervals import Wanted
+    from assay.tally.tables import Binary
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -47,8 +48,13 @@ DECISIONS: Final = 100
 CLASS_DECISIONS: Final = 40
 
 
-def sections(part: ScorePart, *, positive: Label | None, wanted: Wanted) -> dict[str, Any]:
-    """The parts of a Record that speak of scores: what they are, curves, operating points."""
+def sections(
+    part: ScorePart, *, positive: Label | None, wanted: Wanted, in_force: Binary | None = None
+) -> dict[str, Any]:
+    """The parts of a Record that speak of scores: what they are, curves, operating points.
+
+    `in_force` are the cells of two classes as they were called.
+    """
     labels = [positive] if positive is not None else _largest(part)
     tables = {label: part.whole.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
@@ -73,9 +79,17 @@ def sections(part: ScorePart, *, positive: Label | None, wanted: Wanted) -> dict
             **top,
         },
         "curves": [one for one in curves if one is not None],
-        "operating_points": operating_points(first, part)
-        if positive is not None
-        else [{"class": label, **point} for label, table in tables.items() for point in operating_points(table, part)],
+        "operating_points": [
+            point
+            for label in labels
+            for point in operating_points(
+                part,
+                label,
+                several=positive is None,
+                wanted=wanted,
+                in_force=in_force if positive is not None else None,
+            )
+        ],
     }
 
 
@@ -89,23 +103,6 @@ def tied_pairs(table: Ranked) -> float | None:
     """The share of pairs of a positive and a negative that have the same score."""
     pairs = float(table.positives) * float(table.negatives)
     return float(np.dot(table.pos.astype(np.float64), table.neg.astype(np.float64))) / pairs if pairs else None
-
-
-def operating_points(table: Ranked, part: ScorePart) -> list[dict[str, Any]]:
-    """The cells at each declared threshold (TS 4213, clause 8); the first decides where predictions were not given."""
-    out = []
-    for place, one in enumerate(part.thresholds):
-        cells = table.at(one.value)
-        out.append(
-            {
-                "threshold": one.value,
-                "from": one.chosen,
-                "optimistic": one.optimistic,
-                "in_force": place == 0 and part.decided == "threshold",
-                **{name: count_to_json(_whole(getattr(cells, name))) for name in ("tp", "fp", "fn", "tn")},
-            }
-        )
-    return out
 
 
 def curve(
@@ -154,14 +151,14 @@ def _points(table: Ranked, thresholds: Sequence[Threshold], most: int) -> tuple[
     points = [
         [
             None if i == 0 else _threshold(float(score[i - 1])),
-            count_to_json(_whole(with_start[0][i])),
-            count_to_json(_whole(with_start[1][i])),
+            count_to_json(whole(with_start[0][i])),
+            count_to_json(whole(with_start[1][i])),
         ]
         for i in places.tolist()
     ]
     sizes = {
-        "positives": count_to_json(_whole(table.positives)),
-        "negatives": count_to_json(_whole(table.negatives)),
+        "positives": count_to_json(whole(table.positives)),
+        "negatives": count_to_json(whole(table.negatives)),
     }
     return {**sizes, "points": points}, (fpr[places], tpr[places])
 
@@ -169,11 +166,6 @@ def _points(table: Ranked, thresholds: Sequence[Threshold], most: int) -> tuple[
 def _threshold(score: float) -> float | str:
     """A threshold of a curve; the one that calls also the rows without a score is below every number."""
     return real_to_json(-math.inf if score == WORST else score)
-
-
-def _whole(count: object) -> Count:
-    exact = Fraction(cast("float", count.item() if hasattr(count, "item") else count))
-    return exact.numerator if exact.denominator == 1 else exact
 
 
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
@@ -218,7 +210,7 @@ def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:
     sides = {}
     for name, counts in (("positives", table.pos), ("negatives", table.neg)):
         sums = np.bincount(place, weights=counts[there], minlength=BARS)
-        sides[name] = [count_to_json(_whole(float(x))) for x in sums]
+        sides[name] = [count_to_json(whole(float(x))) for x in sums]
     return {"edges": edges.tolist(), **sides}
 
 

@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged, supported
 from assay.assess.environment import environment
+from assay.assess.points import CELLS
 from assay.assess.proofs import embedded, referred
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.assess.rejudging import rejudged
 from assay.assess.standing import only_areas
+from assay.assess.withinbins import estimate_within, from_scores, held_in_bins, near, points_within
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
@@ -51,6 +53,9 @@ WORDS: Final = (
     "asks",
 )
 """Sentences, which a later version may put otherwise; the digest of the whole answers for them then."""
+OF_SCORES: Final = ("scores", "curves", "operating_points")
+"""Parts that only every score gives exactly; of bins they are checked as far as bins tell."""
+NUMBERS: Final = ("value", "low", "high")
 CLOSE: Final = 1e-9
 """Relative difference allowed where other versions of the numeric packages compute again."""
 
@@ -110,10 +115,15 @@ def verify(record: Record) -> Verification:
     exact = _same_machinery(record)
     if any(map(only_areas, _embedded(record))):
         unchecked.append("comparisons: the Record holds the areas of its models, but not their scores")
+    binned = bool(again) and held_in_bins(record)
+    if binned:
+        found += points_within(record, again)
+        checked["operating_points"] = len(CELLS) * len(record["operating_points"])
+        unchecked.append("curves: the Record holds bins of its scores; values of scores were checked within them")
     for part, recomputed in again.items():
-        if part in COPIED or part not in record:
+        if part in COPIED or part not in record or (binned and part in OF_SCORES):
             continue
-        checker = _Comparing(exact=exact)
+        checker = _Comparing(exact=exact, binned=binned)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
     for path, inner in embedded(record):
@@ -218,8 +228,8 @@ def _same_machinery(record: Record) -> bool:
 class _Comparing:
     """Walks two contents side by side and counts what it looked at."""
 
-    def __init__(self, *, exact: bool) -> None:
-        self._exact, self.values = exact, 0
+    def __init__(self, *, exact: bool, binned: bool = False) -> None:
+        self._exact, self._binned, self.values = exact, binned, 0
 
     def compared(self, stored: object, again: object, path: str) -> Iterator[Mismatch]:
         """Every place where they differ; names only one side has are not compared, but entries of lists are."""
@@ -265,6 +275,10 @@ class _Comparing:
                 )
                 continue
             seen.add(key(one))
+            if self._binned and path == "estimates" and from_scores(one):
+                self.values += len(NUMBERS)
+                yield from estimate_within(one, found, here)
+                continue
             if lost := [name for name in one if name not in found]:
                 yield Mismatch(
                     path=f"{here}.{visible(lost[0])}", stored=one[lost[0]], recomputed=None, why="not computed"
@@ -273,6 +287,8 @@ class _Comparing:
 
     def _alike(self, stored: object, again: object) -> bool:
         if type(stored) is type(again) and stored == again:
+            return True
+        if self._binned and near(stored, again):
             return True
         both = isinstance(stored, float) and isinstance(again, float)
         return not self._exact and both and math.isclose(stored, again, rel_tol=CLOSE)  # type: ignore[arg-type]

@@ -134,7 +134,8 @@ def _scores(document: Document) -> list[str]:
             [
                 *([name(one.label)] if several else []),
                 one.threshold,
-                *(one.tp, one.fp, one.fn, one.tn, one.recall, one.specificity, one.precision),
+                *(one.tp, one.fp, one.fn, one.tn),
+                *(f"{value} ({sure})" if sure else value for value, sure in one.rates),
                 prose(one.chosen) + (f"; △ {scoresentences.OPTIMISTIC}" if one.optimistic else ""),
             ]
             for one in found.operating

@@ -78,14 +78,16 @@ def _operating(found: Scoring, *, weighted: bool) -> Iterator[Block]:
         return
     several = any(row.label for row in found.operating)
     yield table(
-        f"Operating points: {'weight' if weighted else 'rows'} by cell at each declared threshold",
+        f"Operating points: {'weight' if weighted else 'rows'} by cell at each declared threshold, and rates with their"
+        " intervals",
         [*(["class"] if several else []), "threshold", "chosen", *CELLS],
         [
             [
                 *([text(row.label)] if several else []),
                 text(row.threshold),
                 text(row.chosen, below=f"△ {scoresentences.OPTIMISTIC}" if row.optimistic else "", warn=row.optimistic),
-                *map(text, _cells(row)),
+                *map(text, (row.tp, row.fp, row.fn, row.tn)),
+                *(text(value, below=sure) for value, sure in row.rates),
             ]
             for row in found.operating
         ],

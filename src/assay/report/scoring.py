@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
 from assay.core.text import figure, visible
@@ -21,6 +21,8 @@ Ends: TypeAlias = tuple[float, float, float, float, float]
 LISTED: Final = 21
 """Points of a curve that its table lists; the Record has the others."""
 MOST_PANELS: Final = 6
+SURE: Final = ("recall", "specificity", "precision")
+"""Rates of an operating point that are listed with their intervals; the Record has further ones."""
 HEAD: Final = 26
 """Cells of a class name above its chart."""
 
@@ -49,6 +51,13 @@ class Row:
     recall: str
     specificity: str
     precision: str
+    sure: Mapping[str, str] = field(default_factory=dict)
+    """The intervals of these three, by name; none where the Record has none."""
+
+    @property
+    def rates(self) -> tuple[tuple[str, str], ...]:
+        """Recall, specificity and precision, each with its interval or nothing."""
+        return tuple((getattr(self, name), self.sure.get(name, "")) for name in SURE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +197,11 @@ def _row(one: Mapping[str, Any]) -> Row:
         recall=_shown(_share(tp, tp + fn)),
         specificity=_shown(_share(tn, tn + fp)),
         precision=_shown(_share(tp, tp + fp)),
+        sure={
+            str(rate["measure"]): entry(rate).short
+            for rate in one.get("rates", ())
+            if rate["measure"] in SURE and rate.get("low") is not None
+        },
     )
 
 

@@ -232,12 +232,23 @@ def _operating(page: _Page, document: Document) -> None:
             *([Text(fitted(one.label, 16))] if several else []),
             Text(f"△ {one.threshold}" if one.optimistic else one.threshold, "orange" if one.optimistic else ""),
             *map(Text, (one.tp, one.fp, one.fn, one.tn)),
-            *(Text(value, "blue") for value in (one.recall, one.specificity, one.precision)),
+            *(Text(value, "blue") for value, _ in one.rates),
         ]
         for one in found.operating
     ]
     short = 6 if several else 5
-    page.table(Table(head, rows), Table(head[:short], [row[:short] for row in rows]))
+    ways = [Table(head, rows), Table(head[:short], [row[:short] for row in rows])]
+    if any(one.sure for one in found.operating):
+        wide = [
+            [
+                *row[:short],
+                *(Text(said, mood) for pair in one.rates for said, mood in zip(pair, ("blue", ""), strict=True)),
+            ]
+            for row, one in zip(rows, found.operating, strict=True)
+        ]
+        full = [*head[:short], *(word for name in head[short:] for word in (name, "interval"))]
+        ways.insert(0, Table(full, wide))
+    page.table(*ways)
     for one in found.operating:
         if one.chosen != "stated":
             page.said(f"{one.threshold}: {one.chosen}", hang="  ")

@@ -75,6 +75,16 @@ class ScoreBins:
         floor = self.map.floor(self.place)
         return Ranked(score=np.where(np.isnan(self.only), floor, self.only), pos=self.pos, neg=self.neg)
 
+    def within(self, threshold: float) -> tuple[int, int]:
+        """Positives and negatives of whom only the bin tells on which side of a threshold they stand."""
+        if self.map.kind == "probability" and not 0 <= threshold <= 1:
+            return 0, 0
+        at = int(self.map.place(np.array([threshold]))[0])
+        here = (self.place == at) & np.isnan(self.only)
+        if not here.any() or self.map.floor(self.place[here])[0] >= threshold:  # all of the bin is at or above it
+            return 0, 0
+        return int(self.pos[here].sum()), int(self.neg[here].sum())
+
     def best(self) -> Ranked:
         """The table in which, inside every bin, all positives stand above all negatives: no order ranks better."""
         return self._split(positives_above=True)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operating points: the four cells at each declared threshold, and the rates there with their intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.assess.scoring import ScorePart, Threshold
+from assay.core.labels import Label
+from assay.core.text import quoted
+from assay.core.values import Share, Undefined
+from assay.inference.estimates import Estimate, Interval
+from assay.inference.proportion import fitting, of_share
+from assay.inference.scoreintervals import WEIGHTED
+from assay.measures import parse
+from assay.tally.base import Count, count_to_json
+from assay.tally.binned import Binned
+from assay.tally.ranked import Ranked
+from assay.tally.tables import Binary
+
+if TYPE_CHECKING:
+    from assay.inference.intervals import Wanted
+    from assay.measures.declare import Measure
+
+CELLS: Final = ("tp", "fp", "fn", "tn")
+RATES: Final = ("recall", "false_positive_rate", "specificity", "precision", "negative_predictive_value")
+"""What is told of a threshold beside its cells (TS 4213, clause 8 and Annex B)."""
+FLATTERS: Final = "the threshold was chosen on these rows, so the value flatters"
+IN_BIN: Final = "the threshold lies inside a score bin, so rows of that bin may stand on either side"
+
+
+def operating_points(
+    part: ScorePart, label: Label, *, several: bool, wanted: Wanted, in_force: Binary | None
+) -> list[dict[str, Any]]:
+    """Cells and rates at each declared threshold for one class; the first decides where predictions were not given."""
+    table = part.whole.one_vs_rest(label)
+    out: list[dict[str, Any]] = []
+    for place, one in enumerate(part.thresholds):
+        decides = place == 0 and part.decided == "threshold"
+        # Rows were called one by one, so the cells in force are known even where scores are held in bins.
+        known = in_force if decides and in_force is not None else None
+        cells, open_ = (known, None) if known is not None else _cells(part, label, table, one)
+        out.append(
+            {
+                **({"class": label} if several else {}),
+                "threshold": one.value,
+                "from": one.chosen,
+                "optimistic": one.optimistic,
+                "in_force": decides,
+                **{name: count_to_json(whole(getattr(cells, name))) for name in CELLS},
+                **({} if open_ is None else {"in_bin": {"positives": open_[0], "negatives": open_[1]}}),
+                "rates": rates(
+                    cells,
+                    open_,
+                    label=label if several else None,
+                    named=_names(part, label),
+                    optimistic=one.optimistic,
+                    wanted=wanted,
+                ),
+            }
+        )
+    return out
+
+
+def whole(count: object) -> Count:
+    """A count as it is, a sum of weights as the exact fraction it stands for."""
+    exact = Fraction(cast("float", count.item() if hasattr(count, "item") else count))
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def _names(part: ScorePart, label: Label) -> dict[str, str]:
+    """What the two sides of a class are called in a reason."""
+    others = [one for one in part.whole.labels if one != label]
+    other = quoted(others[0]) if len(others) == 1 else f"anything but {quoted(label)}"
+    return {"positive": quoted(label), "negative": other}
+
+
+def _cells(part: ScorePart, label: Label, table: Ranked, one: Threshold) -> tuple[Binary, tuple[int, int] | None]:
+    """The cells at a threshold, and how many positives and negatives of its own bin may be above it too."""
+    cells = table.at(one.value)
+    if not isinstance(part.whole, Binned):
+        return cells, None
+    open_ = part.whole.bins(label).within(one.value)
+    return cells, open_ if any(open_) else None
+
+
+def rates(
+    cells: Binary,
+    open_: tuple[int, int] | None,
+    *,
+    label: Label | None,
+    named: dict[str, str],
+    optimistic: bool,
+    wanted: Wanted,
+) -> list[dict[str, object]]:
+    """The rates of some cells with their intervals, as in a Record."""
+    notes = (*((FLATTERS,) if optimistic else ()), *((IN_BIN,) if open_ is not None else ()))
+    every = [_rate(parse(name), cells, open_, named, wanted) for name in RATES]
+    return [replace(one, label=label, notes=notes).to_json() for one in every]
+
+
+def _rate(
+    measure: Measure, cells: Binary, open_: tuple[int, int] | None, named: dict[str, str], wanted: Wanted
+) -> Estimate:
+    exact = Binary(**{name: whole(getattr(cells, name)) for name in CELLS})  # type: ignore[arg-type]
+    found = measure(exact)
+    result = found.named(**named) if isinstance(found, Undefined) else cast("Share", found)
+    interval, reason, n = None, "the value is undefined", cast("Count", exact.n)
+    if isinstance(result, Share):
+        n = cast("Count", result.denominator)
+        interval, reason = _interval(result, wanted), WEIGHTED
+    return Estimate(
+        measure=measure.title,
+        result=result,
+        interval=interval,
+        no_interval=None if interval is not None else reason,
+        n=n,
+        bracket=None if open_ is None or isinstance(result, Undefined) else _between(measure, exact, open_),
+    )
+
+
+def _interval(result: Share, wanted: Wanted) -> Interval | None:
+    top, of = cast("Count", result.numerator), cast("Count", result.denominator)
+    if not isinstance(top, int) or not isinstance(of, int):
+        return None
+    low, high = of_share(top, of, wanted.level, wanted.shares)
+    return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))
+
+
+def _between(measure: Measure, cells: Binary, open_: tuple[int, int]) -> tuple[float, float]:
+    """The ends of a rate when none, either kind or all of the rows of the threshold's bin are called."""
+    values = []
+    for more_tp in (0, open_[0]):
+        for more_fp in (0, open_[1]):
+            moved = Binary(tp=cells.tp + more_tp, fp=cells.fp + more_fp, fn=cells.fn - more_tp, tn=cells.tn - more_fp)
+            found = measure(moved)
+            values += [] if isinstance(found, Undefined) else [found.value]
+    return min(values), max(values)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operating points: rates with intervals at each threshold, in Record, reports and verification; also from bins."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+import assay
+from assay.assess import scoring
+from assay.assess.points import FLATTERS, IN_BIN, RATES
+from assay.assess.record import schema, sealed
+from assay.assess.verifying import verify
+from assay.inference.proportion import wilson
+from assay.report.markdown import render as markdown
+from assay.report.terminal import summary
+
+rng = np.random.default_rng(5)
+TRUTH = rng.random(200) < 0.4
+SCORE = 1 / (1 + np.exp(-rng.normal(size=200) - 1.5 * TRUTH))
+KIND = rng.integers(0, 3, 150)
+MATRIX = rng.dirichlet(np.ones(3), 150)
+FEW = ["recall", "auroc", "brier_score"]
+GIVEN = {"truth": TRUTH * 1, "score": SCORE, "scores": "probability", "measures": FEW}
+MANY = {
+    "truth": np.array(list("abc"))[KIND],
+    "score": dict(zip("abc", MATRIX.T, strict=True)),
+    "scores": "probability",
+    "measures": ["auroc_macro", "auroc", "log_loss_multiclass"],
+}
+
+
+def points(a):
+    return a.record["operating_points"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return assay.assess(**GIVEN, threshold=0.6, operating_points=[0.2, 0.8])
+
+
+def test_every_point_has_its_rates_with_wilsons_intervals(found):
+    for point in points(found):
+        called = point["threshold"] <= SCORE
+        parts = {
+            "recall": (called & TRUTH, TRUTH),
+            "false_positive_rate": (called & ~TRUTH, ~TRUTH),
+            "specificity": (~called & ~TRUTH, ~TRUTH),
+            "precision": (called & TRUTH, called),
+            "negative_predictive_value": (~called & ~TRUTH, ~called),
+        }
+        assert [rate["measure"] for rate in point["rates"]] == list(RATES) == list(parts)
+        for rate in point["rates"]:
+            top, of = (int(side.sum()) for side in parts[rate["measure"]])
+            assert (rate["numerator"], rate["denominator"], rate["value"]) == (top, of, top / of)
+            assert (rate["low"], rate["high"]) == wilson(top, of, 0.95)
+            assert rate["interval"] == "wilson"
+
+
+def test_the_point_in_force_has_the_rates_of_the_assessment():
+    a = assay.assess(**GIVEN, threshold=0.6, level=0.9, shares="jeffreys")
+    for rate in points(a)[0]["rates"]:
+        one = a[rate["measure"]].to_json()
+        assert rate == one
+
+
+def test_a_threshold_chosen_on_its_own_rows_marks_every_rate_of_its_point_only():
+    a = assay.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True, operating_points=[0.5])
+    chosen, stated = points(a)
+    assert all(rate["notes"] == [FLATTERS] for rate in chosen["rates"])
+    assert not any("notes" in rate for rate in stated["rates"])
+
+
+def test_a_rate_without_rows_says_why_and_classes_are_told_apart():
+    point = points(assay.assess(**GIVEN, threshold=2.0))[0]
+    (precision,) = [rate for rate in point["rates"] if rate["measure"] == "precision"]
+    assert (precision["value"], precision["undefined"]) == (None, "no row was predicted 1")
+    every = points(assay.assess(**MANY, operating_points=[0.4]))
+    assert [one["class"] for one in every] == list("abc")
+    for one in every:
+        assert {rate["class"] for rate in one["rates"]} == {one["class"]}
+
+
+def test_weighted_rows_have_rates_and_the_reason_for_no_interval():
+    a = assay.assess(**GIVEN, weight=rng.random(200), operating_points=[0.5], threshold=0.4)
+    rate = points(a)[1]["rates"][0]
+    assert rate["low"] is None
+    assert "weighted" in rate["no_interval"]
+    assert verify(a.record).holds
+
+
+def test_intervals_stand_in_every_report(found, tmp_path):
+    a = found
+    html = a.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    for point in points(a):
+        rate = point["rates"][0]
+        shown = f"{rate['low']:.3f}–{rate['high']:.3f}"
+        assert all(shown in text for text in (summary(a.record, width=100), markdown(a.record), html))
+    assert "interval" not in summary(a.record, width=60).partition("Scores")[2].partition("\n\n")[0]
+
+
+def test_a_record_without_rates_still_reads_and_verifies(found):
+    content = json.loads(found.record.to_text())
+    for point in content["operating_points"]:
+        del point["rates"]
+    old = assay.Record(sealed(content))
+    assert verify(old).holds
+    assert "0.6" in markdown(old)
+
+
+# ---------------------------------------------------------------- from bins
+
+
+def test_counts_from_bins_lie_between_ends_that_hold_the_exact_ones():
+    frame = pl.DataFrame({"y": (rng.random(5000) < 0.5) * 1, "s": 0.5 + 0.01 * rng.random(5000)})
+    given = {"data": frame, "truth": "y", "score": "s", "threshold": 0.5041234, "operating_points": [0.5061234, 2.0]}
+    given["measures"] = ["auroc"]
+    rough, exact = (assay.assess(**given, exact_scores=limit) for limit in (100, 10**6))
+    assert rough.record["scores"]["form"] == "binned"
+    assert [rough.record["operating_points"][0][cell] for cell in ("tp", "fp", "fn", "tn")] == [
+        exact.record["operating_points"][0][cell] for cell in ("tp", "fp", "fn", "tn")
+    ]
+    one, other = points(rough)[1], points(exact)[1]
+    assert one["in_bin"]["positives"] + one["in_bin"]["negatives"] > 0
+    assert one["tp"] <= other["tp"] <= one["tp"] + one["in_bin"]["positives"]
+    assert one["fp"] <= other["fp"] <= one["fp"] + one["in_bin"]["negatives"]
+    for rate, true in zip(one["rates"], other["rates"], strict=True):
+        assert rate["bracket"][0] <= true["value"] <= rate["bracket"][1]
+        assert IN_BIN in rate["notes"]
+    assert "in_bin" not in points(rough)[2]
+    jsonschema.validate(json.loads(rough.record.to_text()), schema())
+    assert verify(rough.record).holds
+
+
+@pytest.mark.parametrize("given", [GIVEN, MANY], ids=["two classes", "three"])
+def test_a_record_that_holds_bins_of_many_scores_is_verified_within_them(given, monkeypatch):
+    monkeypatch.setattr(scoring, "LISTED", 100)
+    threshold = {"threshold": 0.6} if given is GIVEN else {}
+    a = assay.assess(**given, **threshold, operating_points=[0.2])
+    a = a.accept("recall >= 0.2", "auroc >= 0.6") if given is GIVEN else a
+    assert a.record["scores"]["form"] == "exact"
+    found = verify(a.record)
+    assert found.holds, found.mismatches
+    assert any("bins" in said for said in found.unchecked)
+    assert found.checked["estimates"] >= 9
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda r: next(e for e in r["estimates"] if e["measure"] == "auroc").update(value=0.93),
+        lambda r: next(e for e in r["estimates"] if e["measure"] == "brier_score").update(high=0.9),
+        lambda r: next(e for e in r["estimates"] if e["measure"] == "recall").update(value=0.99999),
+        lambda r: r["operating_points"][1].update(tp=r["operating_points"][1]["tp"] + 9),
+        lambda r: r["operating_points"][1]["rates"][0].update(low=0.0),
+    ],
+    ids=["an area", "an end", "a share", "a cell", "a rate"],
+)
+def test_a_number_that_bins_do_not_allow_is_found(forge, found, monkeypatch):
+    monkeypatch.setattr(scoring, "LISTED", 100)
+    content = json.loads(found.restated(found.settings).record.to_text())
+    assert content["tallies"]["scores"]["whole"]["kind"] == "binned-scores"
+    forge(content)
+    assert not verify(assay.Record(sealed(content))).holds
