@@ -67,7 +67,7 @@ AVERAGES: Final = {
     "micro": "all classes pooled",
 }
 
-METHODS: Final = {  # by the first word of the method, because what follows says what it was applied to
+METHODS: Final = {  # by the first words of the method, because what follows says what it was applied to
     "wilson": "Wilson score interval of a share: the true shares that would make the observed one unsurprising",
     "clopper-pearson": "Clopper-Pearson interval of a share: never covers less often than its level says",
     "jeffreys": "Jeffreys interval of a share: the middle of Beta(x + 1/2, n - x + 1/2)",
@@ -85,6 +85,8 @@ METHODS: Final = {  # by the first word of the method, because what follows says
     "delong-logit": "DeLong's variance of an area under the ROC curve, from ranks, on the logit scale; where few rows"
     " are ranked wrongly it borrows from a smooth curve",
     "newcombe": "Newcombe's score interval of an area under the ROC curve, for a ranking without mistakes",
+    "newcombe at": "Newcombe's interval of a difference of two shares at the threshold that makes it largest;"
+    " what chance adds to the best of many thresholds is taken off by draws of the rows at each score",
     "logit": "the rows at each score are drawn anew; the spread of the draws, on the logit scale",
     "log": "the rows at each score are drawn anew; the spread of the draws, on the logarithmic scale",
     "plain": "the rows at each score are drawn anew; the spread of the draws",
@@ -351,7 +353,8 @@ def method(name: str, draws: Sequence[int] = ()) -> str:
     """
     first, _, of = name.partition(" of ")
     says = f"the {first} interval of {of}, carried over to measures that are functions of it" if of else ""
-    says = says or METHODS.get(name.split(" ", maxsplit=1)[0], "")
+    words = name.split(" ")
+    says = says or METHODS.get(" ".join(words[:2])) or METHODS.get(words[0], "")
     if not draws:
         return says
     many = f"{min(draws):,}" if len(set(draws)) == 1 else f"{min(draws):,} to {max(draws):,}"
