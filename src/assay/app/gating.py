@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.opening import columns_named, is_plan, is_record
+from assay.app.options import typed
 from assay.assess.against import Paired
 from assay.assess.assessment import Assessment
 from assay.assess.comparison import Comparison
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 USUAL: Final = {Task.BINARY: ("recall", "specificity"), Task.MULTICLASS: ("accuracy", "f1_macro")}
 """What a model must not lose where only a margin is stated."""
+
+
+PAIRED: Final = ("truth", "predicted", "ids", "positive", "labels", "level", "seed", "delimiter", "decimal", "show_ids")
+"""Options that a paired gate heeds."""
 
 
 def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict[str, Assessment]:
@@ -66,6 +71,8 @@ def _opened(
 ) -> tuple[dict[str, Assessment], object]:
     """What is gated, and its reference: paired where both were counted on the same rows."""
     if len(paths) == 1 and is_record(paths[0]):
+        if against is None or is_record(against):
+            _refuse(options, (), "a Record is gated as it is: what it was counted by is in it", "leave them out")
         record = Record.load(paths[0])
         if record["kind"] == "comparison":
             return _of_comparison(Comparison.from_record(record), against)
@@ -81,6 +88,12 @@ def _opened(
     from assay.app.running import run_file
 
     return {"": run_file(paths, quiet=quiet, **dict(options))}, _reference(against, options, quiet=quiet)
+
+
+def _refuse(options: Mapping[str, Any], taken: Iterable[str], why: str, fix: str) -> None:
+    """An option that would be left aside is an error, because somebody relies on it."""
+    if found := typed(options, free=taken):
+        raise PlanError("role-clash", why, found=", ".join(found), fix=fix)
 
 
 def _reference(against: str | None, options: dict[str, Any], *, quiet: bool) -> object:
@@ -102,6 +115,8 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
             where="--id",
             fix="--predicted COLUMN --id COLUMN; or leave --id out: the comparison is then unpaired, and says so",
         )
+    why = "a paired gate matches predicted labels by id, and takes nothing else"
+    _refuse(options, PAIRED, why, "leave them out, or leave --id out: the comparison is then unpaired, and says so")
     names = ("new", "reference")
     return assay.compare(
         data=dict(zip(names, (new, reference), strict=True)),

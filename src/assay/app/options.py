@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -174,6 +174,21 @@ def of_rows(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_ROWS):
         command = option(command)
     return command
+
+
+def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
+    """Those among some options that were written on the command line, as they are written there.
+
+    Options about the machine, and those that are free, are left out.
+    """
+    context = click.get_current_context()
+    spelled = {one.name: max(one.opts, key=len) for one in context.command.params}
+    ours = {*free, "memory", "threads", "temp"}
+    return [
+        spelled[name]
+        for name in names
+        if name not in ours and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    ]
 
 
 _MODELS = (

@@ -11,6 +11,7 @@ import click
 
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
+from assay.app.options import typed
 from assay.assess.clauses import profile
 from assay.assess.plan.answers import answered_rows
 from assay.assess.plan.loading import LoadedPlan, load_plan
@@ -75,20 +76,11 @@ def run_plan(
 
 def refuse_options(given: dict[str, Any]) -> None:
     """What shapes the numbers is said in the plan, and nowhere else."""
-    context = click.get_current_context()
-    free = {"memory", "threads", "temp", "out", "as_json", "quiet", "predictions", "ledger"}
-    typed = [
-        name
-        for name in given
-        if name not in free and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if typed:
+    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger")):
         raise PlanError(
             "role-clash",
             "a plan is run as it is: options about rows and measures are stated in it",
-            found=", ".join(
-                f"--{name.removesuffix('s').replace('_', '-')}" if name != "missing" else "--missing" for name in typed
-            ),
+            found=", ".join(found),
             fix="write them into the plan, or give the file of predictions instead of the plan",
         )
 

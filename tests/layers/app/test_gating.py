@@ -86,6 +86,17 @@ def test_a_record_of_a_comparison_is_its_own_reference(place):
     assert "verified" in run(place, "verify", "kept.json").stderr
 
 
+def test_an_option_that_would_be_left_aside_is_refused(place):
+    accept = ("--accept", "recall >= 0.5")
+    assert "--measure" in run(place, "gate", "old/record.json", *accept, "--measure", "f1", code=2).stderr
+    told = run(
+        place, "gate", "old/record.json", "--against", "worse/record.json", *accept, "--truth", "x", code=2
+    ).stderr
+    assert "as it is" in told
+    paired = ("--against", "old.csv", *ROWS, "--id", "id", "--margin", "0.05", "--missing", "drop")
+    assert "--missing" in run(place, "gate", "same.csv", *paired, code=2).stderr
+
+
 def test_without_a_criterion_nothing_passes(place):
     assert "no criterion" in run(place, "gate", "old/record.json", code=2).stderr
     assert "--margin" in run(place, "gate", "worse/record.json", "--against", "old/record.json", code=2).stderr
