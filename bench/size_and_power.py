@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from assay.inference.apart import apart_difference, delong_unpaired
 from assay.inference.blockranks import friedman, friedman_permutation, iman_davenport
+from assay.inference.contingency import two_shares
 from assay.inference.delong import delong
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
@@ -29,6 +31,9 @@ from assay.inference.swapping import (
     subject_permutation,
     weighted_permutation,
 )
+from assay.inference.unitmargins import unit_non_inferiority
+from assay.tally.apart import Apart
+from assay.tally.confusion import Confusion
 from assay.tally.outcomes import Outcomes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -210,6 +215,54 @@ def several_classes(rng: np.random.Generator, shift: float) -> Rejected:
     return _rejected({name: class_score_permutation(t, measure=m, **drawn).p for name, (t, m) in tests.items()})
 
 
+def different_rows(rng: np.random.Generator, shift: float) -> Rejected:
+    """Two samples of 150 and 200 rows, 45 % positive, each scored by a model of its own."""
+    confusions, scores = [], []
+    for name, n, share, gain in (("A", 150, 0.45, 1.2 + shift), ("B", 200, 0.45, 1.2)):
+        y = rng.random(n) < share
+        s = y * gain + rng.normal(size=n)
+        cells = Counter(zip(y.tolist(), (s > 0.6).tolist(), strict=True))
+        confusions.append(Confusion.from_cells(dict(cells), labels=(False, True)))
+        scores.append(PairedScores.of(y, {name: s}))
+    t = Apart(models=("A", "B"), labels=(False, True), confusions=tuple(confusions), scores=tuple(scores))
+    measured = {"positive": True, "seed": int(rng.integers(2**31))}
+    return _rejected(
+        {
+            "two shares, accuracy": two_shares(t.shares("accuracy", None)).p,
+            "DeLong unpaired": delong_unpaired(t).p,
+            "intervals of both, F1": apart_difference(t, measure="f1", **measured).p,
+            "intervals of both, Matthews correlation": apart_difference(t, measure="matthews_corrcoef", **measured).p,
+            "intervals of both, average precision": apart_difference(t, measure="average_precision", **measured).p,
+        }
+    )
+
+
+def margins_by_subject(rng: np.random.Generator, shift: float) -> Rejected:
+    """40 subjects, five rows each: A is worse than B by exactly the margin of 10 points, or better by `shift`."""
+    y = rng.random(200) < 0.5
+    easy = np.repeat(rng.normal(size=40), 5)
+    a, b = (rng.random(200) < _logistic(easy + level) for level in (1.0, 1.0))
+    # B keeps its answers; of A's, some turn wrong, so that its accuracy lies 10 points below on average.
+    a &= rng.random(200) >= (0.1 - shift) / 0.697
+    weight = rng.integers(1, 4, 200) / 2
+    calls = [np.where(right, y, ~y).tolist() for right in (a, b)]
+    given = {"truth": y.tolist(), "labels": (False, True), "models": ("A", "B"), "calls": calls}
+    who = np.repeat(np.arange(40), 5).tolist()
+    drawn = {"margin": 0.1, "draws": 399, "seed": int(rng.integers(2**31))}
+    return _rejected(
+        {
+            "non-inferiority by subject": unit_non_inferiority(PairedRows.of(**given, subject=who), **drawn).p,
+            "non-inferiority by subject, weighted": unit_non_inferiority(
+                PairedRows.of(**given, subject=who, weight=weight), **drawn
+            ).p,
+        }
+    )
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
 def _two_shares(o: Outcomes) -> float:
     from assay.inference.contingency import two_shares
     from assay.tally.outcomes import Table
@@ -231,6 +284,8 @@ WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] 
     "several images a subject": (clustered, 0.5),
     "several rows a subject": (clustered_rows, 0.45),
     "several classes": (several_classes, 0.35),
+    "different rows": (different_rows, 0.6),
+    "a margin, several rows a subject": (margins_by_subject, 0.1),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,8 @@ from assay.core.errors import PlanError
 from assay.core.traits import Source
 from assay.inference.catalogue import every_test, find_test
 from assay.inference.findings import Finding
+from assay.tally.apart import Apart
+from assay.tally.confusion import Confusion
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -88,6 +91,19 @@ def class_scores(seed, *, swapped=False, same=False):
     return PairedRows.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores={"A": a, "B": b})
 
 
+def apart(seed, *, swapped=False, same=False):
+    rng = rng_of(seed)
+    made = []
+    for name, n in (("A", 40), ("B", 50)):
+        y = np.arange(n) % 2
+        s = np.round(y + rng.normal(size=n), 1)
+        cells = Counter(zip(y.tolist(), (s > 0.5).astype(int).tolist(), strict=True))
+        made.append((Confusion.from_cells(dict(cells), labels=(0, 1)), PairedScores.of(y == 1, {name: s})))
+    made = [made[0], made[0]] if same else made[::-1] if swapped else made
+    confusions, scores = zip(*made, strict=True)
+    return Apart(models=("A", "B"), labels=(0, 1), confusions=confusions, scores=scores)
+
+
 def blocks(seed, *, same=False):
     x = np.round(rng_of(seed).normal(size=(7, 3)), 2 - seed % 2)
     return Blocks.of([[row[0]] * 3 for row in x.tolist()] if same else x.tolist())
@@ -112,7 +128,7 @@ def five(seed, *, swapped=False, same=False):
     return FiveByTwo.of(d.tolist())
 
 
-def of(test, seed, **wanted):  # noqa: C901, PLR0911  one branch a kind
+def of(test, seed, **wanted):  # noqa: C901, PLR0911, PLR0912  one branch a kind
     """A tally of the kind a test takes."""
     kind = test.takes
     if kind is Groups:
@@ -151,6 +167,8 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911  one branch a kind
         return Strata(tables={"one": table(seed), "two": table(seed + 1)})
     if kind is Successes:
         return Successes(successes=int(rng.integers(0, 20)), n=20, against=0.4)
+    if kind is Apart:
+        return apart(seed, **wanted)
     if kind is PairedRows and test.name == "class_score_permutation":
         return class_scores(seed, **wanted)
     if kind is PairedRows:

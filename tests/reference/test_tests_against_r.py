@@ -15,12 +15,27 @@ import pytest
 import scipy.stats as ss
 
 import assay
-from assay.inference import anova, blockranks, contingency, marginal, mcnemar, means, multiplicity, ranks, strata
+from assay.inference import (
+    anova,
+    blockranks,
+    contingency,
+    marginal,
+    mcnemar,
+    means,
+    multiplicity,
+    ranks,
+    strata,
+    unitmargins,
+)
 from assay.inference import equivalence as margins
+from assay.inference.apart import apart_difference, delong_unpaired
 from assay.inference.catalogue import every_test
 from assay.inference.delong import delong, delong_many, delong_pairs
 from assay.inference.variance import bartlett, shapiro_wilk, variance_f
+from assay.tally.apart import Apart
+from assay.tally.confusion import Confusion
 from assay.tally.outcomes import Channels, Outcomes, Strata, Successes, Table
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups, Pairs, Sample
 
@@ -49,6 +64,42 @@ def test_areas_equal_proc(case):
     assert margins.auroc_non_inferiority(t, margin=0.1).p == near(ss.norm.sf((gap + 0.1) / error), rel=1e-8)
     both = max(ss.norm.sf((gap + 0.1) / error), ss.norm.cdf((gap - 0.1) / error))
     assert margins.auroc_equivalence(t, margin=0.1).p == near(both, rel=1e-8)
+
+
+@pytest.mark.parametrize("case", R["area"])
+def test_areas_of_different_rows_equal_proc(case):
+    y, first = np.array(case["truth"]) == 1, case["first"]
+    parts = ((y[:first], case["a"][:first], "A"), (y[first:], case["b"][first:], "B"))
+    scores = tuple(PairedScores.of(truth, {name: column}) for truth, column, name in parts)
+    found = delong_unpaired(Apart(models=("A", "B"), labels=(0, 1), scores=scores))
+    if case["apart_d"] in ("NaN", "Inf", "-Inf"):
+        assert found.statistic.code == "zero-variance"
+        return
+    assert (found.statistic, found.p) == near((case["apart_d"], case["apart_p"]), rel=1e-9)
+    assert found.df == near((case["apart_df"],), rel=1e-9)
+
+
+def test_apart_difference_of_shares_is_newcombes_interval():
+    rows = ((56, 14), (48, 32))  # Newcombe 1998, table II, row (a): 56/70 and 48/80, method 10
+    confusions = [Confusion.from_cells({(1, 1): a, (1, 0): b, (0, 0): 1}) for a, b in rows]
+    t = Apart(models=("A", "B"), labels=(0, 1), confusions=tuple(confusions))
+    found = apart_difference(t, measure="recall", positive=1)
+    assert (found.effect.interval.low, found.effect.interval.high) == near((0.0524, 0.3339), abs=5e-5)
+
+
+@pytest.mark.parametrize("kind", ["unit_non_inferiority", "unit_equivalence"])
+def test_margins_by_units_are_t_tests_with_the_spread_of_draws(kind):
+    rng = np.random.default_rng(8)
+    y, a, b = rng.integers(0, 2, (3, 400))
+    t = PairedRows.of(truth=y.tolist(), labels=(0, 1), models=("A", "B"), calls=[a.tolist(), b.tolist()],
+                      subject=list(range(400)))  # fmt: skip
+    gap = (a == y).astype(float) - (b == y)
+    found = getattr(unitmargins, kind)(t, margin=0.1)
+    want = ss.ttest_1samp(gap, -0.1).statistic
+    other = -ss.ttest_1samp(gap, 0.1).statistic
+    want = want if kind == "unit_non_inferiority" else min(want, other)
+    assert found.statistic == near(want, rel=0.03)
+    assert found.p == near(ss.t.sf(found.statistic, 399), rel=1e-9)
 
 
 @pytest.mark.parametrize("case", R["ranks"])

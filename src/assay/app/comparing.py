@@ -64,7 +64,7 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     )
 
 
-OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "independent", "variance", "control")
+OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "variance")
 """Options that say something about values only."""
 OF_PREDICTIONS: Final = ("truth", "predicted", "score", "positive", "label", "channel", "weight", "measure")
 
@@ -106,6 +106,8 @@ def _demand_values(given: dict[str, Any]) -> None:
     if given.pop("per", "item") != "item":
         told.insert(0, "--per")
     given.pop("model", None)
+    if given.get("control") is not None and not given.get("independent"):
+        told.append("--control")
     if told:
         raise PlanError(
             "role-clash",

@@ -223,9 +223,11 @@ _MODELS = (
     ),
     click.option("--rows", type=int, default=0, metavar="N", help="With --per 5x2: rows of the data set."),
     click.option("--lower-is-better", is_flag=True, help="Of values: the lower, the better."),
-    click.option("--independent", is_flag=True, help="Of values: the models were run on different items."),
+    click.option(
+        "--independent", is_flag=True, help="The models were tested on different rows or items; marked in every output."
+    ),
     click.option("--variance", is_flag=True, help="Of values: compare their spread, not their size."),
-    click.option("--control", metavar="NAME", help="Of values: compare every model with this one only."),
+    click.option("--control", metavar="NAME", help="Of values, or with --independent: compare all with this one only."),
     click.option(
         "--id",
         "ids",

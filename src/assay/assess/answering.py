@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from assay.assess.apartquestions import of_apart
 from assay.assess.asking import Answer, Asked
 from assay.assess.questions import of_groups, of_labels, of_scores, of_values
 from assay.assess.rowquestions import of_rows
@@ -26,6 +27,8 @@ def answered(held: Mapping[str, Any], asked: Asked, positive: Label | None, data
             return of_groups(tally, asked)
         ratio = data.get("test_over_train")
         return of_values(cast("Blocks", tally), asked, UNITS[data["per"]], test_over_train=ratio)
+    if "apart" in held:
+        return of_apart(held["apart"], asked, positive=positive)
     if "paired" not in held:
         one = of_scores(held["scores"], asked) if "scores" in held else []
         return one + (of_rows(held["rows"], asked, positive=positive) if "rows" in held else [])

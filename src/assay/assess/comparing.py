@@ -21,6 +21,7 @@ from assay.assess.pairing import (
     named,
     together,
 )
+from assay.assess.separating import compare_apart
 from assay.assess.settings import chosen
 from assay.assess.spelling import speller
 from assay.assess.valuing import Valued, compare_values
@@ -137,6 +138,12 @@ def compare(
         pairing=pairing, reading=reading, engine=engine,
     )  # fmt: skip
     data = named(tables, data)
+    if independent:
+        usual = {True: chosen(BINARY_MEASURES) or (), False: chosen(CLASS_MEASURES) or ()}
+        return compare_apart(
+            data, given, asked, labels=labels, positive=positive, measures=chosen(measures), usual=usual,
+            spelled=spelled,
+        )  # fmt: skip
     if isinstance(id, Mapping):
         data, given = by_own_ids(data, given)
     paired = apart(data, given) if isinstance(data, Mapping) and not is_table(data) else together(data, given)

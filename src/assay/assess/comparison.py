@@ -30,8 +30,10 @@ from assay.inference.findings import Finding
 from assay.inference.intervals import Wanted
 from assay.inference.kinds import BALANCED
 from assay.inference.units import reads_values
+from assay.tally.apart import Apart
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
+from assay.tally.confusion import Confusion
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
@@ -82,6 +84,7 @@ class Comparison:
         scores: PairedScores | None = None,
         values: Blocks | Groups | None = None,
         rows: PairedRows | None = None,
+        apart: Apart | None = None,
         lower_is_better: bool = False,
         notes: tuple[str, ...] = (),
         data: Mapping[str, Any] | None = None,
@@ -91,7 +94,7 @@ class Comparison:
         self.answers, self.asked, self.models, self.labels = answers, asked, models, labels
         self.positive, self.census, self.notes, self.proof = positive, census, notes, proof
         self.paired, self.channels, self.scores, self.values, self.rows = paired, channels, scores, values, rows
-        self.lower_is_better = lower_is_better
+        self.lower_is_better, self.apart = lower_is_better, apart
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
 
     @property
@@ -145,14 +148,20 @@ class Comparison:
     @cached_property
     def estimates(self) -> dict[str, list[Estimate]]:
         """The values of each model with their intervals."""
-        if self.paired is None:
-            return {}
         settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
         out = {}
-        for model in self.models:
-            view = View(self.paired.confusion(model), settings, positive=self.positive)
+        for model, confusion in self._confusions().items():
+            view = View(confusion, settings, positive=self.positive)
             out[model] = [view[name] for name in SHOWN[view.task]]
         return out
+
+    def _confusions(self) -> dict[str, Confusion]:
+        """The confusion tally of each model, where there are labels."""
+        if self.paired is not None:
+            return {model: self.paired.confusion(model) for model in self.models}
+        if self.apart is not None and self.apart.confusions is not None:
+            return dict(zip(self.models, self.apart.confusions, strict=True))
+        return {}
 
     @cached_property
     def ranking(self) -> list[Place]:
@@ -176,13 +185,19 @@ class Comparison:
         if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
             found = areas(self.scores)
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
-        if self.paired is None:
+        if self.apart is not None and self.apart.scores is not None:
+            parts = zip(self.models, self.apart.scores, strict=True)
+            return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
+        confusions = self._confusions()
+        if not confusions:
             return "auroc", dict.fromkeys(self.models, 0.5), True
-        sizes = [int(self.paired.count[self.paired.truth == c].sum()) for c in range(len(self.labels))]
+        sizes = [
+            sum(per) for per in zip(*(one.multiclass().actual.tolist() for one in confusions.values()), strict=True)
+        ]
         unbalanced = min(sizes) == 0 or max(sizes) / min(sizes) > BALANCED
         name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
         settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
-        views = {m: View(self.paired.confusion(m), settings, positive=self.positive) for m in self.models}
+        views = {m: View(one, settings, positive=self.positive) for m, one in confusions.items()}
         return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
 
     def _means(self, values: Blocks | Groups) -> tuple[str, dict[str, float], bool]:
@@ -236,6 +251,8 @@ class Comparison:
             out["scores"] = self.scores.to_json(order_only=not any(map(reads_values, self.asked.measures)))
         if self.rows is not None:
             out["rows"] = self.rows.to_json()
+        if self.apart is not None:
+            out["apart"] = self.apart.to_json()
         if self.values is not None:
             out["values"] = self.values.to_json()
         return out
@@ -324,6 +341,8 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
                 fix="compare again from the rows: this version keeps what it needs",
             )
         out["scores"] = PairedScores.from_json(tallies["scores"])
+    if "apart" in tallies:
+        out["apart"] = Apart.from_json(tallies["apart"])
     if "rows" in tallies:
         out["rows"] = PairedRows.from_json(tallies["rows"])
     if "values" in tallies:

@@ -186,15 +186,15 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
     from assay.rows.scored import sound
 
     every: list[Answers] = []
-    by_class = None if score is None else _by_class({name: _own(score, name) for name in models})
+    by_class = None if score is None else _by_class({name: own_column(score, name) for name in models})
     files: dict[str, str] = {}
     names: list[str] = []
     for model, table in zip(models, data.values(), strict=True):
-        columns = None if score is None else ScoreColumns(columns=(_own(score, model),))
+        columns = None if score is None else ScoreColumns(columns=(own_column(score, model),))
         columns = columns if by_class is None else by_class[model]
         roles = Roles(
             truth=truth,
-            predicted=truth if predicted is None else _own(predicted, model),
+            predicted=truth if predicted is None else own_column(predicted, model),
             group=({KEY: key} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject}),
             weight=given.weight,
             score=columns,
@@ -240,7 +240,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
     )
 
 
-def _own(given: object, model: str) -> object:
+def own_column(given: object, model: str) -> object:
     """The column of one model, where each names its own."""
     return given[model] if isinstance(given, Mapping) and model in given else given
 

@@ -40,17 +40,30 @@ def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answ
     sizes = sizes[sizes > 0]
     imbalance = float(sizes.max() / sizes.min())
     facts = Facts(n=t.n, blocks=t.units, models=len(t.models))
-    if asked.margin is not None:
-        raise PlanError(
-            "comparison-needs",
-            "no test against a margin takes subjects or weights",
-            fix="read the interval of the difference against the margin, or average the values of each subject",
-        )
     if asked.test is not None and asked.test != SWAPS[kind]:
         return _forced(t, asked, kind, facts, positive)
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
-    found = by_pairs(asking, t, facts, measures, positive=positive)
+    found = by_pairs(asking, t, facts, measures, positive=positive) + _margins(asking, t, facts, positive)
     return [_accuracy_marked(one, imbalance) for one in found] if imbalance > BALANCED else found
+
+
+def _margins(asking: Asking, t: PairedRows, facts: Facts, positive: Label | None) -> list[Answer]:
+    """Whether A is good enough, by accuracy and by the area under the ROC curve, as far as both are there."""
+    asked = asking.asked
+    if asked.margin is None:
+        return []
+    if len(t.models) > 2:  # noqa: PLR2004  a pair
+        raise PlanError(
+            "comparison-needs", "a margin is stated for more than two models", fix="compare two models at a time"
+        )
+    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
+    choice = asking.choice(question, facts, free=True)
+    names = ["accuracy"] if t.calls is not None else []
+    names += [] if t.scores is None else ["auroc_macro" if t.classwise else "auroc"]
+    if choice.test is None:
+        return []
+    found = [one for name in names for one in asking.run(choice.test, t, choice, measure=name, positive=positive)]
+    return [Answer(question=str(question), kind=asking.kind, choice=choice, findings=tuple(found))]
 
 
 def unit_values(t: PairedRows, positive: Label | None) -> tuple[str, dict[str, float], bool]:

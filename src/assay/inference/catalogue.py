@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from assay.inference import (  # noqa: F401  importing declares
     anova,
+    apart,
     blockranks,
     contingency,
     delong,
@@ -16,6 +17,7 @@ from assay.inference import (  # noqa: F401  importing declares
     ranks,
     strata,
     swapping,
+    unitmargins,
     variance,
 )
 from assay.inference.declare import TESTS, Significance

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from assay.core.errors import PlanError
 from assay.core.text import nearest, quoted
 from assay.inference.catalogue import every_test, find_test
-from assay.inference.decisions import ALWAYS_REFUSED, DEPENDENT, TABLE
+from assay.inference.decisions import TABLE
 from assay.inference.declare import Significance
 from assay.inference.kinds import Facts, Kind, Question, Row
+from assay.inference.refusals import ALWAYS_REFUSED, DEPENDENT
 
 DEVIATES = "deviates from clause 7 of ISO/IEC TS 4213:2022: the test was forced"
 ANTICONSERVATIVE = "anticonservative: folds are dependent, so p is too small"

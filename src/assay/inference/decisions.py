@@ -6,7 +6,6 @@ Row numbers are those of the specification of tests; the first row that fits is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from assay.inference.kinds import (
@@ -26,61 +25,12 @@ from assay.inference.kinds import (
     Row,
     Way,
 )
+from assay.inference.refusals import DEPENDENT, FOLDS, PAIRED
 
-PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
-FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"
 FEW_ROWS: Final = (
     "so the corrected resampled t test is used, because below 1,000 rows the tests of 7.2 raise up to 11 % false alarms "
     "at 5 %"
 )
-SPREAD: Final = "it takes the two samples for independent, but they are paired (E-RAI-15)"
-DEPENDENT: Final = ("wilcoxon", "wilcoxon_pratt", "sign_test", "friedman", "iman_davenport", "repeated_measures_anova",
-                    "greenhouse_geisser", "friedman_permutation")  # fmt: skip
-"""Tests that may be run on resamples once the dependence is accepted."""
-
-_INDEPENDENT: Final = (
-    "chi_squared_association",
-    "fisher_exact",
-    "fisher_monte_carlo",
-    "two_shares",
-    "kruskal_wallis",
-    "one_way_anova",
-    "welch_anova",
-    "welch_t",
-    "mann_whitney",
-)
-CLUSTERED: Final = "it takes all rows for independent, but rows of one subject are not: five images a subject gave 27 % false alarms at 5 %"
-WEIGHED: Final = "it counts every row once, but the rows have weights"
-_ONE_BY_ONE: Final = (
-    "mcnemar_exact",
-    "mcnemar_midp",
-    "mcnemar_continuity",
-    "mcnemar_plain",
-    "cochran_q",
-    "delong",
-    "delong_many",
-    "paired_permutation",
-    "paired_bootstrap",
-    "score_permutation",
-    "class_score_permutation",
-)
-"""Tests that take every row for one independent observation of weight 1."""
-ONE_COLUMN: Final = "it takes the scores of one class, but every class has a column of its own"
-_SPREADS: Final = ("variance_f", "bartlett", "levene", "brown_forsythe")
-_SAME_ITEMS: Final = dict.fromkeys(_INDEPENDENT, (PAIRED, True)) | dict.fromkeys(_SPREADS, (SPREAD, True))
-
-ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
-    Kind.LABELS: _SAME_ITEMS,
-    Kind.SCORES: _SAME_ITEMS,
-    Kind.CLASS_SCORES: _SAME_ITEMS | dict.fromkeys(("delong", "delong_many", "score_permutation"), (ONE_COLUMN, True)),
-    Kind.ITEMS: _SAME_ITEMS,
-    Kind.DATA_SETS: _SAME_ITEMS,
-    Kind.FIVE_BY_TWO: _SAME_ITEMS,
-    Kind.SUBJECTS: _SAME_ITEMS | dict.fromkeys((*_ONE_BY_ONE, "weighted_permutation"), (CLUSTERED, True)),
-    Kind.WEIGHTED: _SAME_ITEMS | dict.fromkeys(_ONE_BY_ONE, (WEIGHED, True)),
-    Kind.RESAMPLES: _SAME_ITEMS
-    | dict.fromkeys((*DEPENDENT, "paired_t", "mean_permutation", "pitman_morgan"), (FOLDS, True)),
-}
 
 TABLE: Final[tuple[Row, ...]] = (
     Row(
@@ -328,6 +278,44 @@ TABLE: Final[tuple[Row, ...]] = (
         ways=(Way("channel_heterogeneity", ALWAYS, "channels are declared: is one model ahead by as much in every channel (5.3.8)?"),),
     ),
     Row(
+        number=22,
+        kinds=(Kind.APART,),
+        models=(2, MANY),
+        questions=(Question.ACCURACY,),
+        ways=(
+            Way("two_shares", LARGE_COUNTS, "different rows, so nothing pairs the answers: the test of two independent shares"),
+            Way("fisher_exact", ALWAYS, "different rows, so nothing pairs the answers, and expected counts are small: Fisher's exact test"),
+        ),
+    ),
+    Row(
+        number=22,
+        kinds=(Kind.APART,),
+        models=(2, MANY),
+        questions=(Question.AUROC,),
+        ways=(Way("delong_unpaired", ALWAYS, "different rows, so the areas are independent: DeLong's variances add up"),),
+    ),
+    Row(
+        number=22,
+        kinds=(Kind.APART,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("apart_difference", ALWAYS, "different rows, so the values are independent: the interval of the difference follows from those of both"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
+        models=(2, 2),
+        questions=(Question.NON_INFERIORITY,),
+        ways=(Way("unit_non_inferiority", ALWAYS, "a margin is stated: the difference against it, its spread from draws of whole units"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
+        models=(2, 2),
+        questions=(Question.EQUIVALENCE,),
+        ways=(Way("unit_equivalence", ALWAYS, "a margin is stated: the difference against both ends of it, its spread from draws of whole units"),),
+    ),
+    Row(
         number=25,
         kinds=(Kind.LABELS,),
         models=(2, 2),
@@ -370,4 +358,4 @@ TABLE: Final[tuple[Row, ...]] = (
         ways=(Way("mean_equivalence", ALWAYS, "a margin is stated: two one-sided t tests"),),
     ),
 )  # fmt: skip
-"""Rows 22 to 24 of the specification are no choice of a test between models: batches, annotators, multiplicity."""
+"""Rows 23 and 24 of the specification are no choice of a test between models: annotators, multiplicity."""

@@ -17,6 +17,7 @@ from assay.core.text import visible
 from assay.core.traits import Source
 from assay.inference.findings import Finding
 from assay.inference.tails import ALTERNATIVES
+from assay.tally.apart import Apart
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -24,7 +25,8 @@ from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 Tally: TypeAlias = (
-    Blocks
+    Apart
+    | Blocks
     | Calls
     | Channels
     | FiveByTwo
@@ -46,6 +48,7 @@ Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
 _TALLIES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
+        Apart,
         Blocks,
         Calls,
         Channels,

@@ -144,7 +144,7 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
         level=level,
         alternative=alternative,
         counts={"positives": found.m, "negatives": found.n},
-        more=tuple(_area(found, i, level) for i in (a, b)),
+        more=tuple(area_effect(found, i, level) for i in (a, b)),
         notes=(*(("the two rankings are identical",) if not error and not gap else ()), *_prevalence(found)),
         least=least_normal(error, level) if error else statistic,
     )
@@ -178,7 +178,7 @@ def many(found: Areas, level: float) -> Finding:
         n=found.m + found.n,
         level=level,
         counts={"positives": found.m, "negatives": found.n},
-        more=tuple(_area(found, i, level) for i in range(k)),
+        more=tuple(area_effect(found, i, level) for i in range(k)),
         notes=_prevalence(found),
         least=least_normal(widest, level) if widest else statistic,
     )
@@ -269,7 +269,8 @@ def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[st
     return _logit(float(found.area[0]), float(found.covariance[0, 0]), level)
 
 
-def _area(found: Areas, i: int, level: float) -> Effect:
+def area_effect(found: Areas, i: int, level: float) -> Effect:
+    """One of the areas with its interval."""
     name, area = f"AUROC of {found.models[i]}", float(found.area[i])
     return Effect(name=name, value=area, **_logit(area, float(found.covariance[i, i]), level))  # type: ignore[arg-type]
 

@@ -41,7 +41,7 @@ ROWS: Final = ("rows are independent", "the margin was stated before the rows we
     spec="ADD",
 )
 def share_non_inferiority(t: Outcomes, *, margin: float, level: float = 0.95) -> Finding:
-    z = tango(t, -_margin(margin, 1.0))
+    z = tango(t, -checked_margin(margin, 1.0))
     return _shares(t, z, normal(z, "greater") if not isinstance(z, Undefined) else z, margin, level)
 
 
@@ -57,7 +57,7 @@ def share_non_inferiority(t: Outcomes, *, margin: float, level: float = 0.95) ->
     spec="ADD",
 )
 def share_equivalence(t: Outcomes, *, margin: float, level: float = 0.95) -> Finding:
-    size = _margin(margin, 1.0)
+    size = checked_margin(margin, 1.0)
     below, above = tango(t, -size), tango(t, size)
     if isinstance(below, Undefined) or isinstance(above, Undefined):
         return _shares(t, below, Undefined(reason="there are no rows", code="n=0"), margin, level)
@@ -166,7 +166,8 @@ def score_interval(t: Outcomes, level: float) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _margin(margin: float, most: float) -> float:
+def checked_margin(margin: float, most: float) -> float:
+    """A margin that is one: above 0, below what is possible."""
     if not isinstance(margin, (int, float)) or isinstance(margin, bool) or not 0 < margin < most:
         raise PlanError(
             "value-out-of-domain",
@@ -177,7 +178,8 @@ def _margin(margin: float, most: float) -> float:
     return float(margin)
 
 
-def _told(margin: float) -> str:
+def margin_told(margin: float) -> str:
+    """What a small p says there."""
     return f"margin {figure(margin)}; a small p speaks for A being good enough, not for a difference"
 
 
@@ -193,7 +195,7 @@ def _shares(t: Outcomes, statistic: Real, chance: Tail | Undefined, margin: floa
         level=level,
         alternative="greater",
         counts=t.counts,
-        notes=(_told(margin),),
+        notes=(margin_told(margin),),
         least=least_normal(error, 2 * level - 1)
         if error
         else Undefined(reason="the models never disagree", code="no-discordant-pairs"),
@@ -201,14 +203,14 @@ def _shares(t: Outcomes, statistic: Real, chance: Tail | Undefined, margin: floa
 
 
 def _means(t: Pairs, margin: float, level: float, *, both: bool) -> Finding:
-    size, plain = _margin(margin, math.inf), paired_t(t, level=level)
+    size, plain = checked_margin(margin, math.inf), paired_t(t, level=level)
     mean = float(t.difference.mean)
     if isinstance(plain.statistic, Undefined):
         inside = t.n > 1 and (-size < mean < size if both else mean > -size)
         reason = "the difference is the same everywhere" if t.n > 1 else "two items are needed"
         told = f"{reason}, and {'inside' if inside else 'outside'} the margin; no test can add to that"
         return plain.said(
-            chance=Undefined(reason=told, code="zero-variance"), notes=(_told(size),), alternative="greater"
+            chance=Undefined(reason=told, code="zero-variance"), notes=(margin_told(size),), alternative="greater"
         )
     df = t.n - 1
     error = math.sqrt(float(t.difference.variance / t.n))
@@ -222,13 +224,13 @@ def _means(t: Pairs, margin: float, level: float, *, both: bool) -> Finding:
         chance=chance,
         statistic=value,
         alternative="greater",
-        notes=(_told(size),),
+        notes=(margin_told(size),),
         least=least_student(error, df, 2 * level - 1),
     )
 
 
 def _areas(t: PairedScores, margin: float, level: float, *, both: bool) -> Finding:
-    size = _margin(margin, 1.0)
+    size = checked_margin(margin, 1.0)
     found = areas(t) if min(t.m, t.n) > 1 else None
     if found is None:
         lost = Undefined(reason="it needs two positives and two negatives", code="too-few")
@@ -238,7 +240,7 @@ def _areas(t: PairedScores, margin: float, level: float, *, both: bool) -> Findi
     gap, variance = found.gap(0, 1)
     if not variance:
         lost = Undefined(reason="the difference of the areas has no variance", code="zero-variance")
-        return plain.said(chance=lost, statistic=lost, alternative="greater", notes=(_told(size),))
+        return plain.said(chance=lost, statistic=lost, alternative="greater", notes=(margin_told(size),))
     error = math.sqrt(variance)
     value = (gap + size) / error
     if both:
@@ -247,6 +249,6 @@ def _areas(t: PairedScores, margin: float, level: float, *, both: bool) -> Findi
         chance=normal(value, "greater"),
         statistic=value,
         alternative="greater",
-        notes=(_told(size),),
+        notes=(margin_told(size),),
         least=least_normal(error, 2 * level - 1),
     )

@@ -33,6 +33,7 @@ class Kind(StrEnum):
     RESAMPLES = "values from resampling one data set"
     FIVE_BY_TWO = "differences of a 5x2 cross-validation"
     INDEPENDENT = "values of different items"
+    APART = "answers to different rows"
     TOTALS = "totals only"
     SUBJECTS = "answers to several rows a subject"
     WEIGHTED = "answers to weighted rows"

@@ -233,7 +233,8 @@ def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int],
             f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
             where="; ".join(dict.fromkeys((first.where, other.where))),
             found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
-            fix=f"run every model on the same test data, and give every row to both{also}",
+            fix="run every model on the same test data, and give every row to both; if the rows differ on purpose,"
+            f" say so: independent=True (--independent){also}",
         )
 
     raise told_by(told) if first.keyed else told(shown_id, "")

@@ -232,3 +232,19 @@ def test_scores_of_all_classes_on_the_command_line(files):
     for wrong in (["--score", "x=px", "--score", "py"], ["--score", "x=px", "--score", "x=py"]):
         with pytest.raises(AssayError):
             run("compare", files / "a.csv", files / "b.csv", "--id", "id", *wrong, *tail)
+
+
+def test_different_rows_need_a_word_on_the_command_line(files):
+    (files / "jan.csv").write_text("id,y,p\n" + "".join(f"j{i},{i % 2},{i % 3 % 2}\n" for i in range(60)))
+    (files / "feb.csv").write_text("id,y,p\n" + "".join(f"f{i},{i % 2},{i % 2}\n" for i in range(40)))
+    two = ("compare", files / "jan.csv", files / "feb.csv", "--truth", "y", "--predicted", "p", "--positive", "1")
+    with pytest.raises(AssayError) as error:
+        run(*two, "--id", "id", "-o", files / "out")
+    assert "--independent" in error.value.fix
+    done = run(*two, "--independent", "-o", files / "out")
+    assert "tested on different rows" in done.stderr
+    assert run("verify", files / "out" / "record.json").exit_code == 0
+    held = run(*two, "--independent", "--control", "jan", "-o", files / "out", "--json", "-q")
+    assert json.loads(held.stdout)["findings"][0]["models"] == ["feb", "jan"]
+    with pytest.raises(AssayError, match="--control"):
+        run(*two, "--by-position", "--control", "jan", "-o", files / "out")

@@ -70,7 +70,6 @@ def test_scores_that_are_no_probabilities_have_no_brier_score_to_compare():
         ({"predicted": {"A": A, "B": B}, "measures": ["average_precision"]}, "reads scores"),
         ({"score": {"A": SA, "B": SB}, "measures": ["f1"]}, "reads predictions"),
         ({"score": {"A": SA, "B": SB}, "measures": ["top_k_accuracy(k=2)"]}, "of all classes"),
-        ({"predicted": {"A": A, "B": B}, "subject": WHO, "margin": 0.1}, "margin"),
         ({"predicted": {"A": A, "B": B}, "subject": WHO, "channel": WHO}, "channels"),
         ({"predicted": {"A": A, "B": B}, "subject": WHO, "test": "mcnemar_exact", "because": "habit"}, "admissible"),
         ({"predicted": {"A": A, "B": B}, "weight": W, "test": "delong", "because": "habit"}, "admissible"),

@@ -6,8 +6,9 @@ import pytest
 from assay.core.errors import PlanError
 from assay.inference.catalogue import every_test, find_test
 from assay.inference.choose import ANTICONSERVATIVE, DEVIATES, choose, insist
-from assay.inference.decisions import ALWAYS_REFUSED, TABLE
+from assay.inference.decisions import TABLE
 from assay.inference.kinds import Facts, Kind, Question
+from assay.inference.refusals import ALWAYS_REFUSED
 
 NAMES = {one.name for one in every_test()}
 

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading models on different rows, or batches of one: declared by a word, because 5.3.5 asks for the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.assess.answering import answered
+from assay.assess.asking import Asked
+from assay.assess.comparison import Comparison
+from assay.assess.demanding import PAIR, demand_two, demand_values
+from assay.assess.pairing import Given, by_model, files_of, is_table, own_column
+from assay.assess.spelling import speller
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label
+from assay.core.text import counted
+from assay.rows.labels import classes
+from assay.rows.opening import Roles, no_rows, open_source
+from assay.rows.scored import sound
+from assay.rows.scores import ScoreColumns, score_columns
+from assay.tally.apart import Apart
+from assay.tally.census import Census
+from assay.tally.confusion import Confusion
+from assay.tally.pairedscores import PairedScores
+from assay.tally.pairing import Cell, joint, scored
+
+if TYPE_CHECKING:
+    from assay.measures import Measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What was read of one model."""
+
+    cells: dict[Cell, int] | None
+    truth: list[Label | None] | None
+    scores: Any
+    where: str
+    files: Mapping[str, str]
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return sum(self.cells.values()) if self.cells is not None else len(self.truth or [])
+
+
+def compare_apart(
+    data: object,
+    given: Given,
+    asked: Asked,
+    *,
+    labels: Sequence[Label] | None,
+    positive: Label | None,
+    measures: tuple[Measure, ...] | None,
+    usual: Mapping[bool, tuple[Measure, ...]],
+    spelled: bool,
+) -> Comparison:
+    """The comparison of models on rows of their own; `usual` are the measures if none are named, by being binary."""
+    told = [name for name in ("id", "subject", "weight", "channel") if getattr(given, name) is not None]
+    if told or given.pairing is not None:
+        raise PlanError(
+            "role-clash",
+            f"the rows of the models differ, and {told[0] if told else 'pairing'} speaks of rows that are alike",
+            where=told[0] if told else "pairing",
+            fix="leave it out, or leave out independent=True (--independent)",
+        )
+    parts = _read(data, given)
+    demand_two(tuple(parts))
+    true = {label for part in parts.values() for label in _truths(part)}
+    called = {cell[1] for part in parts.values() for cell in part.cells or {}}
+    if spelled:
+        own = speller({label for label in (*true, *called) if label is not None})
+        labels = None if labels is None else [own(label) for label in labels]
+        positive = None if positive is None else own(positive)
+    where = "; ".join(part.where for part in parts.values())
+    settled = classes(
+        truth=cast("set[Label]", true),
+        predicted=cast("set[Label]", called or true),
+        declared=labels,
+        positive=positive,
+        unknown="error",
+        where=where,
+        locate=lambda *_: "",
+    )
+    scores = given.score is not None
+    demand_values(measures, labels=bool(called), scores=scores)
+    if scores and settled.positive is None:
+        raise PlanError(
+            "comparison-needs",
+            f"there is one score a row, and there are {len(settled.labels)} classes",
+            fix="compare the predictions, or one class against the rest",
+        )
+    tally = Apart(
+        models=tuple(parts),
+        labels=settled.labels,
+        confusions=tuple(
+            Confusion.from_cells(cast("dict[tuple[Label, Label], int]", part.cells), labels=settled.labels)
+            for part in parts.values()
+        )
+        if called
+        else None,
+        scores=tuple(
+            PairedScores.of([x == settled.positive for x in part.truth or []], {name: part.scores})
+            for name, part in parts.items()
+        )
+        if scores
+        else None,
+    )
+    if measures is None and called and len(parts) == PAIR:
+        measures = usual[settled.positive is not None]
+    asked = replace(asked, measures=measures or ())
+    return Comparison(
+        answers=tuple(answered({"apart": tally}, asked, settled.positive, {})),
+        asked=asked,
+        models=tally.models,
+        labels=settled.labels,
+        positive=settled.positive,
+        census=Census(read=tally.n, scored=tally.n),
+        apart=tally,
+        notes=settled.notes,
+        data={
+            "from": where,
+            "pairing": "none: stated to be different rows",
+            "files": {name: digest for part in parts.values() for name, digest in part.files.items()},
+        },
+    )
+
+
+def _read(data: object, given: Given) -> dict[str, Part]:
+    """One table a model, or columns of each with a truth of its own."""
+    if isinstance(data, Mapping) and not is_table(data):
+        return {str(name): _part(table, given, str(name)) for name, table in data.items()}
+    if data is not None or not isinstance(given.truth, Mapping):
+        raise PlanError(
+            "comparison-needs",
+            "models on different rows have a truth each, and one is given",
+            where="truth",
+            fix='give one table a model, or truth={"A": ..., "B": ...} beside predicted={...} or score={...}',
+        )
+    truth = by_model(given.truth, "truth")
+    columns = {
+        role: by_model(one, role) for role in ("predicted", "score") if (one := getattr(given, role)) is not None
+    }
+    for role, own in columns.items():
+        if set(own) != set(truth):
+            raise PlanError(
+                "comparison-needs", f"truth and {role} are of different models", fix="give both of every model"
+            )
+    return {
+        name: _part(
+            None,
+            replace(
+                given,
+                truth=column,
+                predicted=columns["predicted"][name] if "predicted" in columns else None,
+                score=columns["score"][name] if "score" in columns else None,
+            ),
+            name,
+        )
+        for name, column in truth.items()
+    }
+
+
+def _part(table: object, given: Given, model: str) -> Part:
+    """The rows of one model: cells where they were called, scores beside their truth."""
+    predicted, score = given.predicted, given.score
+    predicted = None if predicted is None else own_column(predicted, model) if table is not None else predicted
+    score = None if score is None else own_column(score, model) if table is not None else score
+    found = score_columns(score)
+    if found is not None and not found.single:
+        raise PlanError(
+            "comparison-needs",
+            "scores of all classes are compared on the same rows only",
+            where="score",
+            fix="compare the predictions, or the scores of one class",
+        )
+    columns = None if found is None else ScoreColumns(columns=found.columns)
+    roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
+    source = open_source(table, roles, given.reading)
+    try:
+        cells, where, files = joint(source), source.where, files_of(source)
+    finally:
+        source.close()
+    lost = sum(n for cell, n in cells.items() if None in cell)
+    if lost:
+        raise RowsError(
+            "missing-label",
+            f"{counted(lost, 'row')} of {model} {'has' if lost == 1 else 'have'} no label",
+            where=where,
+            fix="a model must answer every row of its own; leave such rows out before comparing",
+        )
+    if not sum(cells.values()):
+        raise no_rows(where)
+    truths, values = None, None
+    if columns is not None:
+        source = open_source(table, replace(roles, predicted=given.truth, score=columns), given.reading)
+        try:
+            source, _ = sound(source, "any", single=True, drop=False)
+            truths, (values, *_) = scored(source)
+        finally:
+            source.close()
+    return Part(cells=None if predicted is None else cells, truth=truths, scores=values, where=where, files=files)
+
+
+def _truths(part: Part) -> set[Label | None]:
+    return {cell[0] for cell in part.cells} if part.cells is not None else set(part.truth or [])

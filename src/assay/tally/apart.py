@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to different rows: a confusion tally or scores of each model, or of each batch of one; nothing pairs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from assay.core.errors import PlanError, RecordError
+from assay.core.labels import Label
+from assay.core.text import listed
+from assay.tally.base import VERSION
+from assay.tally.confusion import Confusion
+from assay.tally.outcomes import Table
+from assay.tally.pairedscores import PairedScores
+
+KIND: Final = "answers-apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """What each model answered on rows of its own."""
+
+    models: tuple[str, ...]
+    labels: tuple[Label, ...]
+    confusions: tuple[Confusion, ...] | None = None
+    scores: tuple[PairedScores, ...] | None = None
+    """Of one model each."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each model."""
+        if self.confusions is not None:
+            return tuple(one.rows for one in self.confusions)
+        return tuple(one.m + one.n for one in self.scores or ())
+
+    @property
+    def n(self) -> int:
+        """All rows."""
+        return sum(self.sizes)
+
+    def only(self, *models: str) -> Apart:
+        """Some of the models."""
+        lost = [model for model in models if model not in self.models]
+        if lost:
+            raise PlanError(
+                "option-unknown",
+                f"there are no answers of {listed(lost)}",
+                known=listed(self.models),
+                fix="name one of the models",
+            )
+        at = [self.models.index(model) for model in models]
+        return Apart(
+            models=models,
+            labels=self.labels,
+            confusions=None if self.confusions is None else tuple(self.confusions[i] for i in at),
+            scores=None if self.scores is None else tuple(self.scores[i] for i in at),
+        )
+
+    def class_sizes(self) -> list[int]:
+        """Rows of each class, all models together."""
+        sizes = dict.fromkeys(self.labels, 0)
+        for one in self.confusions or ():
+            for (truth, _), n in one.cells().items():
+                sizes[truth] += int(n)
+        return list(sizes.values())
+
+    def shares(self, about: str, positive: Label | None) -> Table:
+        """Right and wrong answers of each model: to all rows, to the positives, or to the negatives.
+
+        >>> one = Confusion.from_cells({(1, 1): 3, (1, 0): 1, (0, 0): 2})
+        >>> Apart(models=("A", "B"), labels=(0, 1), confusions=(one, one)).shares("recall", 1).rows
+        ((3, 1), (3, 1))
+        """
+        rows = []
+        for one in self.confusions or ():
+            cells = one.cells()
+            among = {cell: n for cell, n in cells.items() if _counts(cell[0], about, positive)}
+            right = sum(int(n) for (truth, call), n in among.items() if _right(truth, call, about, positive))
+            rows.append((right, sum(int(n) for n in among.values()) - right))
+        return Table(rows=tuple(rows), models=self.models)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "labels": list(self.labels),
+            "confusions": None if self.confusions is None else [one.to_json() for one in self.confusions],
+            "scores": None if self.scores is None else [one.to_json() for one in self.scores],
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Apart:
+        """The inverse of `to_json`."""
+        if content.get("kind") != KIND or content.get("version") != VERSION:
+            raise RecordError(
+                "record-unreadable",
+                f"this is not a tally of answers to different rows of version {VERSION}",
+                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
+                fix="write it again with this version of assay",
+            )
+        confusions = cast("list[dict[str, object]] | None", content["confusions"])
+        scores = cast("list[Mapping[str, object]] | None", content["scores"])
+        return cls(
+            models=tuple(cast("list[str]", content["models"])),
+            labels=tuple(cast("list[Label]", content["labels"])),
+            confusions=None if confusions is None else tuple(Confusion.from_json(one) for one in confusions),
+            scores=None if scores is None else tuple(PairedScores.from_json(one) for one in scores),
+        )
+
+
+def _counts(truth: Label, about: str, positive: Label | None) -> bool:
+    return about == "accuracy" or (truth == positive) == (about == "recall")
+
+
+def _right(truth: Label, call: Label, about: str, positive: Label | None) -> bool:
+    return truth == call if about == "accuracy" else (call == positive) == (about == "recall")
