@@ -11,7 +11,8 @@ from assay.assess.answering import answered
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_two, demand_values
-from assay.assess.pairing import Given, by_model, files_of, is_table, own_column
+from assay.assess.pairing import Given, by_model, is_table, own_column
+from assay.assess.provenance import origin
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -38,6 +39,8 @@ class Part:
     truth: list[Label | None] | None
     scores: Any
     where: str
+    named: str
+    """What a Record calls the rows."""
     files: Mapping[str, str]
 
     @property
@@ -121,7 +124,7 @@ def compare_apart(
         apart=tally,
         notes=settled.notes,
         data={
-            "from": where,
+            "from": "; ".join(dict.fromkeys(part.named for part in parts.values())),
             "pairing": "none: stated to be different rows",
             "files": {name: digest for part in parts.values() for name, digest in part.files.items()},
         },
@@ -178,9 +181,10 @@ def _part(table: object, given: Given, model: str) -> Part:
         )
     columns = None if found is None else ScoreColumns(columns=found.columns)
     roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
-    source = open_source(table, roles, given.reading)
+    source = open_source(table, roles, given.reading, engine=given.engine)
     try:
-        cells, where, files = joint(source), source.where, files_of(source)
+        cells, where = joint(source), source.where
+        named, files = origin(source)
     finally:
         source.close()
     lost = sum(n for cell, n in cells.items() if None in cell)
@@ -195,13 +199,15 @@ def _part(table: object, given: Given, model: str) -> Part:
         raise no_rows(where)
     truths, values = None, None
     if columns is not None:
-        source = open_source(table, replace(roles, predicted=given.truth, score=columns), given.reading)
+        roles = replace(roles, predicted=given.truth, score=columns)
+        source = open_source(table, roles, given.reading, engine=given.engine)
         try:
             source, _ = sound(source, "any", single=True, drop=False)
             truths, (values, *_) = scored(source)
         finally:
             source.close()
-    return Part(cells=None if predicted is None else cells, truth=truths, scores=values, where=where, files=files)
+    called = None if predicted is None else cells
+    return Part(cells=called, truth=truths, scores=values, where=where, named=named, files=files)
 
 
 def _truths(part: Part) -> set[Label | None]:
