@@ -96,3 +96,30 @@ def test_weights_add_up_exactly_on_every_engine():
     ]
     found = {assay.assess(data=one, truth="y", predicted="p", weight="w").confusion.digest() for one in frames}
     assert len(found) == 1
+
+
+def test_i34_engines_threads_and_the_order_of_rows_leave_no_trace(tmp_path):
+    rng = np.random.default_rng(34)
+    size = 20_000
+    labels = np.array(["no", "yes"])
+    frame = pl.DataFrame(
+        {
+            "y": labels[rng.integers(0, 2, size)],
+            "p": labels[rng.integers(0, 2, size)],
+            "w": rng.choice(rng.random(50) * 10.0 ** rng.integers(-9, 9, 50), size),  # whose sum depends on the order
+            "s": rng.random(size).round(3),
+        }
+    )
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)
+    for name, one in {"a": frame, "b": frame.reverse(), "c": shuffled}.items():
+        one.write_parquet(tmp_path / f"{name}.parquet", row_group_size=1_000)
+    given = {"truth": "y", "predicted": "p", "weight": "w", "score": "s", "positive": "yes", "measures": "recall"}
+
+    def told(data, **more):
+        return assay.assess(data=data, **given, **more).record["tallies"]
+
+    expected = told(frame.to_pandas())
+    for name, threads in (("a", 1), ("b", 2), ("c", 2)):
+        assert told(tmp_path / f"{name}.parquet", limits=assay.Limits(threads=threads)) == expected
+    assert told(tmp_path / "c.parquet", engine="polars") == expected
+    assert told(shuffled) == expected

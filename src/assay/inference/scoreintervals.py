@@ -314,4 +314,6 @@ def _error(values: Floats, count: Floats) -> float:
     values, count = values[held], count[held]
     n = float(count.sum())
     mean = float((values * count).sum()) / n
+    if math.isinf(mean):
+        return math.nan  # a chance of zero was given to what happened, and the loss has no spread
     return math.sqrt(float((count * (values - mean) ** 2).sum()) / (n - 1) / n)

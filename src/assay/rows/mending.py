@@ -58,7 +58,7 @@ def _frame_ranked_last(source: FrameSource) -> tuple[FrameSource, int]:
     if not found["gone"]:
         return source, 0
     there = nw.when(gone(column)).then(nw.lit(WORST)).otherwise(column)
-    return replace(source, frame=source.frame.with_columns(there.alias(name)), ends=None), found["gone"]
+    return replace(source, frame=source.frame.with_columns(there.alias(name)), seen=None), found["gone"]
 
 
 def _demand_above(rows: int, where: str) -> None:

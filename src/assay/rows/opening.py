@@ -92,6 +92,17 @@ class ArraySource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What one look at a column of scores found, all of them finite: how many, between which ends."""
+
+    rows: int
+    low: float
+    high: float
+    distinct: int = 0
+    """About how many distinct ones there are, where the engine has a sketch of that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameSource:
     """A frame or relation that is counted where it is; `names` are the user's names of columns that have others."""
 
@@ -113,8 +124,8 @@ class FrameSource:
     """The column with the user's own index of each row, where rows were brought together."""
     stored: tuple[str, ...] = ()
     """The types the scores were stored with."""
-    ends: tuple[float, float] | None = None
-    """The least and the largest score of a single column that is known to hold finite numbers only."""
+    seen: Look | None = None
+    """What is known of a single column of scores that holds finite numbers only."""
     unlooked: bool = False
     """Whether the look for unfit scores was put off: whoever counts the scores looks at each of them."""
 

@@ -43,4 +43,4 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
     direction = nw.when(length > 0).then(own / length).otherwise(nw.lit(0.0))
     there = source.frame.filter(~truth.is_null())
     made = there.with_columns(best.alias(TOP), direction.alias(DIRECTION), right.alias(RIGHT))
-    return replace(source, frame=made, truth=RIGHT, group={}, ends=None)
+    return replace(source, frame=made, truth=RIGHT, group={}, seen=None)

@@ -195,14 +195,12 @@ def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) ->
 
 def _surely_sound(source: FrameSource, kind: Kind) -> FrameSource | None:
     """The source, if one quick look, or the one before, says that its scores are without fault."""
-    from assay.rows.scorestream import ends_of
+    from assay.rows.scorestream import looked
 
-    ends = source.ends
-    if ends is None and (found := ends_of(source)) is not None:
-        (ends,) = found
-    if ends is None or (kind == "probability" and not (ends[0] >= 0 and ends[1] <= 1)):
+    seen = source.seen or looked(source)
+    if seen is None or (kind == "probability" and not (seen.low >= 0 and seen.high <= 1)):
         return None
-    return replace(source, ends=ends)
+    return replace(source, seen=seen)
 
 
 def off_one(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from assay.core.labels import Label
 from assay.rows.engine import quote_identifier, sql_label
 from assay.rows.opened import OpenedFile
-from assay.rows.opening import FrameSource
+from assay.rows.opening import FrameSource, Look
+from assay.rows.sparkerrors import told_as_ours
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,27 +25,36 @@ if TYPE_CHECKING:
     Batch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int8]]
 
 
+SAMPLED: Final = 16
+"""One in so many scores, by its value, goes into Spark's sketch of distinct ones, which costs as much as the rest."""
+
+
 def embedded(source: FrameSource) -> OpenedFile | None:
     """The file whose rows wait in the embedded engine, if that is where they are."""
     opened = source.opened
     return opened if isinstance(opened, OpenedFile) and source.frame.implementation.is_duckdb() else None
 
 
-def ends_of(source: FrameSource) -> tuple[tuple[float, float], ...] | None:
-    """The least and the largest score of each column, if one look of the embedded engine finds all of them sound.
+def looked(source: FrameSource) -> Look | None:
+    """What one look of the embedded engine, or of Spark, finds of a column of scores; None if any of them is unfit.
 
     A file may state its largest number without regard to NaN, and the engine may believe it; a sum has seen every row.
     """
-    opened = embedded(source)
-    if opened is None:
+    (name,) = source.score  # a name of ours, which every engine reads as it stands
+    asked = ["count(*)", *(f"{what}({name})" for what in ("count", "min", "max", "sum"))]
+    kind = source.frame.implementation
+    if (opened := embedded(source)) is not None:
+        found = opened.fetch(source.frame.to_native().aggregate(", ".join(asked)))[0]
+    elif kind.is_pyspark() or kind.is_pyspark_connect():
+        asked.append(f"approx_count_distinct(CASE WHEN pmod(hash({name}), {SAMPLED}) = 0 THEN {name} END)")
+        with told_as_ours(source.where):
+            found = tuple(source.frame.to_native().selectExpr(*asked).collect()[0])
+    else:
         return None
-    names = [quote_identifier(name) for name in source.score]
-    asked = ", ".join(f"count({name}), min({name}), max({name}), sum({name})" for name in names)
-    rows, *found = opened.fetch(source.frame.to_native().aggregate(f"count(*), {asked}"))[0]
-    columns = [tuple(found[place : place + 4]) for place in range(0, len(found), 4)]
-    if not rows or any(there != rows or not math.isfinite(total) for there, _, _, total in columns):
+    rows, there, low, high, total, *about = found
+    if not rows or there != rows or not math.isfinite(total):
         return None
-    return tuple((float(low), float(high)) for _, low, high, _ in columns)
+    return Look(rows=rows, low=float(low), high=float(high), distinct=SAMPLED * sum(about))
 
 
 def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str], rows: int | None = None) -> int:

@@ -129,9 +129,11 @@ def _distinct(source: FrameSource, wanted: Wanted) -> int:
     """How many distinct scores the fullest column holds; not counted where there are no more rows than allowed."""
     from assay.rows.scoreframes import fetched
 
-    rows = cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
+    rows = source.seen.rows if source.seen else cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
     if rows <= wanted.exact:
         return rows
+    if source.seen and source.seen.distinct > SURELY * wanted.exact:
+        return source.seen.distinct
     names = [source.score[place] for place in wanted.columns]
     if (about := _sketched(source, names, rows, wanted.exact)) > SURELY * wanted.exact:
         return about  # counting millions of distinct numbers takes longer than putting them into bins

@@ -68,7 +68,7 @@ def given(put):
             "truth": "label",
             "predicted": "guess",
             "positive": "b",
-            "draws": 100,
+            "measures": "recall",
             **more,
         }
 
@@ -133,7 +133,7 @@ def test_queries_on_two_databases_mean_the_tables_of_their_own(put):
     with duckdb.connect(str(ours)) as connection:
         connection.execute("CREATE TABLE labels AS SELECT 'zz' AS case_id, 'zz' AS label")
         connection.execute("CREATE VIEW seen AS SELECT * FROM preds")
-    wanted = {"id": "case_id", "truth": "label", "predicted": "guess", "positive": "b", "draws": 100}
+    wanted = {"id": "case_id", "truth": "label", "predicted": "guess", "positive": "b", "measures": "recall"}
     for reading in (
         assay.Reading(query="SELECT * FROM preds", truth_query="SELECT case_id, label FROM labels"),
         assay.Reading(table="seen", truth_table="seen"),

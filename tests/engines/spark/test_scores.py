@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
@@ -81,3 +82,34 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
 
     (expected,), (exact,) = (counted(one, frame, "chance", every, weight="weight") for one in (None, data))
     assert exact == expected
+
+
+def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
+    rng = np.random.default_rng(9)
+    kinds = rng.integers(0, 3, 60)
+    chances = rng.dirichlet(np.ones(3), 60) * np.where(np.arange(60) % 4 == 0, 0.8, 1.0)[:, None]
+    chances[:9] = [0.5, 0.5, 0.0]  # two largest, and one that is not there
+    truth = kinds % 2
+    score = np.where(rng.random(60) < 0.15, np.nan, np.round(rng.normal(size=60) + truth, 2))
+    given = [None if np.isnan(one) else float(one) for one in score]
+    rows = list(zip(kinds.tolist(), *chances.T.tolist(), truth.tolist(), given, strict=True))
+    frame = connect.createDataFrame(rows, "k int, a double, b double, c double, y int, s double")
+
+    last = {"threshold": 0.5, "missing_score": "worst", "measures": ["auroc"]}
+    expected, found = (
+        assay.assess(truth=truth, score=score, **last),
+        assay.assess(data=frame, truth="y", score="s", **last),
+    )
+    assert found.scores.last == expected.scores.last == int(np.isnan(score).sum())
+    assert found.scores.whole == expected.scores.whole
+    assert found.confusion == expected.confusion
+
+    scaled = {"scores": "probability", "renormalise": True, "measures": ["log_loss_multiclass"]}
+    expected = assay.assess(truth=kinds, score=chances, **scaled)
+    found = assay.assess(data=frame, truth="k", score={0: "a", 1: "b", 2: "c"}, **scaled)
+    assert found.scores.rescaled == expected.scores.rescaled
+    assert found.scores.rescaled.rows == 12
+    assert found.scores.whole == expected.scores.whole
+    assert found.scores.by_row == expected.scores.by_row
+    assert found.scores.ranks == expected.scores.ranks
+    assert found["log_loss_multiclass"].value == expected["log_loss_multiclass"].value

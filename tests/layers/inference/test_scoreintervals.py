@@ -144,3 +144,10 @@ def test_the_largest_gap_is_moved_down_by_what_choosing_its_threshold_adds(shift
         assert found.method == "newcombe at the best threshold, debiased"
         held += found.low <= 2 * norm.cdf(shift / 2) - 1 <= found.high
     assert held >= 53  # a plain bootstrap holds it in 39 to 53 of 60
+
+
+def test_an_infinite_loss_of_several_classes_is_told_without_a_warning():
+    chances = np.array([[0.5, 0.5, 0.0], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8], [0.6, 0.2, 0.2]])
+    table, loss = Scores.per_class(chances, [2, 1, 2, 0], "abc"), parse("log_loss_multiclass")
+    assert loss(table).value == np.inf
+    assert "infinite" in ScoreUncertainty(table, FEWER).interval(loss, loss(table))
