@@ -342,8 +342,11 @@ def _inside(
 ) -> Iterator[tuple[str, str, str, str]]:
     yield from _fields(whole, target, here, told)
     for key, mark in (("items", "[]"), ("additionalProperties", ".*")):
-        if isinstance(target.get(key), dict):
-            yield from _inside(whole, _resolved(whole, target[key]), here + mark, told)
+        one = target.get(key)
+        if isinstance(one, dict) and one.get("$ref", "") not in told:
+            if "$ref" in one and one["$ref"].rsplit("/", 1)[1] not in TYPES:
+                told[one["$ref"]] = here + mark
+            yield from _inside(whole, _resolved(whole, one), here + mark, told)
 
 
 def _resolved(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
