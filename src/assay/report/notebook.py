@@ -21,9 +21,10 @@ LONGEST: Final = 60
 
 
 def render(record: Record) -> str:
-    """A fragment of HTML that begins with a table of numbers."""
+    """A fragment of HTML that begins with the verdicts of a plan, if there is one, and a table of numbers."""
     document = read(record)
-    parts = [_headline(document), _classes(document), _matrix(document.matrix, weighted=document.weighted)]
+    parts = [_paragraph(f"{one.sign} {one.word}. {one.says}".rstrip()) for one in document.standing]
+    parts += [_headline(document), _classes(document), _matrix(document.matrix, weighted=document.weighted)]
     parts += [_paragraph(f"{one.sign} {one.sentence}") for one in document.remarks]
     parts += [_paragraph(note) for note in document.notes]
     parts += [_paragraph(document.rows), _charts(document)]

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from assay.report.notebook import render
+from tests.layers.assess.examples import example
 from tests.layers.report import examples
 
 CASES = {
@@ -57,3 +58,9 @@ def test_a_notebook_gets_html_markdown_and_text():
     bundle = examples.infinite()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/markdown", "text/plain"}
     assert bundle["text/plain"] == str(examples.infinite())
+
+
+def test_the_verdicts_of_a_plan_come_first():
+    fragment = render(example("faulty")[0].judged().record)
+    assert fragment.startswith("<p>✗ non-conforming. ISO/IEC TS 4213:2022: 1 shall row failed: R-5.3.5-2.</p>")
+    assert "claims supported" in fragment
