@@ -118,7 +118,10 @@ class SplitRows:
         """Rows wherever they lie; None where they are only counted, on a server or by SQLite."""
         if isinstance(data, str) and is_database(data):
             opened = open_database(data, reading, progress=progress)
-            return cls(opened) if isinstance(opened, OpenedFile) else None
+            if isinstance(opened, OpenedFile):
+                return cls(opened)
+            opened.close()
+            return None
         return cls(open_files(data, reading, limits=limits or Limits(), progress=progress))
 
     @property

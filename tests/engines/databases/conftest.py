@@ -15,11 +15,9 @@ def server():
         pytest.skip("psycopg is not installed")
     if servers.programs() is None:
         pytest.skip("no PostgreSQL here")
-    import psycopg
-
     found = servers.start()
     try:
-        with psycopg.connect(found.address(), connect_timeout=20) as connection:
+        with servers.connected(found) as connection:
             connection.execute(
                 "CREATE TYPE colour AS ENUM ('red', 'green');"
                 "CREATE SCHEMA trial;"

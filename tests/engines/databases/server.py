@@ -82,3 +82,17 @@ def start():
     server.stop()
     msg = "PostgreSQL did not start"
     raise RuntimeError(msg)
+
+
+def connected(server):
+    """A connection, as soon as there is one: a server listens before it is ready."""
+    import psycopg
+
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return psycopg.connect(server.address(), connect_timeout=20)
+        except psycopg.OperationalError as error:
+            if "starting up" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.1)

@@ -14,6 +14,10 @@ import psycopg
 import pytest
 
 import assay
+from assay.assess.plan.loading import load_plan
+from assay.assess.planned import run_planned
+from assay.assess.record import Record
+from assay.assess.verifying import verify
 from assay.rows import postgres
 from assay.rows.postgres import redacted
 
@@ -297,3 +301,50 @@ def test_scores_that_are_no_numbers_are_refused(server):
     refused(
         "too-many-rows", 4, data=server.address(), query=query.format("0.5"), reading=assay.Reading(max_rows=9), **given
     )
+
+
+PLAN = """[task]
+type = "binary"
+classes = ["cat", "dog"]
+positive = "cat"
+[columns]
+truth = "y"
+[metrics]
+measures = ["accuracy", "recall"]
+[data.test]
+path = "ADDRESS"
+query = "SELECT y, p, (ARRAY['cat','dog'])[1 + (n + b::int) % 2] AS q, g FROM preds WHERE n <> 2"
+[models.A]
+predicted = "p"
+[models.B]
+predicted = "q"
+"""
+
+
+def test_a_plan_whose_rows_lie_on_a_server_is_counted_and_compared_there(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "s3cret/with@marks")
+    address = server.address(secret="")
+    (tmp_path / "plan.toml").write_text(PLAN.replace("ADDRESS", address), encoding="utf-8")
+    found = dict(run_planned(load_plan(tmp_path / "plan.toml")))
+    with psycopg.connect(server.address(), connect_timeout=20) as connection:
+        query = PLAN.partition('query = "')[2].partition('"\n')[0]
+        y, p, q, _ = (list(column) for column in zip(*connection.execute(query).fetchall(), strict=True))
+    classes = ["cat", "dog"]
+    expected = assay.assess(truth=y, predicted=p, positive="cat", labels=classes)
+    record = found["A"].record
+    assert found["A"].confusion == expected.confusion
+    compared = assay.compare(truth=y, predicted={"A": p, "B": q}, positive="cat", labels=classes)
+    assert [one["p"] for one in record["findings"]] == [one.p for one in compared.findings]
+    assert verify(Record(json.loads(record.to_text()))).mismatches == ()
+    told = {one["check"]: one for one in record["controls"] if one["part"] is None}
+    assert told["CHK-TASK"]["verdict"] == "pass"
+    assert told["CHK-PRED"]["verdict"] == "no-evidence", "ids of rows on a server are not looked at"
+    assert "s3cret" not in record.to_text()
+
+
+def test_a_password_in_a_plan_is_an_error_of_the_plan(server, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.replace("ADDRESS", server.address()), encoding="utf-8")
+    with pytest.raises(assay.PlanError) as caught:
+        load_plan(tmp_path / "plan.toml")
+    assert "password" in str(caught.value)
+    assert "s3cret" not in str(caught.value)

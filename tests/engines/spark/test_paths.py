@@ -13,6 +13,8 @@ import pytest
 
 import assay
 from assay.app.cli import cli
+from assay.assess.plan.loading import load_plan
+from assay.assess.planned import run_planned
 from assay.rows.sparksession import Session
 
 pytestmark = [
@@ -34,6 +36,7 @@ def files(tmp_path_factory):
             "p.q": pick(labels, k=900),
             "g": pick(["x", "", "NA", None], k=900),
             "w": pick([0.1, 0.2, 12.5], k=900),
+            "r": pick(labels, k=900),
         }
     )
     frame.write_parquet(folder / "a.parquet")
@@ -198,3 +201,30 @@ def test_the_command_line_names_the_engine(cluster, files, tmp_path):
     assert written.confusion == assay.assess(data=files[0], truth="y", predicted="p.q").confusion
     with pytest.raises(assay.PlanError, match="nobody said"):
         cli.main(["run", "hdfs://there/a.parquet", "--engine", cluster.connect], standalone_mode=False)
+
+
+def test_a_plan_that_names_a_cluster_is_counted_and_compared_there(files, cluster):
+    folder = files[0].parent
+    (folder / "plan.toml").write_text(
+        """[task]
+type = "multiclass"
+classes = ["cat", "dog", 'e"l', "f,g"]
+[columns]
+truth = "y"
+[metrics]
+measures = ["accuracy"]
+[data.test]
+path = "a.parquet"
+[models.A]
+predicted = "p.q"
+[models.B]
+predicted = "r"
+""",
+        encoding="utf-8",
+    )
+    own = dict(run_planned(load_plan(folder / "plan.toml"), ledger=False))["A"].record
+    with (folder / "plan.toml").open("a", encoding="utf-8") as file:
+        file.write(f'[reading]\nengine = "{cluster.connect}"\n')
+    there = dict(run_planned(load_plan(folder / "plan.toml"), ledger=False))["A"].record
+    assert there["tallies"] == own["tallies"]
+    assert [one["p"] for one in there["findings"]] == [one["p"] for one in own["findings"]]
