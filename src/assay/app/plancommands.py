@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,11 @@ class Group(click.Group):
 @click.option("--out", "-o", type=click.Path(), help="The plan file [default: standard output]")
 def init(predictions: str, *, out: str | None, **given: Any) -> None:  # noqa: ANN401
     """Write a commented plan for a file of predictions; at a terminal it asks what it cannot know."""
-    from assay.app.planning import drafted
+    from assay.app.drafting import asked_place, drafted, somebody_asked
 
     text = drafted(predictions, given)
+    if out is None and somebody_asked() and sys.stdout.isatty():
+        out = asked_place(predictions)
     if out is None:
         click.echo(text, nl=False)
         return

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands about plans: write one, check one, run one."""
+"""The commands about plans: check one, run one."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,16 +14,14 @@ from assay.app.options import typed
 from assay.assess.clauses import profile
 from assay.assess.plan.answers import answered_rows
 from assay.assess.plan.loading import LoadedPlan, load_plan
-from assay.assess.plan.template import template
 from assay.assess.planned import run_planned
 from assay.core.errors import PlanError
-from assay.core.text import counted, listed, quoted
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
 
-FEW = 40
-"""Distinct labels up to which a column may hold classes."""
+WIDTH = 88
+"""Characters of a line of row ids."""
 
 
 def checked(path: str) -> tuple[LoadedPlan, dict[str, Any]]:
@@ -58,11 +55,29 @@ def said_of_check(found: dict[str, Any]) -> list[str]:
             f" ({found['rows']} rows in all; the others are computed or measured)"
         ),
     ]
+    lines += [f"            {line}" for line in textwrap.wrap(", ".join(_runs(found["answered"])), WIDTH)]
     if not found["signed"]:
         lines.append("unsigned    no statement counts before plan.assessor and plan.date are given")
     for path, rows in found["lacking"].items():
         lines.append(f"  open      {path:<58} {', '.join(rows)}")
     return lines
+
+
+def _runs(ids: list[str]) -> list[str]:
+    """Row ids, those that follow each other in one clause as one.
+
+    >>> _runs(["R-5.1-1", "R-5.1-2", "R-5.1-3", "R-8-1"])
+    ['R-5.1-1 to 3', 'R-8-1']
+    """
+    runs: list[list[str]] = []
+    for one in ids:
+        clause, _, number = one.rpartition("-")
+        before, _, last = runs[-1][-1].rpartition("-") if runs else ("", "", "")
+        if before == clause and last.isdigit() and number.isdigit() and int(number) == int(last) + 1:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return [run[0] if len(run) == 1 else f"{run[0]} to {run[-1].rpartition('-')[2]}" for run in runs]
 
 
 def run_plan(
@@ -83,97 +98,3 @@ def refuse_options(given: dict[str, Any]) -> None:
             found=", ".join(found),
             fix="write them into the plan, or give the file of predictions instead of the plan",
         )
-
-
-def drafted(path: str, given: dict[str, Any]) -> str:
-    """A commented plan for a file of predictions; what cannot be known is asked for, or taken from options."""
-    from assay.rows.files import open_file
-
-    opened = open_file(path)
-    columns = list(opened.columns)
-    asks = sys.stdin.isatty() and sys.stderr.isatty()
-    roles = {role: _column(role, given.get(role), columns, asks=asks) for role in ("truth", "predicted")}
-    labels = _labels(opened, roles["truth"], roles["predicted"])
-    positive = _positive(given.get("positive"), labels, asks=asks)
-    for name in ("id", "subject", "time"):
-        if given.get(name) is not None:
-            roles[name] = _column(name, given[name], columns, asks=False)
-    identity = {name: given.get(name) or _asked(name, asks=asks) for name in ("title", "assessor")}
-    filled: dict[str, Any] = {
-        "plan": {name: value for name, value in identity.items() if value},
-        "task": {"type": "binary" if len(labels) == 2 else "multiclass", "classes": labels},  # noqa: PLR2004
-        "models": {given.get("model") or "model": {"predicted": roles.pop("predicted")}},
-        "columns": roles,
-        "data": {"test": {"path": Path(path).name, "sha256": opened.sha256}},
-    }
-    if positive is not None:
-        filled["task"]["positive"] = positive
-    for option, (section, key) in {"groups": ("fairness", "groups"), "measures": ("metrics", "measures")}.items():
-        if given.get(option):
-            filled[section] = {key: list(given[option])}
-    if given.get("channels"):
-        filled["channels"] = {"other": list(given["channels"])}
-    return template(filled)
-
-
-def _column(role: str, name: str | None, columns: list[str], *, asks: bool) -> str:
-    if name is None and asks:
-        name = click.prompt(f"Which column holds the {role} labels? ({', '.join(columns)})", err=True)
-    if name is None:
-        raise PlanError(
-            "role-missing",
-            f"nobody said which column holds the {role} labels",
-            known=listed(columns, most=20),
-            fix=f"--{role} COLUMN",
-        )
-    from assay.rows.opening import require
-
-    return require(name, columns, role)
-
-
-def _labels(opened: Any, *columns: str) -> list[Any]:  # noqa: ANN401  an opened file
-    from assay.core.labels import in_order
-    from assay.rows.engine import quote_identifier
-
-    found: set[Any] = set()
-    for column in columns:
-        name = quote_identifier(column)
-        query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted above
-        found |= {row[0] for row in opened.fetch(query)}
-        if len(found) > FEW:
-            raise PlanError(
-                "column-type",
-                f"column {quoted(column)} holds more than {FEW} distinct values",
-                where=column,
-                fix="name the column with the labels; plans for more classes are written by hand",
-            )
-    return list(in_order(found))
-
-
-def _positive(name: str | None, labels: list[Any], *, asks: bool) -> Any:  # noqa: ANN401  a label
-    if len(labels) != 2:  # noqa: PLR2004
-        if name is not None:
-            raise PlanError(
-                "positive-not-binary",
-                f"there are {counted(len(labels), 'class', 'classes')}",
-                fix="leave --positive out",
-            )
-        return None
-    if name is None and asks:
-        name = click.prompt("Which class is the positive one?", type=click.Choice([str(x) for x in labels]), err=True)
-    found = {str(label): label for label in labels}
-    if name not in found:
-        raise PlanError(
-            "positive-class-undeclared" if name is None else "unknown-positive",
-            "which of the two classes is the positive one?",
-            known=listed(labels),
-            fix="--positive LABEL",
-        )
-    return found[name]
-
-
-def _asked(what: str, *, asks: bool) -> str | None:
-    if not asks:
-        return None
-    question = {"title": "What is assessed, in a few words?", "assessor": "Who answers for the plan?"}[what]
-    return str(click.prompt(question, default="", show_default=False, err=True)) or None

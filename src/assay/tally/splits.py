@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -60,12 +60,17 @@ class Hashes:
 
     def found_in(self, other: Hashes) -> int:
         """How many of these rows are among the others, repeats counted."""
+        return len(self.among(other))
+
+    def among(self, other: Hashes) -> Hashes:
+        """Those of these rows that are among the others."""
         if not len(self) or not len(other):
-            return 0
+            return NO_HASHES
         at = np.searchsorted(other.low, self.low)
         at[at == len(other)] = 0
         # Two different rows that share the lower half within one set are expected once in 2^64 / n^2 sets.
-        return int(((other.low[at] == self.low) & (other.high[at] == self.high)).sum())
+        there = (other.low[at] == self.low) & (other.high[at] == self.high)
+        return Hashes(low=self.low[there], high=self.high[there])
 
     def distinct(self) -> Hashes:
         """Each hash once."""
@@ -80,12 +85,19 @@ class Hashes:
         return hashlib.sha256(self.low.tobytes() + self.high.tobytes()).hexdigest()
 
 
+NO_HASHES: Final = Hashes(low=np.empty(0, dtype=np.uint64), high=np.empty(0, dtype=np.uint64))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """Rows of one data set that another one has too, and how many different ones they are."""
+    """Rows of one data set that another one has too, by some columns, and how many different ones they are."""
 
     rows: int
     distinct: int
+    columns: tuple[str, ...] = ()
+    nearly: bool = False
+    which: Hashes = field(default=NO_HASHES, repr=False, compare=False)
+    """Each of the different ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +174,25 @@ class SplitRows:
         found = self._opened.fetch(query)
         return None if len(found) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in found}
 
+    def table_without(self, shared: Sequence[Shared], *columns: str) -> dict[tuple[Label | None, ...], int] | None:
+        """Rows by the values of some columns, but for those that another data set has too."""
+        for column in columns:
+            check_scalar(self._opened, column)
+        names = ", ".join(quote_identifier(column) for column in columns)
+        connection, tests = self._opened.connection, []
+        try:
+            for i, one in enumerate(shared):
+                connection.register(f"assay_shared_{i}", {"low": one.which.low, "high": one.which.high})
+                text = self._text(one.columns, nearly=one.nearly)
+                same = f"s.low = md5_number_upper({text}) AND s.high = md5_number_lower({text})"
+                tests.append(f"NOT EXISTS (SELECT 1 FROM assay_shared_{i} s WHERE {same})")  # noqa: S608  quoted
+            where = " AND ".join(tests) or "true"
+            found = self._opened.fetch(f"SELECT {names}, count(*) FROM rows WHERE {where} GROUP BY ALL")  # noqa: S608
+        finally:
+            for i in range(len(tests)):
+                connection.unregister(f"assay_shared_{i}")
+        return None if len(found) > LEVELS else {tuple(row[:-1]): int(row[-1]) for row in found}
+
     def missing(self) -> dict[str, int]:
         """Missing values by column."""
         names = list(self._opened.columns)
@@ -207,17 +238,19 @@ class SplitRows:
         alike = {one for one in columns if self._opened.columns.get(one) == other._opened.columns.get(one)}
         quick = [one._quick(columns, alike, nearly=nearly) for one in (self, other)]  # noqa: SLF001  its own kind
         mine, theirs = (one._sorted(hashed) for one, hashed in zip((self, other), quick, strict=True))  # noqa: SLF001
+        none = Shared(rows=0, distinct=0, columns=columns, nearly=nearly)
         if not len(mine) or not len(theirs):
-            return Shared(rows=0, distinct=0)
+            return none
         at = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
         among = mine[theirs[at] == mine]
         if not len(among):
-            return Shared(rows=0, distinct=0)
+            return none
         ours, others = (
             one.hashes(*columns, nearly=nearly, among=among, quick=hashed)
             for one, hashed in zip((self, other), quick, strict=True)
         )
-        return Shared(rows=ours.found_in(others), distinct=ours.distinct().found_in(others))
+        which = ours.distinct().among(others)
+        return replace(none, rows=ours.found_in(others), distinct=len(which), which=which)
 
     def distinct(self, *columns: str) -> int:
         """How many different rows there are, by some columns."""

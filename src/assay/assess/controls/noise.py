@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
+from assay.assess.controls.sensitivity import counted_again
 from assay.assess.criteria import EVERY, Criterion, Rule, Verdict, criterion
 from assay.core.text import counted, figure
 from assay.core.traits import TS4213
@@ -21,6 +23,7 @@ from assay.inference.noise import (
     fewest_to_cross,
     fewest_to_lose_significance,
     fewest_to_reverse,
+    holm_many,
     mcnemar_p,
 )
 from assay.measures import Measure, parse
@@ -33,11 +36,11 @@ if TYPE_CHECKING:
 
     from assay.assess.assessment import Assessment
     from assay.core.values import Amount
-    from assay.tally.paired import PairedLabels
 
 CLASSES: Final = 12
 """Classes up to which the fewest labels that turn a criterion are looked for: the ways to relabel grow as K cubed."""
 ENDS: Final = (2.5, 97.5)
+NEVER: Final = "no number of labels turns it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +58,19 @@ class Errors:
     "CHK-GT-IMPACT",
     looks_for="conclusions that a few wrong labels would turn",
     clause=TS4213("5.3.9"),
-    passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is",
+    passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is: criteria by "
+    "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
     scope="assessment",
 )
 def impact(q: Inquiry) -> Iterator[Outcome]:
     """What errors in the truth do to the result."""
-    if q.assessment is None or q.assessment.confusion.weighted:
-        yield Outcome(verdict="no-evidence", says="nothing was counted, or rows are weighted")
+    if q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        return
+    if q.assessment.confusion.weighted:
+        yield Outcome(
+            verdict="no-evidence", says="the rows are weighted, and only rows that count as one are relabelled"
+        )
         return
     errors = _errors(q, q.assessment)
     if isinstance(errors, str):
@@ -78,8 +87,8 @@ def impact(q: Inquiry) -> Iterator[Outcome]:
         f" {figure(spread['low'])} to {figure(spread['high'])}"
     )
     for name, one in conclusions.items():
-        fewest = one.get("fewest_labels")
-        turn = "no number of labels turns it" if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
+        fewest = one["fewest_labels"]
+        turn = one["fewest_none"] if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
         said += f"; {name}: the same in {100 * one['same']:.0f} % of relabellings, {turn}"
     inputs = {} if q.annotations is None else {q.annotations.name: q.annotations.sha256}
     thresholds = {"stable": limits.stable}
@@ -175,10 +184,12 @@ def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[s
         if value is None:
             continue
         kept = np.array([one.keeps(float(x)) for x in draws])
+        fewest, none = _fewest(model, one)
         found[str(one)] = {
             "value": value,
             "same": float((kept == one.keeps(value)).mean()),
-            "fewest_labels": _fewest(model, one),
+            "fewest_labels": fewest,
+            "fewest_none": none,
         }
     return found
 
@@ -187,12 +198,14 @@ def _own(model: Assessment, label: str | None) -> Any:  # noqa: ANN401  a label
     return next(one for one in model.labels if str(one) == label)
 
 
-def _fewest(model: Assessment, one: Criterion) -> int | None:
-    """Labels that turn the verdict of a criterion; None where there is no verdict, or no number of labels turns it."""
+def _fewest(model: Assessment, one: Criterion) -> tuple[int | None, str | None]:
+    """Labels that turn the verdict of a criterion, or why there is no such number."""
     k = len(model.labels)
+    if k > CLASSES:
+        return None, f"the fewest wrong labels that turn it are looked for with up to {CLASSES} classes"
     before = _decided(model, model.confusion, one)
-    if k > CLASSES or before is Verdict.INCONCLUSIVE:
-        return None
+    if before is Verdict.INCONCLUSIVE:
+        return None, "there is no verdict to turn"
     cells = np.zeros((k, k), dtype=np.int64)
     codes, count = _alone(model)
     np.add.at(cells, (codes[:, 0], codes[:, 1]), count)
@@ -211,22 +224,14 @@ def _fewest(model: Assessment, one: Criterion) -> int | None:
         tally = Confusion.from_codes(model.labels, truth, call, table[truth, call], rows=int(table.sum()))
         return _decided(model, tally, one) is before
 
-    return fewest_to_cross(cells, values, kept, lower=(before is Verdict.PASS) == one.higher)
+    found = fewest_to_cross(cells, values, kept, lower=(before is Verdict.PASS) == one.higher)
+    return found, NEVER if found is None else None
 
 
 def _decided(model: Assessment, tally: Confusion, one: Criterion) -> Verdict:
-    from assay.assess.assessment import Assessment
     from assay.assess.decide import decide
-    from assay.tally.census import Census
 
-    again = Assessment(
-        confusion=tally,
-        census=Census(read=tally.rows, scored=tally.rows),
-        positive=model.positive,
-        settings=model.settings,
-        found_in={"python": ""},
-    )
-    return decide(again, (one,)).verdict
+    return decide(counted_again(model, tally), (one,)).verdict
 
 
 def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
@@ -239,37 +244,64 @@ def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
     if q.model not in paired.models or paired.labels != q.assessment.labels:
         return {}
     drawn = _relabelled(paired.codes, paired.count, q.assessment, errors)
+    names = list(combinations(paired.models, 2))
+    tables = [paired.outcomes(*pair) for pair in names]
+    raw = mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
+    disputes = [drawn.disputes(*(paired.models.index(one) for one in pair)) for pair in names]
+    draws = np.stack([mcnemar_p(*one) for one in disputes])
+    now, then = holm_many(raw[:, np.newaxis])[:, 0], holm_many(draws)
     found = {}
-    for other in (one for one in paired.models if one != q.model):
-        found[f"{q.model} against {other}"] = _pair(paired, drawn, (q.model, other), alpha, errors)
+    for place, pair in enumerate(names):
+        if q.model in pair:
+            other = next(one for one in pair if one != q.model)
+            told = Pair(
+                models=(paired.models.index(pair[0]), paired.models.index(pair[1])),
+                only=(tables[place].only_a, tables[place].only_b),
+                p=float(raw[place]),
+                adjusted=float(now[place]),
+                drawn=disputes[place],
+                drawn_p=then[place],
+            )
+            found[f"{q.model} against {other}"] = told.judged(alpha, errors, len(paired.models))
     return found
 
 
-def _pair(
-    paired: PairedLabels, drawn: Relabelled, models: tuple[str, str], alpha: float, errors: Errors
-) -> dict[str, Any]:
-    a, b = (paired.models.index(one) for one in models)
-    o = paired.outcomes(*models)
-    before, p = np.sign(o.only_a - o.only_b), float(mcnemar_p(np.array([o.only_a]), np.array([o.only_b]))[0])
-    only_a, only_b = drawn.disputes(a, b)
-    ranking = np.sign(only_a - only_b) == before
-    significant = mcnemar_p(only_a, only_b) < alpha
-    ahead, behind = max(o.only_a, o.only_b), min(o.only_a, o.only_b)
-    reverse, lose = fewest_to_reverse(ahead, behind), fewest_to_lose_significance(ahead, behind, alpha)
-    same = ranking & significant if p < alpha else ~significant
-    first = (a, b) if before >= 0 else (b, a)
-    favourable = _favourable(errors.disputed, len(paired.models), *first)
-    fewest = lose if p < alpha else None
-    return {
-        "p": p,
-        "same": float(same.mean()),
-        "same_ranking": float(ranking.mean()),
-        "significant": float(significant.mean()),
-        "fewest_labels": fewest,
-        "fewest_to_reverse_ranking": reverse,
-        "disputed_favouring_the_other": favourable,
-        "disputed_turn": fewest is not None and favourable is not None and favourable >= fewest,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two models: rows that only one of them gets right, as counted and in every relabelling, and McNemar's p."""
+
+    models: tuple[int, int]
+    only: tuple[int, int]
+    p: float
+    adjusted: float
+    """Corrected over all pairs of models."""
+    drawn: tuple[NDArray[np.int64], NDArray[np.int64]]
+    drawn_p: NDArray[np.float64]
+
+    def judged(self, alpha: float, errors: Errors, models: int) -> dict[str, Any]:
+        """How often relabelling keeps ranking and significance, and the fewest labels that turn the conclusion."""
+        before = np.sign(self.only[0] - self.only[1])
+        ranking = np.sign(self.drawn[0] - self.drawn[1]) == before
+        significant = self.drawn_p < alpha
+        ahead, behind = max(self.only), min(self.only)
+        # The level this pair is held to among all pairs, as its own p was corrected.
+        level = alpha * self.p / self.adjusted if self.adjusted else alpha
+        fewest = fewest_to_lose_significance(ahead, behind, level) if self.adjusted < alpha else None
+        same = ranking & significant if self.adjusted < alpha else ~significant
+        first = self.models if before >= 0 else self.models[::-1]
+        favourable = _favourable(errors.disputed, models, *first)
+        return {
+            "p": self.p,
+            "p_adjusted": self.adjusted,
+            "same": float(same.mean()),
+            "same_ranking": float(ranking.mean()),
+            "significant": float(significant.mean()),
+            "fewest_labels": fewest,
+            "fewest_none": None if fewest is not None else NEVER if self.adjusted < alpha else "it is not significant",
+            "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
+            "disputed_favouring_the_other": favourable,
+            "disputed_turn": fewest is not None and favourable is not None and favourable >= fewest,
+        }
 
 
 def _favourable(cells: Mapping[tuple[str | None, ...], int], models: int, ahead: int, behind: int) -> int | None:

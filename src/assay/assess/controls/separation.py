@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.controls.likeness import near
+from assay.assess.controls.sensitivity import told_without, without
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
 
 if TYPE_CHECKING:
-    from assay.tally.splits import SplitRows
+    from assay.tally.splits import Shared, SplitRows
 
 PAIRS: Final = (("test", "train"), ("validation", "train"), ("validation", "test"))
 
@@ -43,17 +44,21 @@ def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tu
     column, features = q.plan.columns.id, q.plan.columns.features or []
     facts: dict[str, Any] = {"splits": [a, b]}
     looked, bad = [], []
+    leaked: list[Shared] = []
     if column is not None and mine.has(column) and other.has(column):
-        facts |= {"rows": mine.rows(), "shared_ids": mine.shared(other, column).rows}
+        leaked.append(mine.shared(other, column))
+        facts |= {"rows": mine.rows(), "shared_ids": leaked[-1].rows}
         looked.append("ids")
         if facts["shared_ids"]:
             bad.append(f"{counted(facts['shared_ids'], 'row')} of {a} {_are(facts['shared_ids'])} in {b} by id")
     folded = False
     if features and mine.has(*features) and other.has(*features):
-        same = mine.shared(other, *features).rows
+        nearly = mine.shared(other, *features, nearly=True)
+        leaked += [mine.shared(other, *features), nearly]
+        same = leaked[-2].rows
         facts |= {"rows": mine.rows(), "same_content": same}
         looked.append("contents")
-        facts["nearly_same"] = max(0, mine.shared(other, *features, nearly=True).rows - same)
+        facts["nearly_same"] = max(0, nearly.rows - same)
         folded = bool(facts["nearly_same"])
         if same and not q.signed(q.plan.leakage.coincide):
             bad.append(f"{counted(same, 'row')} of {a} {_are(same)} in {b} by content")
@@ -63,8 +68,10 @@ def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tu
     facts |= {"near": alike} if alike else {}
     if not looked and not alike:
         return "no-evidence", "neither ids nor features are declared, so nothing can be compared", facts
+    left = without(q, a, mine, leaked) if a in q.of_role("test") else {}
+    facts |= {"without": left} if left else {}
     if bad:
-        return "fail", "; ".join(bad), facts
+        return "fail", "; ".join(bad) + told_without(left), facts
     suspects = {kind: one["rows"] for kind, one in alike.items() if one["rows"]}
     if folded or suspects:
         words = [f"{counted(facts.get('same_content', 0), 'row')} coincide"] if facts.get("same_content") else []
@@ -74,7 +81,7 @@ def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tu
             else []
         )
         words += [f"{counted(n, 'row')} by their {kind}" for kind, n in suspects.items()]
-        return "suspect", f"of {a} nearly the same as rows of {b}: {', '.join(words)}", facts
+        return "suspect", f"of {a} nearly the same as rows of {b}: {', '.join(words)}{told_without(left)}", facts
     looked += [f"near {kind}" for kind in alike]
     only = "" if len(looked) > 1 else f" (only {looked[0]} were compared)"
     return "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}", facts
@@ -105,13 +112,14 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says="training or test data with the subject column are not there")
         return
     rows = subjects = 0
-    for mine in test.values():
-        for other in train.values():
-            found = mine.shared(other, column)
-            rows += found.rows
-            subjects += found.distinct
-    facts = {"shared_subjects": subjects, "affected_rows": rows}
-    said = (
+    left: dict[str, Any] = {}
+    for name, mine in test.items():
+        found = [mine.shared(other, column) for other in train.values()]
+        rows += sum(one.rows for one in found)
+        subjects += sum(one.distinct for one in found)
+        left |= {f"{model} on {name}": one for model, one in without(q, name, mine, found).items()}
+    facts = {"shared_subjects": subjects, "affected_rows": rows} | ({"without": left} if left else {})
+    told = (
         f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {_are(subjects)} in training too"
         if subjects
         else "no subject of the test data is in the training data"
@@ -119,7 +127,8 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
     inputs = q.digests(*train, *test)
     contradicted = subjects and q.signed(q.plan.leakage.distinct_subjects)
     tail = "; the plan states the contrary" if contradicted else ""
-    yield Outcome(verdict="fail" if subjects else "pass", says=said + tail, facts=facts, inputs=inputs)
+    verdict: Verdict = "fail" if subjects else "pass"
+    yield Outcome(verdict=verdict, says=told + told_without(left) + tail, facts=facts, inputs=inputs)
 
 
 @control(

@@ -7,7 +7,8 @@ import random
 from dataclasses import replace
 
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, chi2
+from statsmodels.stats.multitest import multipletests
 
 from assay.assess.controls import Inquiry
 from assay.assess.matching import Entrant, match
@@ -188,3 +189,36 @@ def test_an_acceptance_criterion_is_turned_by_the_labels_counted_by_hand(inquiry
 def test_without_annotations_or_a_declared_rate_nothing_is_shown(inquiry):
     assert look("CHK-GT-IMPACT", inquiry(rows_of(30, 4, 1, 5))).verdict == "no-evidence"
     assert look("CHK-GT-IMPACT", Inquiry(loaded=planned({}))).verdict == "no-evidence"
+
+
+def test_of_several_models_the_relabelled_p_values_are_corrected_as_the_family_is(inquiry):
+    rng = random.Random(5)
+    rows = [(t, a, b, a if rng.random() < 0.9 else 1 - a) for t, a, b in rows_of(300, 30, 14, 56)]
+    rate = {"ground_truth": {"error_rate": 0.02}}
+    told = look("CHK-GT-IMPACT", inquiry(rows, columns=("a", "b", "c"), sections=rate)).facts["conclusions"]
+    ps = {}
+    for x, y in ((1, 2), (1, 3), (2, 3)):
+        only = [sum(row[x] == row[0] != row[y] for row in rows), sum(row[y] == row[0] != row[x] for row in rows)]
+        n, k = sum(only), min(only)
+        ps[x, y] = binomtest(k, n).pvalue if n < 25 else chi2.sf((abs(only[0] - only[1]) - 1) ** 2 / n, 1)
+    peer = dict(zip(ps, multipletests(list(ps.values()), method="holm")[1], strict=True))
+    for name, pair in (("A against B", (1, 2)), ("A against C", (1, 3))):
+        assert told[name]["p"] == pytest.approx(ps[pair], rel=1e-9)
+        assert told[name]["p_adjusted"] == pytest.approx(peer[pair], rel=1e-9)
+    alone = look("CHK-GT-IMPACT", inquiry([row[:3] for row in rows], sections=rate)).facts["conclusions"]["A against B"]
+    assert alone["p_adjusted"] == alone["p"]
+    assert told["A against B"]["significant"] <= alone["significant"]
+
+
+def test_what_the_fewest_labels_are_not_looked_for_in_is_said(inquiry):
+    rows = rows_of(300, 40, 15, 45)
+    sections = {"metrics": {"accept": ["accuracy >= 0.85"]}, "ground_truth": {"error_rate": 0.01}}
+    found = look("CHK-GT-IMPACT", inquiry(rows, sections=sections, models={"A": {"predicted": "a"}}))
+    assert "there is no verdict to turn" in found.says
+    wide = inquiry(rows, sections=sections, models={"A": {"predicted": "a"}})
+    truth = [i % 13 for i in range(390)]
+    seen = assess(truth=truth, predicted=truth[:-20] + truth[:20])
+    found = look("CHK-GT-IMPACT", replace(wide, assessment=seen))
+    assert "with up to 12 classes" in found.says
+    weighted = assess(truth=[0, 1] * 20, predicted=[0, 1] * 20, weight=[1.0, 2.0] * 20)
+    assert "rows are weighted" in look("CHK-GT-IMPACT", replace(wide, assessment=weighted)).says
