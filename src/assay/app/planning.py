@@ -6,8 +6,6 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
 from assay.app.options import typed
