@@ -126,6 +126,7 @@ class Known:
     """What a Record and the declarations hold, ready to be asked."""
 
     def __init__(self, record):
+        self.seen = {}
         estimates = record["estimates"]
         self.triples = [tuple(real(one.get(k)) for k in ("value", "low", "high")) for one in estimates]
         self.parts = {
@@ -189,11 +190,11 @@ class Known:
     def wrong(self, text):
         """Numbers of a text that cannot be accounted for."""
         found = list(self._unsaid(text))
-        for match in TRIPLE.finditer(text):
-            value, low, high = match.groups()
-            near = [a is None or rounded(value, a) for a, b, c in self.triples if rounded(low, b) and rounded(high, c)]
-            if not any(near) and match.group() not in self.told:
-                found.append(match.group())
+        found += [
+            match.group()
+            for match in TRIPLE.finditer(text)
+            if not self._stands(match.groups()) and match.group() not in self.told
+        ]
         rest = TRIPLE.sub(" ", text)
         for match in PARTS.finditer(rest):
             pair = tuple(read(one.rstrip(".,")) for one in match.groups())
@@ -209,7 +210,20 @@ class Known:
         tokens = [match.group() for match in (*PRECISE.finditer(rest), *LARGE.finditer(rest))]
         return found + [token for token in tokens if not self._is_there(token)]
 
+    def _stands(self, triple):
+        """Whether a value stands with these ends; what was looked up once is known."""
+        if triple not in self.seen:
+            value, low, high = triple
+            near = (a is None or rounded(value, a) for a, b, c in self.triples if rounded(low, b) and rounded(high, c))
+            self.seen[triple] = any(near)
+        return self.seen[triple]
+
     def _is_there(self, token):
+        if token not in self.seen:
+            self.seen[token] = self._looked_up(token)
+        return self.seen[token]
+
+    def _looked_up(self, token):
         if token.lstrip("-") in self.words or (read(token) < SMALLEST and "." not in token):
             return True
         if any(token in one for one in self.broken):
@@ -218,9 +232,9 @@ class Known:
 
 
 def _inner(record):
-    """Comparisons that stand as evidence in a control."""
+    """Comparisons that stand as evidence in a control; one that stands in the Record is only named there."""
     facts = [told for one in record.get("controls") or () for told in (one.get("facts") or {}).values()]
-    return [told["comparison"] for told in facts if isinstance(told, dict) and "comparison" in told]
+    return [told["comparison"] for told in facts if isinstance(told, dict) and isinstance(told.get("comparison"), dict)]
 
 
 def _named(found, names):
