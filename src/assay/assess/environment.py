@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where and with what an assessment was computed, from the standard library alone."""
+"""Where and with what an assessment was computed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+from assay.inference.resampling import GENERATOR
 
 PACKAGES = ("assay", "numpy", "scipy", "narwhals", "duckdb", "pandas", "polars", "pyarrow")
 
@@ -25,6 +27,7 @@ def environment() -> dict[str, Any]:
         "processors": os.cpu_count(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "byte_order": sys.byteorder,
+        "generator": GENERATOR.__name__,
     }
 
 

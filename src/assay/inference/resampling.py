@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["dirichlet", "multinomial"]
 
 SEED: Final = 4213
+GENERATOR: Final = np.random.PCG64
 JEFFREYS: Final = 0.5
 """Weight added to each of four cells; for a share it is the prior whose intervals cover best (Brown et al. 2001)."""
 STAGES: Final = (1, 4, 24)
@@ -44,9 +45,18 @@ CACHED: Final = 1 << 15
 WORKERS: Final = min(4, os.cpu_count() or 1)
 
 
+def seeded(seed: int) -> str:
+    """A seed as notes tell it, with the generator it starts.
+
+    >>> seeded(4213)
+    'seed 4213 (PCG64)'
+    """
+    return f"seed {seed} ({GENERATOR.__name__})"
+
+
 def stream(seed: int, *place: int) -> np.random.Generator:
     """The generator of one place; it depends on the seed and the place only, so workers and order do not matter."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=place)))
+    return np.random.Generator(GENERATOR(np.random.SeedSequence(seed, spawn_key=place)))
 
 
 def stages(least: int, cells: int, numbers: int) -> Iterator[int]:

@@ -100,7 +100,8 @@ def as_markdown(record: Record) -> str:
 
 def _more(one: Told) -> str:
     label = f" **{markdown.prose(one.label)}**" if one.label else ""
-    return label + (f" ({markdown.prose(one.power)})" if one.power else "")
+    notes = "".join(f"\n  - {markdown.prose(note)}" for note in one.notes)
+    return label + (f" ({markdown.prose(one.power)})" if one.power else "") + notes
 
 
 def _right(d: Document) -> list[str]:
