@@ -13,7 +13,7 @@ import click
 
 from assay.app.gatecommands import gate
 from assay.app.modelcommands import compare, tests
-from assay.app.options import of_decisions, of_rows
+from assay.app.options import of_decisions, of_files, of_rows
 from assay.app.plancommands import Group, init, plan
 from assay.app.saying import colour, say, say_end, say_summary
 from assay.app.trustcommands import keys, sign, verify
@@ -45,22 +45,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @click.argument("predictions", type=click.Path(), nargs=-1, required=True)
 @of_rows
 @of_decisions
-@click.option(
-    "--out",
-    "-o",
-    default="assay-out",
-    show_default=True,
-    type=click.Path(),
-    help="Folder for record.json and report.html.",
-)
-@click.option(
-    "--report",
-    "reports",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(),
-    help="Also write this report, such as report.pdf; repeatable.",
-)
+@of_files
 @click.option("--ledger/--no-ledger", default=True, help="Enter the run of a plan in its ledger [default: enter it]")
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")

@@ -4,26 +4,30 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assay.app.options import of_models
+from assay.app.options import of_files, of_models
+from assay.app.saying import say_end, say_summary
 
 
 @click.command()
 @click.argument("tables", type=click.Path(), nargs=-1, required=True, metavar="A B ...")
 @of_models
-@click.option(
-    "--out", "-o", default="assay-out", show_default=True, type=click.Path(), help="Folder for both output files."
-)
+@of_files
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
-def compare(tables: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401
+def compare(
+    tables: tuple[str, ...],
+    *,
+    out: str,
+    reports: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **given: Any,  # noqa: ANN401  options by name
+) -> None:
     """Compare models on the same test data: one file a model, matched by --id, or one file with a column a model.
 
     \b
@@ -32,23 +36,17 @@ def compare(tables: tuple[str, ...], *, out: str, as_json: bool, quiet: bool, **
                   assay compare runs.csv --value auc --model model --id dataset --per data-set
     """  # noqa: D301  click reads the backspace as: keep these lines
     from assay.app.comparing import compare_files
-    from assay.app.reporting import write_run
+    from assay.app.reporting import known_kinds, write_run
 
+    known_kinds(reports)  # a mistyped ending must not cost a count
     found = compare_files(tables, **given)
-    where = write_run(found, Path(out))
+    where = write_run(found, Path(out), reports)
     if as_json:
         click.echo(found.record.to_text(), nl=False)
     if quiet:
         return
-    from assay.report.comparisonpage import summary
-
-    width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    overall = found.record["conformity"]["overall"]
-    click.echo(summary(found.record, width=width, colour=colour), err=True)
-    click.echo(f"verdict  {overall}: an ad hoc comparison states no plan, so no clause is shown", err=True)
-    click.echo(f"report   {where / 'report.html'}   (record.json beside it)", err=True)
-    click.echo("next     assay tests   (what every test asks, and when it must not be used)", err=True)
+    say_summary(found)
+    say_end([found], [where], "assay tests   (what every test asks, and when it must not be used)", reports)
 
 
 @click.command()

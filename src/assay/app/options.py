@@ -191,6 +191,33 @@ def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
     ]
 
 
+_WRITTEN = (
+    click.option(
+        "--out",
+        "-o",
+        default="assay-out",
+        show_default=True,
+        type=click.Path(),
+        help="Folder for record.json and report.html.",
+    ),
+    click.option(
+        "--report",
+        "reports",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(),
+        help="Also write this report, such as report.pdf; repeatable.",
+    ),
+)
+
+
+def of_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options about what it writes."""
+    for option in reversed(_WRITTEN):
+        command = option(command)
+    return command
+
+
 _MODELS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
     click.option(

@@ -14,6 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.comparison import Comparison
     from assay.assess.record import Record
 
 
@@ -27,15 +28,19 @@ def colour() -> bool:
     return sys.stderr.isatty() and "NO_COLOR" not in os.environ
 
 
-def say_summary(assessment: Assessment) -> None:
-    """What an assessment found."""
-    from assay.report.terminal import summary
-
+def say_summary(found: Assessment | Comparison) -> None:
+    """What an assessment or a comparison found."""
+    if found.record["kind"] == "comparison":
+        from assay.report.comparisonpage import summary
+    else:
+        from assay.report.terminal import summary
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    say(summary(assessment.record, width=width, colour=colour()).rstrip("\n"))
+    say(summary(found.record, width=width, colour=colour()).rstrip("\n"))
 
 
-def say_end(found: Iterable[Assessment], folders: list[Path], next_command: str, more: Iterable[str] = ()) -> None:
+def say_end(
+    found: Iterable[Assessment | Comparison], folders: list[Path], next_command: str, more: Iterable[str] = ()
+) -> None:
     """The three lines a run ends with: verdict, where the report is, the next command."""
     say("")
     every = list(found)
@@ -58,5 +63,6 @@ def _verdict(record: Record) -> Iterable[str]:
     if claimed is not None:
         yield f"claims: {claimed.says}"
     overall = record["conformity"]["overall"]
-    adhoc = "an ad hoc run states no plan, so no clause is shown"
+    what = "comparison" if record["kind"] == "comparison" else "run"
+    adhoc = f"an ad hoc {what} states no plan, so no clause is shown"
     yield f"{overall}: {record['conformity']['says'] if record['plan']['given'] == 'plan' else adhoc}"

@@ -31,8 +31,11 @@ def run(*args):
 def test_two_files_are_compared_and_both_outputs_written(files):
     out = files / "out"
     options = ("--truth", "y", "--predicted", "p", "--score", "s", "--id", "id", "--positive", "yes")
-    done = run("compare", files / "old.csv", files / "new.csv", *options, "-o", out, "--json")
+    more = files / "more.md"
+    done = run("compare", files / "old.csv", files / "new.csv", *options, "-o", out, "--json", "--report", more)
     assert done.exit_code == 0
+    assert more.read_text().startswith("# old against new")
+    assert str(more) in done.stderr
     record = json.loads((out / "record.json").read_text())
     assert record["kind"] == "comparison"
     assert record["models"] == ["old", "new"]
