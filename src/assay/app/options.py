@@ -44,7 +44,8 @@ _ROWS = (
         metavar="KIND",
         default="any",
         show_default=True,
-        help="What the scores are: probability, logit, any. Calibration is measured on probabilities only.",
+        help="What the scores are: probability, logit (log-odds, or before a softmax: probabilities come from them"
+        " where needed), any. Calibration is measured on probabilities only.",
     ),
     click.option(
         "--threshold",

@@ -22,6 +22,7 @@ from assay.measures.cost import decision_curve
 from assay.tally.base import count_to_json
 from assay.tally.binned import Binned
 from assay.tally.calibration import CalibrationBins
+from assay.tally.linked import Linked
 from assay.tally.ranked import Ranked
 from assay.tally.rowscores import RIGHT
 from assay.tally.scores import Scores
@@ -58,12 +59,30 @@ def sections(
     labels = [positive] if positive is not None else _largest(part)
     tables = {label: part.whole.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
-    probability = part.kind == "probability"
+    probability = part.probability
     if positive is not None:
-        curves = [curve(first, None, part.thresholds, wanted=wanted, probability=probability, alone=True)]
+        curves = [
+            curve(
+                first,
+                None,
+                part.thresholds,
+                wanted=wanted,
+                probability=probability,
+                linked=part.link is not None,
+                alone=True,
+            )
+        ]
     else:
         curves = [
-            curve(table, label, part.thresholds, wanted=wanted, probability=probability, alone=False)
+            curve(
+                table,
+                label,
+                part.thresholds,
+                wanted=wanted,
+                probability=probability,
+                linked=part.link is not None,
+                alone=False,
+            )
             for label, table in tables.items()
         ]
         curves += [pooled(part.whole)] if isinstance(part.whole, Scores) else []
@@ -113,6 +132,7 @@ def curve(
     wanted: Wanted,
     probability: bool,
     alone: bool,
+    linked: bool = False,
 ) -> dict[str, Any] | None:
     """One class against the rest: points from the strictest threshold to the most lenient one, bands, and bins.
 
@@ -125,9 +145,10 @@ def curve(
     if table.exact:
         out["band"] = _bands(table, *rates, wanted, BAND if alone else CLASS_BAND)
     if alone:
-        out["histogram"] = _histogram(table, probability=probability)
-    out["reliability"] = _reliability(table, wanted) if probability else None
-    out["decision"] = _decision(table, DECISIONS if alone else CLASS_DECISIONS) if probability else None
+        out["histogram"] = _histogram(table, probability=probability and not linked)
+    chances = Linked.of(table) if linked else table
+    out["reliability"] = _reliability(chances, wanted) if probability else None
+    out["decision"] = _decision(chances, DECISIONS if alone else CLASS_DECISIONS) if probability else None
     return out
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
-from assay.assess.curves import tied_pairs
 from assay.assess.scoring import ScorePart, Threshold
 from assay.assess.spelling import speller
 from assay.assess.thresholds import rule
@@ -17,6 +16,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.labels import Classes, classes, kind_of
+from assay.rows.linking import Link, as_chances, log_odds
 from assay.rows.mending import Rescaled, ranked_last, renormalised
 from assay.rows.opening import FrameSource, Roles, Source
 from assay.rows.scored import by_largest, by_threshold, sound
@@ -24,14 +24,11 @@ from assay.rows.scores import Kind, MissingScore, ScoreColumns, demand_kind, lab
 from assay.tally.binned import Tallied
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING
-from assay.tally.rowscores import count_row_scores
+from assay.tally.rowscores import RowScores, count_row_scores
 from assay.tally.scoring import EXACT, Wanted, count_ranks, count_scores
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
-FEW: Final = 100
-"""Below this many distinct scores a note says so: rounding may have made the ties (ACCEPTANCE B19)."""
-MANY_TIES: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +57,13 @@ class Asked:
     """Distinct scores up to which an engine counts them one by one."""
     renormalise: bool = False
     """Whether probabilities that do not add up to 1 are divided by their sum."""
+
+    @property
+    def link(self) -> Link | None:
+        """How probabilities come from the scores, if they are stated to be logits; a missing one has none."""
+        if self.kind != "logit" or self.missing == "worst":
+            return None
+        return "logistic" if self.columns.single else "softmax"
 
     @property
     def drop(self) -> bool:
@@ -100,6 +104,8 @@ class Decided:
     """Rows without a score that were ranked below all others, where that was asked for."""
     rescaled: Rescaled | None = None
     """Rows whose probabilities were divided by their sum, where that was asked for."""
+    link: Link | None = None
+    """How logits became probabilities, where the scores are stated to be such."""
 
 
 def demand_scores(
@@ -233,6 +239,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     if how == "largest":  # of the scores as given: a quotient may round two of them to one
         source, ties = by_largest(source)
     source, rescaled = renormalised(source, drop=asked.drop) if asked.renormalise else (source, None)
+    source = source if asked.link is None else log_odds(source)
     if how == "threshold":
         source = by_threshold(source, cast("float", threshold), place)
     found = count(source)
@@ -257,6 +264,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         exact=asked.exact,
         last=last,
         rescaled=rescaled,
+        link=asked.link,
     )
 
 
@@ -353,32 +361,20 @@ def tallied(decided: Decided, settled: Classes) -> ScorePart:
         whole=found.whole,
         groups=groups,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
-        by_row=count_row_scores(decided.source, wanted) if wanted.probability and settled.positive is None else None,
+        by_row=_by_row(decided, wanted)
+        if (wanted.probability or decided.link is not None) and settled.positive is None
+        else None,
         thresholds=decided.thresholds,
         decided=decided.decided,
         stored=decided.source.stored,
         last=decided.last,
         rescaled=decided.rescaled,
+        link=decided.link,
     )
 
 
-def score_notes(part: ScorePart, positive: Label | None) -> tuple[str, ...]:
-    """What a reader of two classes should know of the scores: whether they hold few values, and many ties."""
-    notes = []
-    if part.last:
-        have = "has no score and ranks" if part.last == 1 else "have no score and rank"
-        notes.append(f"{counted(part.last, 'row')} {have} below all others (missing_score: worst)")
-    if part.rescaled is not None and part.rescaled.rows:
-        notes.append(
-            f"the probabilities of {counted(part.rescaled.rows, 'row')} did not add up to 1"
-            f" (off by {part.rescaled.farthest:.3g} at most) and were divided by their sum (renormalise)"
-        )
-    if positive is None:
-        return tuple(notes)
-    table = part.whole.one_vs_rest(positive)
-    if len(table.score) < min(FEW, part.whole.rows):
-        notes.append(f"only {counted(len(table.score), 'distinct score')} in {counted(part.whole.rows, 'row')}")
-    share = tied_pairs(table)
-    if share is not None and share >= MANY_TIES:
-        notes.append(f"{share * 100:.3g} % of pairs of a positive and a negative are tied")
-    return tuple(notes)
+def _by_row(decided: Decided, wanted: Wanted) -> RowScores:
+    """What the probabilities of each row say together."""
+    if decided.link is None:
+        return count_row_scores(decided.source, wanted)
+    return count_row_scores(as_chances(decided.source), replace(wanted, probability=True))

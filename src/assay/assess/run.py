@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from assay.assess.assessment import Assessment
 from assay.assess.costs import Costs
-from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, score_notes, tallied, validation
+from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, tallied, validation
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
 from assay.assess.record import Record
+from assay.assess.scorenotes import score_notes
 from assay.assess.settings import Settings, chosen
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError

@@ -12,13 +12,17 @@ from assay.inference.intervals import Found, Wanted
 from assay.inference.scoreintervals import ScoreUncertainty
 from assay.measures import Measure
 from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket
+from assay.rows.linking import Link
 from assay.rows.scores import Kind
 from assay.tally.binned import Binned, Tallied
+from assay.tally.linked import Linked, LinkedScores
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 
+OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
+"""Families whose measures of scores need probabilities."""
 BRACKETED: Final = ("average_precision", *BY_ORDER, *BY_EDGES, "brier_uncertainty")
 """Measures that score bins bound on both sides."""
 
@@ -41,6 +45,8 @@ class ScoreSlice:
     tally: Tallied
     ranks: Ranks | None = None
     by_row: RowScores | None = None
+    link: Link | None = None
+    """How log-odds became probabilities, where that was stated; the tally holds the log-odds."""
     _ranked: dict[Label, Ranked] = field(default_factory=dict, repr=False)
     _uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = field(default_factory=dict, repr=False)
 
@@ -50,16 +56,23 @@ class ScoreSlice:
             self._ranked[label] = self.tally.one_vs_rest(label)
         return self._ranked[label]
 
+    @property
+    def said(self) -> Kind:
+        """What can be made of the scores: probabilities, where they are or are linked to such."""
+        return "probability" if self.link is not None else self.kind
+
     def estimate(self, measure: Measure, positive: Label | None, wanted: Wanted) -> Sure:
         """The value of a measure with its interval, or the reasons why one or both are missing."""
         table = self._table(measure, positive)
+        if self.link is not None and measure.family in OF_PROBABILITIES:
+            table = _linked(table)
         if isinstance(table, Undefined):
             return Sure(value=table, interval=table.reason)
         value = measure(table)
         interval = self._sure(table, positive, wanted).interval(measure, value)
         if not isinstance(self.tally, Binned) or isinstance(value, Undefined):
             return Sure(value=value, interval=interval)
-        if measure.name not in BRACKETED:
+        if measure.name not in BRACKETED or isinstance(table, Linked):
             return Sure(value=value, interval=interval, notes=("computed at the lower ends of score bins",))
         ends = bracket(measure, self.tally.bins(cast("Label", positive)))
         return Sure(
@@ -92,3 +105,12 @@ class ScoreSlice:
         if isinstance(self.tally, Binned):
             return Undefined(reason="so many distinct scores are counted in bins, class by class", code="binned")
         return self.tally
+
+
+def _linked(
+    table: Ranked | Scores | Ranks | RowScores | Undefined,
+) -> Ranked | Scores | Ranks | RowScores | Undefined:
+    """Log-odds read as probabilities; what looks at whole rows was counted from probabilities."""
+    if isinstance(table, Ranked):
+        return Linked.of(table)
+    return LinkedScores.of_logits(table) if isinstance(table, Scores) else table

@@ -10,6 +10,7 @@ from typing import Any, cast
 from assay.assess.scoreslice import ScoreSlice
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.rows.linking import Link
 from assay.rows.mending import Rescaled
 from assay.rows.scores import Kind
 from assay.tally.binned import LISTED, Binned, Tallied, bin_map, binned, joined, tally_from_json
@@ -56,6 +57,14 @@ class ScorePart:
     rescaled: Rescaled | None = None
     """Rows whose probabilities were divided by their sum, where the plan says so."""
 
+    link: Link | None = None
+    """How logits became probabilities, where the plan states logits; the tallies hold log-odds."""
+
+    @property
+    def probability(self) -> bool:
+        """Whether probabilities can be had from the scores."""
+        return self.kind == "probability" or self.link is not None
+
     def to_json(self) -> dict[str, object]:
         """The tallies, as in a Record: more than LISTED distinct scores are held in bins."""
         return {
@@ -75,15 +84,18 @@ class ScorePart:
             **({"stored": list(self.stored)} if self.stored else {}),
             **({"ranked_last": self.last} if self.last is not None else {}),
             **({"rescaled": self.rescaled.to_json()} if self.rescaled is not None else {}),
+            **({"linked": {"by": self.link, "rows": self.whole.rows}} if self.link is not None else {}),
         }
 
-    def _kept(self, tally: Tallied) -> Tallied:
+    def _kept(self, tally: Tallied, *, probability: bool | None = None) -> Tallied:
         if isinstance(tally, Binned) or tally.weighted or tally.distinct <= LISTED:
             return tally
-        return binned(tally, bin_map(probability=self.kind == "probability"))
+        return binned(tally, bin_map(probability=self.kind == "probability" if probability is None else probability))
 
     def _kept_rows(self, held: RowScores) -> RowScores:
-        return RowScores(top=self._kept(held.top), direction=self._kept(held.direction))
+        return RowScores(
+            top=self._kept(held.top, probability=True), direction=self._kept(held.direction, probability=True)
+        )
 
     def facts(self) -> dict[str, object]:
         """What is stated of the scores, as in the plan of a Record."""
@@ -93,6 +105,7 @@ class ScorePart:
             "thresholds": [one.to_json() for one in self.thresholds],
             **({"missing_score": "worst"} if self.last is not None else {}),
             **({"renormalise": True} if self.rescaled is not None else {}),
+            **({"link": self.link} if self.link is not None else {}),
         }
 
     @classmethod
@@ -112,14 +125,15 @@ class ScorePart:
             stored=tuple(content.get("stored", ())),
             last=content.get("ranked_last"),
             rescaled=Rescaled(**content["rescaled"]) if "rescaled" in content else None,
+            link=facts.get("link"),
         )
 
     def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
         """The scores of all rows, or of one level of a factor."""
         if factor is None:
-            return ScoreSlice(kind=self.kind, tally=self.whole, ranks=self.ranks, by_row=self.by_row)
+            return ScoreSlice(kind=self.kind, tally=self.whole, ranks=self.ranks, by_row=self.by_row, link=self.link)
         held = self.groups.get(factor, {}).get(cast("Label", level))
-        return None if held is None else ScoreSlice(kind=self.kind, tally=held)
+        return None if held is None else ScoreSlice(kind=self.kind, tally=held, link=self.link)
 
     def without(self, factor: str | None) -> ScorePart:
         """The same without one way to group rows."""

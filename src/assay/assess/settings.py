@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, cast
 
 from assay.assess.costs import Costs
+from assay.assess.scoreslice import OF_PROBABILITIES
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import nearest, visible
@@ -26,8 +27,6 @@ from assay.tally.tables import Binary, Multiclass
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
 ALL_CLASSES = (Multiclass, Priced, Scores, Ranks, RowScores)
-OF_PROBABILITIES = ("probabilities", "calibration", "cost")
-"""Families whose measures of scores need probabilities."""
 Scored: TypeAlias = Kind | None
 """What the scores are, or None where there are none."""
 

@@ -80,7 +80,7 @@ class View(Mapping[str, Estimate]):
     @property
     def scored(self) -> Scored:
         """What the scores are, or None where there are none."""
-        return None if self.scores is None else self.scores.kind
+        return None if self.scores is None else self.scores.said
 
     def column(self, measure: Measure) -> list[Estimate]:
         """A class measure for every class, in the order of the labels."""
@@ -140,7 +140,7 @@ class View(Mapping[str, Estimate]):
         """The scores, if a measure can be had from them."""
         why = why_unfit(measure, self.scored)
         if self.scores is None or why is not None:
-            stated = 'state it: scores="probability" (--scores probability)'
+            stated = 'state it: scores="probability", or scores="logit" for log-odds (--scores)'
             fix = stated if self.scores is not None else "give score=... (--score)"
             raise PlanError("measure-unfit", f"{measure.name} {why}", fix=fix)
         if measure.only not in (None, self.task):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -27,8 +27,11 @@ def delong_variance(t: Ranked) -> float:
     >>> round(delong_variance(Scores.binary(s, y).one_vs_rest(1)), 6)
     0.013333
     """
-    positives, negatives = float(t.positives), float(t.negatives)
-    return _spread(t.by_positive, positives, negatives) + _spread(t.by_negative, negatives, positives)
+    if "delong" not in t.shared:
+        positives, negatives = float(t.positives), float(t.negatives)
+        own = _spread(t.by_positive, positives, negatives)
+        t.shared["delong"] = own + _spread(t.by_negative, negatives, positives)
+    return cast("float", t.shared["delong"])
 
 
 def _spread(side: Side, own: float, other: float) -> float:

@@ -39,11 +39,12 @@ MOST_CLASSES: Final = 1000
 """Above this many classes there are no draws: 1,000 classes with 100,000 occupied cells take about 10 s."""
 FACTS: Final = {"counts": "a count of these rows, not an estimate", "constants": "a constant, not an estimate"}
 CELLS: Final = ("auto", "dirichlet", "bca", "percentile", "delta")
-EDITION: Final = 3
+EDITION: Final = 4
 """The default methods as they stand; a Record says by which edition it was made, so that it can be computed again.
 
 1: distances between class shares keep the near end of their draws unless chance explains all of the distance.
 2: the band of a lone curve is held at bends of the curve only.
+3: draws of a calibration slope that steps from slope 1 do not reach are left out; a lift has no upper end.
 """
 
 Found: TypeAlias = Interval | str

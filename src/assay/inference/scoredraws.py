@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from assay.inference.resampling import stream
+from assay.tally.linked import Linked
 from assay.tally.ranked import Ranked
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ BLOCK: Final = 250
 
 def joined(table: Ranked, cells: int = CELLS) -> Ranked:
     """Neighbouring scores pooled to at most so many, with about equally many rows and the mean of their scores."""
+    if table.logit is not None:  # neighbours are pooled by their log-odds, which have no end
+        return Linked.of(joined(Ranked(score=table.logit, pos=table.pos, neg=table.neg), cells))
     if len(table.score) <= cells:
         return Ranked(
             score=table.score, pos=np.asarray(table.pos, dtype=np.float64), neg=np.asarray(table.neg, dtype=np.float64)

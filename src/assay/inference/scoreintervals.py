@@ -19,8 +19,9 @@ from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
 from assay.inference.scoredraws import ScoreDraws
 from assay.measures import REGISTRY
-from assay.measures.calibration import gaps
+from assay.measures.calibration import gaps, slopes_from_one
 from assay.measures.discrimination import corners
+from assay.measures.manyclasses import own_losses
 from assay.measures.scoreaverages import tables
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
@@ -94,6 +95,8 @@ class ScoreUncertainty:
         """Value plus and minus quantiles of the spread of the draws, on a scale without ends."""
         size = self._size
         drawn = self._draws.values(measure, size)
+        if measure.name == "calibration_slope" and self._wanted.edition < 4:  # noqa: PLR2004  as until then
+            drawn = np.concatenate([slopes_from_one(one) for one in self._draws.blocks(size)])[:size]
         undefined = int(np.isnan(drawn).sum())
         if undefined > ALLOWED * size:
             return f"{undefined:,} of {size:,} draws are undefined"
@@ -101,7 +104,7 @@ class ScoreUncertainty:
             return self._of_best(t, measure, result.value, drawn[~np.isnan(drawn)])
         if measure.name in REACHING:
             return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
-        scale = _scale(t, measure)
+        scale = _scale(t, measure, self._wanted.edition)
         on = scale.there(drawn[~np.isnan(drawn)])
         middle, spread = float(scale.there(np.array(result.value))), self._spread(measure, on)
         if not spread > 0:
@@ -155,7 +158,7 @@ class ScoreUncertainty:
         Chance has lifted the value more than it lifts the draws, which start higher; the lower end takes it off twice.
         Near the upper end of the range the logit scale reaches further, and then it counts.
         """
-        z, scale = normal_quantile((1 + self._wanted.level) / 2), _scale(t, measure)
+        z, scale = normal_quantile((1 + self._wanted.level) / 2), _scale(t, measure, self._wanted.edition)
         added, spread = max(float(drawn.mean()) - value, 0.0), float(drawn.std())
         on = scale.there(drawn)
         middle = 2 * float(scale.there(np.array(value))) - float(on.mean())
@@ -231,9 +234,8 @@ class ScoreUncertainty:
         if t.rows < 2:  # noqa: PLR2004  one row has no spread
             return None
         if measure.name == "log_loss_multiclass":
-            own = t.of_truth()
-            with np.errstate(divide="ignore"):
-                return _error(-np.log(own.value), own.count)
+            lost = own_losses(t)
+            return _error(lost.value, lost.count)
         parts = []
         for label in t.scored:
             table = t.one_vs_rest(label)
@@ -301,8 +303,11 @@ class _Scale:
         return 1 / (value - self._low) + (1 / (self._high - value) if self.name == "logit" else 0.0)
 
 
-def _scale(t: Ranked, measure: Measure) -> _Scale:
-    return _Scale(measure.range, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
+def _scale(t: Ranked, measure: Measure, edition: int) -> _Scale:
+    ends, share = measure.range, float(cast("float", measure.given.get("share", 1)))
+    if measure.name == "lift_at" and share < 1 and edition >= 4:  # noqa: PLR2004  before, its end was not known
+        ends = (0.0, 1 / share)  # all positives are among the rows called
+    return _Scale(ends, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
 
 
 def _summed(each: Floats, *, largest: bool) -> Floats:

@@ -111,34 +111,49 @@ def maximum_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "
     return number(cast("Amount", each.max(axis=-1, initial=0.0)), over=cast("Amount", 1 * there), empty=NO_ROWS)
 
 
-def _fitted(t: Ranked, slope: float | None) -> tuple[Floats, Floats] | Undefined:
-    """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed."""
+def _fitted(t: Ranked, slope: float | None, *, again: bool = True) -> tuple[Floats, Floats] | Undefined:
+    """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed.
+
+    Steps from slope 1 can leap to and fro where the true one is far from it; from a flat line they then arrive.
+    """
     if wrong := not_probability(t.score):
         return wrong
     if not len(t.score):
         return Undefined(reason=NO_ROWS, code="n=0")
     held = (t.pos + t.neg > 0).reshape(-1, len(t.score)).any(axis=0)
-    if ((t.score == 0) & held | (t.score == 1) & held).any():
+    if t.logit is None and ((t.score == 0) & held | (t.score == 1) & held).any():
         return Undefined(reason="a probability of 0 or 1 has no logit", code="infinite-logit")
     if slope is None and held.sum() < 2:  # noqa: PLR2004  a line needs two points
         return Undefined(reason="all probabilities are equal, so no line can be fitted", code="constant-score")
-    logit = np.log(t.score) - np.log1p(-t.score)
+    logit = np.log(t.score) - np.log1p(-t.score) if t.logit is None else t.logit
     centre, scale = (float(logit.mean()), float(logit.std()) or 1.0) if slope is None else (0.0, 1.0)
     x = (logit - centre) / scale
     pos, rows = np.atleast_2d(np.asarray(t.pos, dtype=np.float64)), np.atleast_2d(np.asarray(t.pos + t.neg, np.float64))
-    a, b = np.zeros((len(pos), 1)), np.full((len(pos), 1), scale if slope is None else slope)
-    failed = _separated(pos, rows - pos)[:, np.newaxis] if slope is None else np.zeros((len(pos), 1), dtype=bool)
+    apart = _separated(pos, rows - pos)[:, np.newaxis] if slope is None else np.zeros((len(pos), 1), dtype=bool)
+    a, b, failed = _stepped(x, pos, rows, scale if slope is None else slope, fixed=slope is not None, failed=apart)
+    lost = (failed & ~apart)[:, 0] if slope is None and again else np.zeros(len(pos), dtype=bool)
+    if lost.any():
+        a[lost], b[lost], failed[lost] = _stepped(x, pos[lost], rows[lost], 0.0, fixed=False, failed=apart[lost])
+    real = b / scale
+    return np.where(failed, np.nan, a - real * centre)[:, 0], np.where(failed, np.nan, real)[:, 0]
+
+
+def _stepped(
+    x: Floats, pos: Floats, rows: Floats, start: float, *, fixed: bool, failed: NDArray[np.bool_]
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Newton steps from a slope, which may be fixed: intercept, slope, and where they did not arrive."""
+    a, b, failed = np.zeros((len(pos), 1)), np.full((len(pos), 1), start), failed.copy()
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-np.clip(a + b * x, -700, 700)))
         w = rows * p * (1 - p)
         error = pos - rows * p
         h00, h01, h11 = ((w * power).sum(axis=-1, keepdims=True) for power in (1.0, x, x * x))
         g0, g1 = (error.sum(axis=-1, keepdims=True), (error * x).sum(axis=-1, keepdims=True))
-        determinant = h00 * h11 - h01 * h01 if slope is None else h00
+        determinant = h00 if fixed else h00 * h11 - h01 * h01
         failed |= h00 < FLAT * rows.sum(axis=-1, keepdims=True)
         safe = np.where((determinant > 0) & ~failed, determinant, 1.0)
-        da = (h11 * g0 - h01 * g1) / safe if slope is None else g0 / safe
-        db = (h00 * g1 - h01 * g0) / safe if slope is None else np.zeros_like(da)
+        da = g0 / safe if fixed else (h11 * g0 - h01 * g1) / safe
+        db = np.zeros_like(da) if fixed else (h00 * g1 - h01 * g0) / safe
         limit = 4.0  # a longer step would leave the region in which the parabola is a guide
         da, db = (np.where(failed, 0.0, np.clip(d, -limit, limit)) for d in (da, db))
         a, b = a + da, b + db
@@ -146,8 +161,13 @@ def _fitted(t: Ranked, slope: float | None) -> tuple[Floats, Floats] | Undefined
             break
     else:
         failed |= (np.abs(da) > CLOSE) | (np.abs(db) > CLOSE)
-    real = b / scale
-    return np.where(failed, np.nan, a - real * centre)[:, 0], np.where(failed, np.nan, real)[:, 0]
+    return a, b, failed
+
+
+def slopes_from_one(t: Ranked) -> Floats:
+    """The slopes of a stack by steps from slope 1 alone, as editions 1 to 3 had them; NaN where lost."""
+    fitted = _fitted(t, None, again=False)
+    return np.full(len(np.atleast_2d(t.pos)), np.nan) if isinstance(fitted, Undefined) else fitted[1]
 
 
 def _separated(pos: Floats, neg: Floats) -> NDArray[np.bool_]:

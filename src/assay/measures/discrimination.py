@@ -41,9 +41,21 @@ def wins(t: Ranked) -> Amount:
 
 def corners(t: Ranked) -> tuple[Floats, Floats]:
     """False and true positives from the highest threshold, at which nothing is called positive, to the lowest."""
-    empty = np.zeros((*np.shape(t.pos)[:-1], 1))
-    x, y = (np.concatenate([empty, cells[..., ::-1]], axis=-1) for cells in (t.fp, t.tp))
-    return x, y
+    return t.corners
+
+
+def up_to(x: Floats, limit: Floats) -> int:
+    """How many steps of one curve start before a limit; of a stack all, because each table has an end of its own."""
+    return x.shape[-1] - 1 if x.ndim > 1 else int(np.searchsorted(x[:-1], limit[0]))
+
+
+def summed(parts: Floats, steps: int) -> Floats:
+    """The sum of the first parts of a curve, added in the order that all of them would be, so that it rounds alike."""
+    if parts.ndim > 1 or parts.shape[-1] == steps:
+        return cast("Floats", parts.sum(axis=-1))
+    whole = np.zeros(steps)
+    whole[: len(parts)] = parts
+    return cast("Floats", whole.sum())
 
 
 def share_of(x: float, name: str, parameter: str) -> float:
@@ -95,10 +107,12 @@ def gini_coefficient(t: Ranked) -> Number:
 def _area_up_to(t: Ranked, max_fpr: float) -> Floats:
     """The area under the ROC curve left of a false positive rate, in units of P * N."""
     x, y = corners(t)
-    step, rise = np.diff(x), np.diff(y)
     limit = max_fpr * np.asarray(t.negatives, dtype=np.float64)[..., np.newaxis]
-    taken = np.clip((limit - x[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
-    return cast("Floats", (step * taken * (y[..., :-1] + rise * taken / 2)).sum(axis=-1))
+    first = up_to(x, limit)  # what lies beyond counts nothing
+    here, there = x[..., : first + 1], y[..., : first + 1]
+    step, rise = np.diff(here), np.diff(there)
+    taken = np.clip((limit - here[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
+    return summed(step * taken * (there[..., :-1] + rise * taken / 2), x.shape[-1] - 1)
 
 
 @measure(

@@ -12,7 +12,7 @@ from assay.core.traits import HIGHER, RAINIO, SCHLOSSER, TS4213
 from assay.core.values import Number, number
 from assay.measures.counts import NO_ACTUAL
 from assay.measures.declare import measure
-from assay.measures.discrimination import both, corners, share_of, wins
+from assay.measures.discrimination import both, corners, share_of, summed, up_to, wins
 from assay.tally.ranked import Ranked
 
 if TYPE_CHECKING:
@@ -85,17 +85,27 @@ def auprc_trapezoid(t: Ranked) -> Number:
 )
 def auprc_davis_goadrich(t: Ranked) -> Number:
     x, y = corners(t)
-    rise, step = np.diff(y), np.diff(x)
+    rise = np.diff(y)
+    if rise.ndim > 1:
+        area = np.where(rise > 0, _between(x[..., :-1], np.diff(x), y[..., :-1], y[..., 1:], rise), 0.0).sum(axis=-1)
+        return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
+    at = np.flatnonzero(rise)  # without a positive there is nothing under the segment
+    every = np.zeros(len(rise))
+    every[at] = _between(x[at], x[at + 1] - x[at], y[at], y[at + 1], rise[at])
+    return number(cast("Amount", every.sum()), over=t.positives, empty=NO_ACTUAL)
+
+
+def _between(x: Floats, step: Floats, y: Floats, after: Floats, rise: Floats) -> Floats:
+    """The area under segments that start at x false and y true positives and rise to `after`."""
     # Along a segment precision is tp / (tp + fp) with fp = fp0 + slope (tp - tp0): tp / (d tp + e).
     slope = _divided(step, rise)
-    d, e = 1 + slope, x[..., :-1] - slope * y[..., :-1]
-    start, end = y[..., :-1] * d + e, y[..., 1:] * d + e
-    safe = np.where((start > 0) & (end > 0), start, 1.0)
-    growth = np.where((start > 0) & (end > 0), (end - start) / safe, 0.0)
+    d, e = 1 + slope, x - slope * y
+    start, end = y * d + e, after * d + e
+    there = (start > 0) & (end > 0)
+    growth = np.where(there, (end - start) / np.where(there, start, 1.0), 0.0)
     # e ln(end / start) / d^2, with a logarithm that keeps small steps.
     bend = np.where(e == 0, 0.0, e * np.log1p(growth))
-    area = np.where(rise > 0, rise / d - bend / d**2, 0.0).sum(axis=-1)
-    return number(cast("Amount", area), over=t.positives, empty=NO_ACTUAL)
+    return rise / d - bend / d**2
 
 
 @measure(
@@ -130,7 +140,9 @@ def lift_at(t: Ranked, *, share: float) -> Number:
     x, y = corners(t)
     called = x + y
     limit = wanted * called[..., -1:]
-    step = np.diff(called)
-    taken = np.clip((limit - called[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
-    found = (np.diff(y) * np.where(step > 0, taken, 0.0)).sum(axis=-1)
-    return number(cast("Amount", found), over=wanted * t.positives, empty=NO_ACTUAL)
+    first = up_to(called, limit)
+    here = called[..., : first + 1]
+    step = np.diff(here)
+    taken = np.clip((limit - here[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
+    found = summed(np.diff(y[..., : first + 1]) * np.where(step > 0, taken, 0.0), called.shape[-1] - 1)
+    return number(found, over=wanted * t.positives, empty=NO_ACTUAL)

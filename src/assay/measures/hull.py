@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -58,11 +57,13 @@ class Hull:
         return min(1.0, float(lost / ((1 - prevalence) * b0[-1] + prevalence * b1[-1])))
 
 
-def hulls(t: Ranked) -> Iterator[Hull]:
-    """The hull of each table of a stack."""
-    tables = int(np.prod(np.shape(t.pos)[:-1]))
-    flat = (np.asarray(each, dtype=np.float64).reshape(tables, len(t.score)) for each in (t.pos, t.neg))
-    return (hull(p, q) for p, q in zip(*flat, strict=True))
+def hulls(t: Ranked) -> tuple[Hull, ...]:
+    """The hull of each table of a stack; three measures look at those of the same draws, one after the other."""
+    if "hulls" not in t.shared:
+        tables = int(np.prod(np.shape(t.pos)[:-1]))
+        flat = (np.asarray(each, dtype=np.float64).reshape(tables, len(t.score)) for each in (t.pos, t.neg))
+        t.shared["hulls"] = tuple(hull(p, q) for p, q in zip(*flat, strict=True))
+    return cast("tuple[Hull, ...]", t.shared["hulls"])
 
 
 def hull(pos: Floats, neg: Floats) -> Hull:

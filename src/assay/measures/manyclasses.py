@@ -19,6 +19,8 @@ from assay.measures.discrimination import auroc
 from assay.measures.gains import average_precision
 from assay.measures.probabilities import clipped, infinite_note, not_probability
 from assay.measures.scoreaverages import Said, macro, micro, one_vs_one, weighted
+from assay.tally.linked import LinkedScores
+from assay.tally.ranked import Multiset
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RIGHT, RowScores
 from assay.tally.scores import Scores
@@ -136,13 +138,21 @@ def log_loss_multiclass(t: Scores, *, clip: float | None = None) -> Number:
     own = t.of_truth()
     if wrong := not_probability(own.value):
         return cast("Number", wrong)
-    chance = clipped(own.value, clip)
-    with np.errstate(divide="ignore"):
-        total = -(own.count * np.log(chance)).sum()
-    zero = int(own.count[chance == 0].sum()) if len(chance) else 0
+    lost = own_losses(t, clip)
+    zero = int(lost.count[np.isinf(lost.value)].sum()) if len(lost.value) else 0
+    total = (lost.count * lost.value).sum()
     return Number(
         cast("Amount", float(total)), cast("Amount", float(own.count.sum())), NO_ROWS, note=infinite_note(zero)
     )
+
+
+def own_losses(t: Scores, clip: float | None = None) -> Multiset:
+    """Minus the logarithm of the probability each row gave its true class; of log-odds without a detour."""
+    if isinstance(t, LinkedScores) and clip is None:
+        return t.own_losses()
+    own = t.of_truth()
+    with np.errstate(divide="ignore"):
+        return Multiset(-np.log(clipped(own.value, clip)), own.count)
 
 
 @measure(

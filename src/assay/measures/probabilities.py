@@ -46,6 +46,15 @@ def infinite_note(rows: int) -> str | None:
     return f"infinite: {counted(rows, 'row')} gave the true class probability 0" if rows else None
 
 
+def losses(t: Ranked, clip: float | None) -> tuple[Floats, Floats]:
+    """The loss of a positive and of a negative at each score; of log-odds without the detour over probabilities."""
+    if t.logit is not None and clip is None:
+        return np.logaddexp(0.0, -t.logit), np.logaddexp(0.0, t.logit)
+    q = clipped(t.score, clip)
+    with np.errstate(divide="ignore"):
+        return -np.log(q), -np.log1p(-q)
+
+
 def _sum(t: Ranked, of_positive: Floats, of_negative: Floats) -> Amount:
     """The sum of a loss over all rows, from its value for a positive and for a negative at each score."""
     with np.errstate(invalid="ignore"):  # an infinite loss that no row has counts nothing
@@ -69,10 +78,10 @@ def _sum(t: Ranked, of_positive: Floats, of_negative: Floats) -> Amount:
 def log_loss(t: Ranked, *, clip: float | None = None) -> Number:
     if wrong := not_probability(t.score):
         return cast("Number", wrong)
-    q = clipped(t.score, clip)
-    with np.errstate(divide="ignore"):
-        total = _sum(t, -np.log(q), -np.log1p(-q))
-    lost = 0 if np.ndim(t.pos) > 1 else int(t.pos[q == 0].sum() + t.neg[q == 1].sum())
+    of_positive, of_negative = losses(t, clip)
+    total = _sum(t, of_positive, of_negative)
+    endless = (t.pos[..., np.isinf(of_positive)].sum(axis=-1), t.neg[..., np.isinf(of_negative)].sum(axis=-1))
+    lost = 0 if np.ndim(t.pos) > 1 else int(sum(endless))
     return Number(total, t.n, NO_ROWS, note=infinite_note(lost))
 
 

@@ -64,9 +64,11 @@ def target_recall(t: Ranked, *, recall: float) -> Chosen:
 
 def target_specificity(t: Ranked, *, specificity: float) -> Chosen:
     """The lowest threshold that leaves at least a share of the negatives alone."""
-    x, _ = _rates(t)
-    kept = 1 - x >= _target(specificity)
-    return _first(t, kept, 1 - x, f"the lowest threshold with a specificity of at least {figure(specificity)}")
+    _both(t)
+    x, _ = corners(t)
+    left = (float(t.negatives) - x) / float(t.negatives)  # 1 - 9/10 would be a little less than the 1/10 asked for
+    kept = left >= _target(specificity)
+    return _first(t, kept, left, f"the lowest threshold with a specificity of at least {figure(specificity)}")
 
 
 def target_precision(t: Ranked, *, precision: float) -> Chosen:

@@ -35,6 +35,13 @@ KINDS: Final = {
 }
 
 
+LINKED: Final = {
+    "logistic": "Probabilities of {rows} come from them by the logistic function; thresholds are logits.",
+    "softmax": "Probabilities of {rows} come from them by the softmax of the classes; thresholds are log-odds of a"
+    " class against the rest.",
+}
+
+
 def scores_said(facts: Mapping[str, Any]) -> str:
     """What the scores are."""
     distinct = int(str(facts.get("distinct") or 0))
@@ -53,6 +60,8 @@ def _mended(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"They were stored as {kinds}" + ("." if list(stored) == ["float64"] else " and widened to float64.")
     if last := facts.get("ranked_last"):
         yield f"{counted(last, 'row')} without a score {'ranks' if last == 1 else 'rank'} below all others."
+    if linked := facts.get("linked"):
+        yield LINKED[linked["by"]].format(rows=counted(linked["rows"], "row"))
     if (mended := facts.get("rescaled")) and mended["rows"]:
         yield (
             f"The probabilities of {counted(mended['rows'], 'row')} did not add up to 1, off by"

@@ -86,7 +86,6 @@ class _Counting(ABC):
 
     def __init__(self, bins: BinMap, cells: int) -> None:
         self.bins = bins
-        self.counts = np.zeros(2 * cells, dtype=np.int64)
         self.seen = np.full(cells, np.nan)
         self.single = np.ones(cells, dtype=np.bool_)
 
@@ -94,19 +93,13 @@ class _Counting(ABC):
     def add(self, scores: Rows, truth: Truth) -> None:
         """Count a part; where threads are worth it, several may do so at once."""
 
+    @abstractmethod
     def counted(self) -> Counted:
         """What is in the bins that hold any row, bins ascending."""
-        cells = np.flatnonzero(self.counts[::2] + self.counts[1::2])
-        place = self.placed(cells)
-        order = np.argsort(place)
-        cells = cells[order]
-        # A zero loses its sign, for zeros of either sign may have come first.
-        only = np.where(self.single[cells], self.seen[cells] + 0.0, np.nan)
-        return Counted(place=place[order], neg=self.counts[2 * cells], pos=self.counts[2 * cells + 1], only=only)
 
-    def placed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The bin of a cell."""
-        return cells
+    def only(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The score of each cell that has seen one only; a zero loses its sign, for either may have come first."""
+        return np.where(self.single[cells], self.seen[cells] + 0.0, np.nan)
 
 
 class _Folded(_Counting):
@@ -118,9 +111,12 @@ class _Folded(_Counting):
     def __init__(self, bins: BinMap) -> None:
         super().__init__(bins, bins.cells)
         self._fold = Fold(bins)
-        self._code, self._more = (np.empty(CHUNK, dtype=np.int64) for _ in range(2))
-        # Half as wide as the counts, so that more of them stay in a processor's cache.
-        self._fresh = np.zeros(len(self.counts), dtype=np.uint32)
+        self._cell, self._code = (np.empty(CHUNK, dtype=np.int64) for _ in range(2))
+        self._side = np.empty(CHUNK, dtype=np.int32)
+        # Half as wide as a count need be, so that more of them stay in a processor's cache; both classes of a cell
+        # stand beside each other, negatives first.
+        self._fresh = np.zeros(2 * bins.cells, dtype=np.uint32)
+        self._gathered: NDArray[np.int64] | None = None
         self._added = 0
 
     def add(self, scores: Rows, truth: Truth) -> None:
@@ -129,17 +125,18 @@ class _Folded(_Counting):
             self._chunk(scores[start : start + CHUNK], truth[start : start + CHUNK])
 
     def _chunk(self, scores: Rows, truth: Truth) -> None:
-        code, more = self._code[: len(scores)], self._more[: len(scores)]
-        np.copyto(code, self._fold.cells(scores))  # of all rows, so that none with an unfit score is left out
+        folded = self._fold.cells(scores)  # of all rows, so that none with an unfit score is left out
         if truth.dtype != np.bool_ and truth.min() < 0:
             kept = np.flatnonzero(truth >= 0)
-            scores, truth, code, more = scores.take(kept), truth.take(kept), code.take(kept), more[: len(kept)]
+            scores, truth, folded = scores.take(kept), truth.take(kept), folded.take(kept)
+        cell, code, side = self._cell[: len(scores)], self._code[: len(scores)], self._side[: len(scores)]
+        np.copyto(cell, folded)
         # Most cells have soon seen two scores; the few rows of the others are looked at one by one.
-        if len(at := np.flatnonzero(self.single.take(code))):
-            self._look(scores.take(at), code.take(at))
-        code <<= 1
-        np.copyto(more, truth)
-        code += more
+        if len(at := np.flatnonzero(self.single.take(cell))):
+            self._look(scores.take(at), cell.take(at))
+        folded <<= 1
+        np.copyto(side, truth)
+        np.add(folded, side, out=code)
         if self._added + len(code) > _FULL:
             self._gather()
         # In place: an array of fresh counts for each chunk would be larger than the chunk.
@@ -147,28 +144,32 @@ class _Folded(_Counting):
         self._added += len(code)
 
     def _gather(self) -> None:
-        self.counts += self._fresh
+        held = self._fresh.astype(np.int64)
+        self._gathered = held if self._gathered is None else self._gathered + held
         self._fresh.fill(0)
         self._added = 0
 
     def counted(self) -> Counted:
         """What is in the bins that hold any row, bins ascending."""
-        self._gather()
-        return super().counted()
+        if self._gathered is not None:
+            self._gather()
+        counts = self._fresh if self._gathered is None else self._gathered
+        both = counts.view(np.uint64) if self._gathered is None else counts[::2] | counts[1::2]
+        # Cells of one side stand in the order of their bins, those of the other side the other way round.
+        held = np.flatnonzero(both)
+        up, down = held[held & 1 == 0], held[held & 1 == 1][::-1]
+        cells = np.concatenate([up, down] if self.bins.kind == "probability" else [down, up])
+        neg, pos = (counts[2 * cells + side].astype(np.int64) for side in (0, 1))
+        return Counted(place=self.bins.unfolded(cells), neg=neg, pos=pos, only=self.only(cells))
 
     def _look(self, scores: Rows, cell: NDArray[np.int64]) -> None:
         """Find the cells, of those that have seen one score at most, in which another score appears."""
-        other = self.seen[cell] != scores  # so it is where nothing was seen yet
-        if not other.any():
-            return
-        at, held = cell[other], scores[other]
-        fresh = np.isnan(self.seen[at])
-        self.seen[at[fresh]] = held[fresh]
-        self.single[at[self.seen[at] != held]] = False
-
-    def placed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The bin of a cell."""
-        return self.bins.unfolded(cells)
+        before = self.seen.take(cell)
+        fresh = np.isnan(before)
+        if fresh.any():
+            self.seen[cell[fresh]] = scores[fresh]
+            before = self.seen.take(cell)
+        self.single[cell[before != scores]] = False
 
 
 class _Sorted(_Counting):
@@ -176,6 +177,7 @@ class _Sorted(_Counting):
 
     def __init__(self, bins: BinMap) -> None:
         super().__init__(bins, bins.size)
+        self.counts = np.zeros(2 * bins.size, dtype=np.int64)
         self._lock = Lock()
 
     def add(self, scores: Rows, truth: Truth) -> None:
@@ -195,3 +197,9 @@ class _Sorted(_Counting):
                 known = np.where(np.isnan(self.seen[held]), low, self.seen[held])
                 self.single[held] &= (low == high) & (known == low)
                 self.seen[held] = known
+
+    def counted(self) -> Counted:
+        """What is in the bins that hold any row, bins ascending."""
+        neg, pos = self.counts[::2], self.counts[1::2]
+        held = np.flatnonzero(neg + pos)
+        return Counted(place=held, neg=neg[held], pos=pos[held], only=self.only(held))

@@ -73,6 +73,9 @@ class Side:
 class Ranked:
     """Positives and negatives at each distinct score; merged when a measure first asks for the whole list."""
 
+    logit: Floats | None = None
+    """Where the scores are probabilities made of log-odds: these."""
+
     def __init__(self, *, score: Floats, pos: Counts, neg: Counts) -> None:
         self._whole: tuple[Floats, Counts, Counts] | None = (score, pos, neg)
         self._apart: tuple[Multiset, Multiset] | None = None
@@ -127,6 +130,19 @@ class Ranked:
     def fp(self) -> Counts:
         """Negatives called positive at a threshold equal to each score."""
         return _from_top(self.neg)
+
+    @cached_property
+    def shared(self) -> dict[str, object]:
+        """What several measures or intervals work out of this table, kept by name by whoever needs it first."""
+        return {}
+
+    @cached_property
+    def corners(self) -> tuple[Floats, Floats]:
+        """False and true positives from the highest threshold, at which nothing is called positive, to the lowest."""
+        empty = np.zeros((*np.shape(self.pos)[:-1], 1))
+        x, y = (np.concatenate([empty, cells[..., ::-1]], axis=-1) for cells in (self.fp, self.tp))
+        x.flags.writeable = y.flags.writeable = False  # every curve measure reads them
+        return x, y
 
     @cached_property
     def by_positive(self) -> Side:

@@ -151,3 +151,10 @@ def test_an_infinite_loss_of_several_classes_is_told_without_a_warning():
     table, loss = Scores.per_class(chances, [2, 1, 2, 0], "abc"), parse("log_loss_multiclass")
     assert loss(table).value == np.inf
     assert "infinite" in ScoreUncertainty(table, FEWER).interval(loss, loss(table))
+
+
+def test_no_lift_reaches_further_than_calling_all_positives_allows():
+    t, lift = table(60, seed=3, shift=3.0), parse("lift_at(share=0.1)")
+    now, before = (ScoreUncertainty(t, Wanted(edition=e)).interval(lift, lift(t)) for e in (4, 3))
+    assert now.low < lift(t).value <= now.high <= 10
+    assert before.method.startswith("log ")

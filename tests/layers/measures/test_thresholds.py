@@ -101,3 +101,8 @@ def test_one_class_and_bad_targets_are_refused():
         thresholds.cost_ratio(ranked(EXAMPLE), cost_fp=-1, cost_fn=1)
     with pytest.raises(AssayError):
         thresholds.largest_f(ranked(EXAMPLE), beta=0)
+
+
+def test_a_specificity_that_is_reached_exactly_counts_as_reached():
+    some = [(0.1, False), *[(0.2, False)] * 9, (0.9, True)]
+    assert thresholds.target_specificity(ranked(some), specificity=0.1).threshold == 0.2

@@ -105,7 +105,9 @@ class Model(Section):
     score: Column | list[Column] | dict[str, Column] | None = says(
         "Column with its score of the positive class, or a column for each class; alone, they make the labels.", "score"
     )
-    scores: Literal["probability", "logit", "any"] = says("What the scores are.", "probability", default="any")
+    scores: Literal["probability", "logit", "any"] = says(
+        "What the scores are; of logits probabilities are made where needed.", "probability", default="any"
+    )
     missing_score: Literal["error", "drop", "worst"] | None = says(
         "Rows without a score: error, drop, or worst (ranked below all); left out, as reading.missing.", "worst"
     )

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader should know of scores before believing what rests on them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.assess.curves import tied_pairs
+from assay.assess.scoring import ScorePart
+from assay.core.labels import Label
+from assay.core.text import counted
+
+FEW: Final = 100
+"""Below this many distinct scores a note says so: rounding may have made the ties (ACCEPTANCE B19)."""
+MANY_TIES: Final = 0.05
+
+
+def score_notes(part: ScorePart, positive: Label | None) -> tuple[str, ...]:
+    """What a reader of two classes should know of the scores: whether they hold few values, and many ties."""
+    notes = []
+    if part.last:
+        have = "has no score and ranks" if part.last == 1 else "have no score and rank"
+        notes.append(f"{counted(part.last, 'row')} {have} below all others (missing_score: worst)")
+    if part.rescaled is not None and part.rescaled.rows:
+        notes.append(
+            f"the probabilities of {counted(part.rescaled.rows, 'row')} did not add up to 1"
+            f" (off by {part.rescaled.farthest:.3g} at most) and were divided by their sum (renormalise)"
+        )
+    if part.link is not None:
+        notes.append(
+            f"the logits of {counted(part.whole.rows, 'row')} became probabilities by the"
+            f" {'logistic function' if part.link == 'logistic' else 'softmax of the classes'} (scores: logit)"
+        )
+    if positive is None:
+        return tuple(notes)
+    table = part.whole.one_vs_rest(positive)
+    if len(table.score) < min(FEW, part.whole.rows):
+        notes.append(f"only {counted(len(table.score), 'distinct score')} in {counted(part.whole.rows, 'row')}")
+    share = tied_pairs(table)
+    if share is not None and share >= MANY_TIES:
+        notes.append(f"{share * 100:.3g} % of pairs of a positive and a negative are tied")
+    return tuple(notes)
