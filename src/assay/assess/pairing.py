@@ -8,17 +8,20 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from assay.assess.demanding import demand_two
-from assay.assess.provenance import origin
+from assay.assess.provenance import called, origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
+from assay.rows.databases import is_database
 from assay.rows.ids import ids_told
+from assay.rows.listing import are_paths
 from assay.rows.opening import Roles, no_rows, open_source
+from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns, score_columns
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import (
@@ -36,9 +39,6 @@ from assay.tally.pairing import (
     scored,
     scores_of,
 )
-
-if TYPE_CHECKING:
-    from assay.rows.files import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +183,8 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             "the models come in tables of their own, and nobody said which column tells their rows apart",
             fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
         )
+    if keyed and (found := _counted_apart(data, given)) is not None:
+        return found
     from assay.rows.scored import sound
 
     every: list[Answers] = []
@@ -237,6 +239,36 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
         how="by id" if keyed else "by position: same number of rows and the same truth in every row",
         files=files,
         columns=by_class,
+    )
+
+
+def _counted_apart(data: Mapping[str, object], given: Given) -> Paired | None:
+    """Labels of files matched by id in the engine, whatever their number; None where rows must be seen one by one."""
+    plain = given.predicted is not None and given.score is given.subject is given.weight is None
+    names = {model: own_column(given.predicted, model) for model in map(str, data)}
+    columns = (given.truth, given.id, *names.values())
+    tables = {str(model): one for model, one in data.items() if are_paths(one) and not is_database(one)}
+    if not plain or len(tables) < len(data) or not all(isinstance(one, str) for one in columns):
+        return None
+    reading = given.reading or Reading()
+    if given.engine not in (None, "duckdb") or reading.table is not None or reading.query is not None:
+        return None
+    from assay.tally.pairedfiles import matched_files
+
+    calls = {model: str(column) for model, column in names.items()}
+    found = matched_files(tables, str(given.truth), calls, str(given.id), reading)
+    if found is None:
+        return None
+    return Paired(
+        models=tuple(tables),
+        cells=found.cells,
+        truth=None,
+        scores=None,
+        where="; ".join(path for path, _ in found.tables),
+        named="; ".join(called(path, files) for path, files in found.tables),
+        proof=found.proof,
+        how="by id",
+        files={name: digest for _, files in found.tables for name, digest in files.items()},
     )
 
 

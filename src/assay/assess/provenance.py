@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -37,9 +38,14 @@ def origin(source: Source | ValueTable) -> tuple[str, dict[str, str]]:
     opened = getattr(source, "opened", None)
     if opened is None:
         return source.where, {}
-    alone = opened.path if "://" in opened.path else Path(opened.path).name
+    alone = called(opened.path, {})
     files = dict(getattr(opened, "files", {alone: opened.sha256} if opened.sha256 else {}))
-    return counted(len(files), "file") if len(files) > 1 else alone, files
+    return called(opened.path, files), files
+
+
+def called(path: str, files: Mapping[str, str]) -> str:
+    """What a Record calls a path that means these files."""
+    return counted(len(files), "file") if len(files) > 1 else path if "://" in path else Path(path).name
 
 
 def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:

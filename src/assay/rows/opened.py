@@ -120,6 +120,13 @@ class OpenedFile:
         with translated(self):
             yield from batches(query)
 
+    def rows_of(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """The answer to a query, as rows of Python values, some at a time."""
+        with translated(self), watched(self.connection, self.progress, self.bytes):
+            answer = self.connection.execute(query)
+            while rows := answer.fetchmany(size):
+                yield rows
+
     @property
     def threads(self) -> int:
         """How many threads the engine may use."""

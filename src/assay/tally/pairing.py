@@ -173,10 +173,14 @@ def proof(keys: Sequence[Label], truth: Sequence[Label | None]) -> str:
     """SHA-256 over id and truth of every row in the order of the ids: equal exactly if the test data are."""
     sha = hashlib.sha256()
     pairs = zip(keys, truth, strict=True)
-    lines = sorted(f"{type(key).__name__} {key!r} {type(label).__name__} {label!r}\n" for key, label in pairs)
-    for line in lines:
-        sha.update(line.encode("utf-8", "surrogatepass"))
+    for one in sorted(line(key, label) for key, label in pairs):
+        sha.update(one.encode("utf-8", "surrogatepass"))
     return sha.hexdigest()
+
+
+def line(key: Label | None, label: Label | None) -> str:
+    """An id and a truth as the proof takes them, types and all."""
+    return f"{type(key).__name__} {key!r} {type(label).__name__} {label!r}\n"
 
 
 def cells_of(every: Sequence[Answers], orders: Sequence[NDArray[np.intp]]) -> dict[Cell, int]:
