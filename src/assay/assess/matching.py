@@ -26,7 +26,7 @@ from assay.tally.pairing import KEY, SUBJECT, Answers, answers, matched
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.plan.model import Model
+    from assay.assess.plan.models import Model
 
 TWO = 2
 

@@ -29,7 +29,8 @@ from assay.tally.splits import SplitRows
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
-    from assay.assess.plan.model import Model, Split
+    from assay.assess.plan.datasets import Split
+    from assay.assess.plan.models import Model
     from assay.rows.limits import Limits
 
 Progress = Callable[[int, int], None]

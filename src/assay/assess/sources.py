@@ -13,8 +13,9 @@ from assay.rows.databases import is_server, shown
 from assay.rows.reading import Reading
 
 if TYPE_CHECKING:
+    from assay.assess.plan.datasets import Split
     from assay.assess.plan.loading import LoadedPlan
-    from assay.assess.plan.model import Model, Split
+    from assay.assess.plan.models import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from assay.assess.controls.association import (
 )
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
-from assay.assess.controls.similarity import alike
+from assay.assess.controls.similarity import SCALE, alike, as_declared
 from assay.assess.plan.answers import splits_of
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import TS4213
@@ -27,8 +27,6 @@ from assay.tally.features import described, numbers_by
 from assay.tally.outcomes import Table
 from assay.tally.splits import SplitRows
 
-SCALE = 10**9
-"""Declared shares become reference counts of this total; only their ratios matter."""
 MEASURED = 20
 """Different numbers from which a channel counts as measured, not as a code."""
 Cells = Mapping[tuple[Any, ...], int]
@@ -119,23 +117,25 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
 
 @control(
     "CHK-POPULATION",
-    looks_for="class shares that depart from the declared population",
+    looks_for="shares of classes, quantiles and levels of features that depart from the declared population",
     clause=TS4213("5.3.2"),
     passes_when="in test and training data class shares and features do not depart from it by chance and by size",
 )
 def population(q: Inquiry) -> Iterator[Outcome]:
     """Class shares against the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
-    features = None
+    held = {**q.of_role("test"), **q.of_role("train")}
+    parts = [] if (one := as_declared(q, held)) is None else [one]
     if q.reference is not None:
-        held = {**q.of_role("test"), **q.of_role("train")}
         pairs = {f"{name} and reference": (one, q.reference) for name, one in held.items()}
-        features = alike(q, "features", q.plan.columns.features or [], pairs)
-        yield features
+        parts.append(alike(q, "features", q.plan.columns.features or [], pairs))
+    yield from parts
+    odd = "".join(f"; features {one.says}" for one in parts if one.verdict == "fail")
     if not shares:
         stated = q.signed(q.plan.population.absent)
-        said = "stated: no reference is known" if stated else "no reference is declared"
-        yield Outcome(verdict="declared" if stated else "no-evidence", says=said)
+        said = "stated: no reference is known" if stated else "no shares of the classes are declared"
+        verdict: Verdict = "fail" if odd else "declared" if stated else "no-evidence"
+        yield Outcome(verdict=verdict, says=said + odd)
         return
     there = {**q.of_role("test"), **q.of_role("train")}
     there = {name: one for name, one in there.items() if one.has(truth)}
@@ -164,12 +164,9 @@ def population(q: Inquiry) -> Iterator[Outcome]:
         for name, p, gap in zip(facts, corrected, gaps, strict=True)
         if p < limits.alpha and gap >= limits.share_gap
     ]
-    odd = features is not None and features.verdict == "fail"
-    said = "; ".join(f"{name}: total variation {figure(one['total_variation'])}" for name, one in facts.items())
-    if odd and features is not None:
-        said += f"; features {features.says}"
+    said = "; ".join(f"{name}: total variation {figure(one['total_variation'])}" for name, one in facts.items()) + odd
     thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
-    verdict: Verdict = "fail" if apart or odd else "pass"
+    verdict = "fail" if apart or odd else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 

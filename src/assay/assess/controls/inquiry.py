@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.contests import Contest
     from assay.assess.ledger import Access
-    from assay.assess.plan.model import Model, Plan
+    from assay.assess.plan.model import Plan
+    from assay.assess.plan.models import Model
     from assay.tally.splits import SplitRows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -59,17 +60,34 @@ def _splits(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _shares(document: Mapping[str, Any]) -> Iterator[Problem]:
     shares = table(document, "population", "classes")
-    numbers = [one for one in shares.values() if isinstance(one, (int, float)) and not isinstance(one, bool)]
-    if shares and len(numbers) == len(shares) and abs(math.fsum(numbers) - 1) > SUM_TOLERANCE:
-        yield Problem(
-            path=("population", "classes"),
-            what=f"the shares sum to {math.fsum(numbers):.6g}, not to 1",
-            fix="state the share of every class",
-        )
+    yield from _whole(("population", "classes"), shares, "class")
+    for column, levels in tables(document, "population", "levels"):
+        yield from _whole(("population", "levels", column), levels, "level")
+    for column, quantiles in tables(document, "population", "quantiles"):
+        yield from _rising(("population", "quantiles", column), quantiles)
     classes = [str(one) for one in items(table(document, "task").get("classes"))]
     for name in shares if classes else ():
         if name not in classes:
             yield unknown(("population", "classes", name), "there is no class", name, classes)
+
+
+def _whole(path: Path, shares: Mapping[str, Any], of: str) -> Iterator[Problem]:
+    numbers = [one for one in shares.values() if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    if shares and len(numbers) == len(shares) and abs(math.fsum(numbers) - 1) > SUM_TOLERANCE:
+        what = f"the shares sum to {math.fsum(numbers):.6g}, not to 1"
+        yield Problem(path=path, what=what, fix=f"state the share of every {of}")
+
+
+def _rising(path: Path, quantiles: Mapping[str, Any]) -> Iterator[Problem]:
+    """Shares between 0 and 1, and values that rise with them."""
+    try:
+        below = {float(share): float(value) for share, value in quantiles.items()}
+    except (TypeError, ValueError):
+        below = {math.nan: 0.0}
+    if not all(0 < share < 1 for share in below):
+        yield Problem(path=path, what="a quantile is not named by a share between 0 and 1", fix='write "0.5" = 54.0')
+    elif any(low >= high for low, high in pairwise(below[share] for share in sorted(below))):
+        yield Problem(path=path, what="the quantiles do not rise with their shares", fix="correct their values")
 
 
 def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:

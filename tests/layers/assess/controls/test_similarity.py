@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import kruskal, ks_2samp
+from scipy.stats import chisquare, kruskal, ks_2samp, norm
 
+from assay.assess.plan.loading import load_plan
 from assay.assess.run import assess
+from assay.core.errors import PlanError
 from assay.inference.distributions import kolmogorov_smirnov, kruskal_wallis_screen
 from tests.layers.assess.controls.looking import DATA, asked, look, opened, splits
 
@@ -78,3 +80,59 @@ def test_the_largest_class_is_beaten_by_a_test_on_the_same_rows():
     assert good.facts["difference_low"] > 0
     assert of(["a"] * 100).verdict == "suspect"
     assert of(["b"] * 60 + ["a"] * 40).verdict == "fail"
+
+
+def of_population(tmp_path, values, sexes, **population):
+    rows = "".join(f"{i},{float(value)!r},{sex},a\n" for i, (value, sex) in enumerate(zip(values, sexes, strict=True)))
+    test = opened(tmp_path, "id,age,sex,y\n" + rows, "t.csv")
+    plan = {"data": {"test": {}}, "columns": {"truth": "y"}, "population": population}
+    return asked(plan, splits={"test": test})
+
+
+def test_declared_quantiles_and_levels_are_held_against_the_rows(tmp_path):
+    rng = np.random.default_rng(5)
+    ages = rng.normal(50, 10, 2000)
+    sexes = rng.choice(["f", "m"], 2000)
+    right = {f"{share}": float(norm.ppf(share, 50, 10)) for share in (0.1, 0.25, 0.5, 0.75, 0.9)}
+    even = {"sex": {"f": 0.5, "m": 0.5}}
+    fine = look(
+        "CHK-POPULATION", of_population(tmp_path, ages, sexes, quantiles={"age": right}, levels=even), "declared"
+    )
+    assert fine.verdict == "pass", fine.says
+    told = fine.facts["age, test"]
+    seen = [(ages <= value).mean() for value in right.values()]
+    assert told["value"] == pytest.approx(max(abs(a - float(b)) for a, b in zip(seen, right, strict=True)))
+    edges = [-np.inf, *right.values(), np.inf]
+    expected = np.diff([0, *map(float, right), 1]) * len(ages)
+    assert told["p"] == pytest.approx(chisquare(np.histogram(ages, edges)[0], expected).pvalue, rel=1e-6)
+    older = {share: value + 8 for share, value in right.items()}
+    for population, word in (
+        ({"quantiles": {"age": older}}, "age, test (D 0.2"),
+        ({"levels": {"sex": {"f": 0.3, "m": 0.7}}}, "sex, test (total variation 0.1"),
+        ({"levels": {"sex": {"f": 1.0}}}, "sex, test (total variation 0.5"),
+    ):
+        inquiry = of_population(tmp_path, ages, sexes, **population)
+        found = look("CHK-POPULATION", inquiry, "declared")
+        assert found.verdict == "fail"
+        assert word in found.says
+        assert look("CHK-POPULATION", inquiry).verdict == "fail"
+    near = {share: value + 3 for share, value in right.items()}
+    few = of_population(tmp_path, ages[:30], sexes[:30], quantiles={"age": near})
+    assert look("CHK-POPULATION", few, "declared").verdict == "pass", "thirty rows cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ('quantiles = {age = {"0.5" = 3.0, "0.9" = 2.0}}', "do not rise"),
+        ("quantiles = {age = {median = 3.0}}", "between 0 and 1"),
+        ('quantiles = {age = {"1.0" = 3.0}}', "between 0 and 1"),
+        ("levels = {sex = {f = 0.5, m = 0.4}}", "sum to 0.9"),
+    ],
+)  # fmt: skip
+def test_a_population_that_makes_no_sense_is_an_error_of_the_plan(tmp_path, text, word):
+    (tmp_path / "plan.toml").write_text(f"[population]\n{text}\n", encoding="utf-8")
+    with pytest.raises(PlanError) as error:
+        load_plan(tmp_path / "plan.toml")
+    assert "line 2" in error.value.found
+    assert word in error.value.found
