@@ -55,6 +55,8 @@ _TAG: Final = re.compile(r"<(?:tr|t[dh]|a) [^<>]*>")
 """Tags of tables and links, of which a page has thousands; charts stay XML, so that they can be taken out."""
 _QUOTED: Final = re.compile(r'="([\w#.-]+)"(?=[ >])')
 """Values of attributes that need no quotes; not before a slash, which would become part of them."""
+_UNIT: Final = re.compile(r"(?<=\d) (?=% interval|points (?:more|less|would)|%; smaller)")
+"""Where a number meets its unit in a sentence of ours; a label of somebody else is left as it is."""
 _CLASSES: Final = re.compile(r'class="([^"]*)"')
 _RULE: Final = re.compile(r"([^{}@]+)\{([^{}]*)\}")
 _SELECTOR: Final = re.compile(r"(?:[^,(]|\([^)]*\))+")
@@ -115,8 +117,8 @@ def framed(name: str, document: object, *, script: str = "", **more: object) -> 
 
 
 def _brief(page: str) -> str:
-    """A page without what HTML does not need: some end tags, and quotes around plain words."""
-    return _TAG.sub(lambda tag: _QUOTED.sub(r"=\1", tag[0]), _CLOSED.sub("", page))
+    """A page without what HTML does not need (some end tags, and quotes around plain words), whose units stay put."""
+    return _UNIT.sub("\N{NO-BREAK SPACE}", _TAG.sub(lambda tag: _QUOTED.sub(r"=\1", tag[0]), _CLOSED.sub("", page)))
 
 
 def worn(style: str, used: AbstractSet[str]) -> str:

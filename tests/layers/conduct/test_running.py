@@ -175,6 +175,24 @@ def test_workers_do_not_change_a_number(backend):
             np.testing.assert_array_equal(one.predicted, two.predicted)
 
 
+def test_a_dask_cluster_changes_no_number():
+    """The backend that carries folds beyond one machine; here the scheduler and its workers are threads."""
+    distributed = pytest.importorskip("distributed", reason="no Dask scheduler here: pip install distributed")
+    models = {"forest": RandomForestClassifier(n_estimators=5), "bayes": GaussianNB()}
+    x, y = CANCER[0][:120], CANCER[1][:120]
+    alone = assay.conduct(models, x, y, "2x3", seed=3)
+    cluster = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None,
+               "host": "127.0.0.1", "protocol": "tcp://"}  # fmt: skip
+    with (
+        distributed.LocalCluster(**cluster) as local,
+        distributed.Client(local),
+        joblib.parallel_config(backend="dask"),
+    ):
+        many = assay.conduct(models, x, y, "2x3", seed=3)
+    assert many.digest == alone.digest
+    assert many.values("log_loss") == alone.values("log_loss")
+
+
 def test_chance_differs_between_folds_and_is_the_same_for_models():
     rows = Rows(classes=HALF, labels=(0, 1))
     folds = scheme_of("5x2").folds(rows, 0)

@@ -94,3 +94,12 @@ def test_runs_of_models_that_cannot_be_told_apart():
 def test_a_notebook_shows_it(pair):
     shown = pair._repr_mimebundle_()
     assert set(shown) == {"text/html", "text/markdown", "text/plain"}
+
+
+def test_a_number_and_its_unit_stay_on_one_line():
+    called = {"the 5 % cut": [1, 0, 1, 0] * 5, "other": [1, 1, 1, 0] * 5}
+    page = comparisonpage.render(assay.compare(truth=[1, 0] * 10, predicted=called).record)
+    assert "95\N{NO-BREAK SPACE}% interval" in page
+    assert "95 % interval" not in page
+    assert "25.0\N{NO-BREAK SPACE}points more" in page
+    assert "the 5 % cut" in page  # a name of somebody else is left as it is
