@@ -126,6 +126,7 @@ def verify(record: Record) -> Verification:
         checker = _Comparing(exact=exact, binned=binned)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
+        unchecked += checker.left()
     for path, inner in embedded(record):
         within = verify(inner)
         checked["controls"] = checked.get("controls", 0) + sum(within.checked.values())
@@ -230,6 +231,13 @@ class _Comparing:
 
     def __init__(self, *, exact: bool, binned: bool = False) -> None:
         self._exact, self._binned, self.values = exact, binned, 0
+        self.beyond = 0
+        """Estimates that the bins of a Record do not give."""
+
+    def left(self) -> list[str]:
+        """What could not be looked at."""
+        said = f"estimates: {self.beyond:,} of them need every score, and the Record holds bins"
+        return [said] if self.beyond else []
 
     def compared(self, stored: object, again: object, path: str) -> Iterator[Mismatch]:
         """Every place where they differ; names only one side has are not compared, but entries of lists are."""
@@ -276,7 +284,8 @@ class _Comparing:
                 continue
             seen.add(key(one))
             if self._binned and path == "estimates" and from_scores(one):
-                self.values += len(NUMBERS)
+                given = found.get("value") is not None
+                self.values, self.beyond = self.values + len(NUMBERS) * given, self.beyond + (not given)
                 yield from estimate_within(one, found, here)
                 continue
             if lost := [name for name in one if name not in found]:

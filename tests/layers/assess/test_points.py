@@ -146,6 +146,7 @@ def test_a_record_that_holds_bins_of_many_scores_is_verified_within_them(given, 
     found = verify(a.record)
     assert found.holds, found.mismatches
     assert any("bins" in said for said in found.unchecked)
+    assert any("2 of them need every score" in said for said in found.unchecked) == (given is MANY)
     assert found.checked["estimates"] >= 9
 
 
