@@ -28,7 +28,7 @@ NESTED = {a: {b: COSTS[a, b] for b in "abc" if a != b} for a in "abc"}
 
 
 def assessed(**given):
-    return assay.assess(**{"truth": TRUTH, "predicted": CALLED, "costs": COSTS, **given})
+    return assay.assess(**{"truth": TRUTH, "predicted": CALLED, "costs": COSTS, "measures": ["accuracy"], **given})
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_merged_parts_have_the_cost_of_all_rows():
     merged = assay.merge(*parts)
     assert merged["mean_cost"].value == assessed()["mean_cost"].value
     with pytest.raises(PlanError, match="different settings"):
-        assay.merge(parts[0], assay.assess(truth=TRUTH, predicted=CALLED))
+        assay.merge(assessed(), assessed(costs=None))
 
 
 def test_costs_and_their_mean_stand_in_every_report(tmp_path):
@@ -92,7 +92,7 @@ def test_costs_and_their_mean_stand_in_every_report(tmp_path):
 
 
 def test_without_costs_there_is_no_mean_cost_and_asking_says_what_to_state():
-    plain = assay.assess(truth=TRUTH, predicted=CALLED)
+    plain = assessed(costs=None)
     assert "mean_cost" not in list(plain)
     for ask in (lambda: plain["mean_cost"], lambda: assessed(costs=None, measures=["mean_cost"])):
         with pytest.raises(PlanError) as told:
@@ -101,6 +101,7 @@ def test_without_costs_there_is_no_mean_cost_and_asking_says_what_to_state():
         assert "--cost" in told.value.fix
     assert list(assessed(measures=["recall_macro"])) == ["recall_macro", "mean_cost"]
     assert list(assessed(costs=None, measures=["cost", "accuracy"])) == ["accuracy"]
+    assert "mean_cost" in list(assessed(measures=None))
 
 
 def test_two_classes_have_the_expected_cost_of_their_two_costs():
@@ -167,22 +168,22 @@ def test_costs_on_the_command_line_and_in_a_plan(folder):
         assert done.exit_code == 0, done.output
         return {one["measure"]: one for one in json.loads(done.stdout)["estimates"]}["mean_cost"]
 
-    roles = ("rows.csv", "--truth", "y", "--predicted", "p")
+    roles = ("rows.csv", "--truth", "y", "--predicted", "p", "--measure", "accuracy")
     typed = [word for (a, b), cost in COSTS.items() for word in ("--cost", a, b, str(cost))]
     wanted = assessed()["mean_cost"].to_json()
     assert ran(*roles, *typed) == ran(*roles, "--costs", "square.csv") == wanted
     plan = '[task]\nclasses = ["a", "b", "c"]\n[columns]\ntruth = "y"\n[data.test]\npath = "rows.csv"\n'
-    plan += '[models.A]\npredicted = "p"\n'
+    plan += '[models.A]\npredicted = "p"\n[metrics]\nmeasures = ["accuracy"]\n'
     tables = "".join(
         f"[metrics.costs.{a}]\n" + "".join(f"{b} = {float(c)}\n" for b, c in row.items()) for a, row in NESTED.items()
     )
     (folder / "plan.toml").write_text(plan + tables)
     assert ran("plan.toml") == wanted
     for broken, told in (
-        (tables.replace("c = 2.5\n", ""), "1 mistake has no stated cost"),
-        ('[metrics]\nmeasures = ["mean_cost"]\n', "needs what each mistake costs"),
+        (plan + tables.replace("c = 2.5\n", ""), "1 mistake has no stated cost"),
+        (plan.replace('"accuracy"', '"mean_cost"'), "needs what each mistake costs"),
     ):
-        (folder / "plan.toml").write_text(plan + broken)
+        (folder / "plan.toml").write_text(broken)
         with pytest.raises(PlanError, match=told):
             CliRunner().invoke(cli, ["run", "plan.toml"], catch_exceptions=False)
 

@@ -127,7 +127,7 @@ def test_without_the_statement_the_error_stays_and_says_what_to_state():
 def test_engines_and_the_command_line_come_to_the_same(three, two, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = pl.DataFrame({"y": NAMES[KIND], **{name: LOGITS[:, i] for i, name in enumerate("abc")}})
-    for data in (frame, frame.lazy(), duckdb.sql("select * from frame")):
+    for data in (frame.lazy(), duckdb.sql("select * from frame")):
         a = assay.assess(data=data, truth="y", score=list("abc"), scores="logit", measures=MANY)
         for name in three:
             assert a[name].value == pytest.approx(three[name].value, rel=1e-12), name
@@ -159,7 +159,8 @@ def test_engines_and_the_command_line_come_to_the_same(three, two, tmp_path, mon
 
 
 def test_merged_parts_are_those_of_all_rows(two):
-    parts = [assay.assess(truth=TRUTH[i::2] * 1, score=LOGIT[i::2], scores="logit", threshold=0.0) for i in (0, 1)]
+    given = {"scores": "logit", "threshold": 0.0, "measures": ["log_loss"]}
+    parts = [assay.assess(truth=TRUTH[i::2] * 1, score=LOGIT[i::2], **given) for i in (0, 1)]
     merged = assay.merge(*parts)
     assert merged["log_loss"].value == pytest.approx(two["log_loss"].value, rel=1e-12)
     assert merged.record["scores"]["linked"]["rows"] == 160
