@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from assay.inference.resampling import GENERATOR
@@ -28,7 +31,18 @@ def environment() -> dict[str, Any]:
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "byte_order": sys.byteorder,
         "generator": GENERATOR.__name__,
+        "build": build(),
     }
+
+
+@cache
+def build() -> str:
+    """A digest of this program's own source, by which a Record tells whether the very same one computes it again."""
+    here, found = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(one for one in here.rglob("*") if one.suffix in (".py", ".toml") and one.is_file()):
+        found.update(f"{path.relative_to(here).as_posix()}\0".encode())
+        found.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return found.hexdigest()[:16]
 
 
 def _version(name: str) -> str | None:

@@ -52,7 +52,7 @@ WORDS: Final = (
     "chosen",
     "asks",
 )
-"""Sentences, which a later version may put otherwise; the digest of the whole answers for them then."""
+"""Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
 OF_SCORES: Final = ("scores", "curves", "operating_points")
 """Parts that only every score gives exactly; of bins they are checked as far as bins tell."""
 NUMBERS: Final = ("value", "low", "high")
@@ -223,7 +223,9 @@ def _only_areas(record: Record) -> bool:
 
 def _same_machinery(record: Record) -> bool:
     now, then = environment(), record.get("environment")
-    return isinstance(then, Mapping) and all(then.get(name) == now.get(name) for name in ("python", "packages"))
+    return isinstance(then, Mapping) and all(
+        then.get(name) == now.get(name) for name in ("python", "packages", "build")
+    )
 
 
 class _Comparing:

@@ -84,7 +84,7 @@ def choices(record: Record) -> Iterable[Choice]:
 def environment(record: Record) -> Iterable[tuple[str, str]]:
     """Where and with what it was computed."""
     for name, value in record.get("environment", {}).items():
-        if name in ("fingerprint", "digest"):  # long, and compared by a control; it stands in the Record
+        if name in ("fingerprint", "digest", "build"):  # long, and for machines; it stands in the Record
             continue
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
         yield visible(str(name).replace("_", " ")), prose(shown)

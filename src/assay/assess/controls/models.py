@@ -9,6 +9,7 @@ from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.fitting import held_against_data
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.plan.answers import splits_of
+from assay.assess.plan.loading import stated
 from assay.core.text import counted, listed, phrases
 from assay.core.traits import TS4213
 from assay.tally.base import digest
@@ -23,7 +24,7 @@ PARITY = 2
     "CHK-HPARAM",
     looks_for="models whose hyperparameters are not stated",
     clause=TS4213("5.3.10"),
-    passes_when="every model lists its hyperparameters, each with a value",
+    passes_when="every model lists its hyperparameters, each with a value, and models of one algorithm the same ones",
 )
 def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
     """Every model states its hyperparameters."""
@@ -34,6 +35,14 @@ def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says=said)
         return
     lists = {name: sorted(one.hyperparameters or {}) for name, one in models.items()}
+    gone = [f"{h} of {name}" for name, one in models.items() for h, held in (one.hyperparameters or {}).items()
+            if not stated(held.value)]  # fmt: skip
+    for name, one in models.items():
+        alike = [lists[other] for other, held in models.items() if held.algorithm and held.algorithm == one.algorithm]
+        gone += [f"{h} of {name}" for h in dict.fromkeys(h for own in alike for h in own) if h not in lists[name]]
+    if gone:
+        yield Outcome(verdict="fail", says=f"no value is stated for {listed(gone)}", facts={"names": lists})
+        return
     yield Outcome(
         verdict="pass",
         says="; ".join(f"{name}: {counted(len(found), 'hyperparameter')}" for name, found in lists.items()),

@@ -63,7 +63,7 @@ def task(q: Inquiry) -> Iterator[Outcome]:
     "CHK-METRIC-TASK",
     looks_for="planned measures that the task cannot have",
     clause=TS4213("5.1"),
-    passes_when="every planned measure is defined for the task",
+    passes_when="every planned measure is defined for the task, and those of scores have scores",
     scope="assessment",
 )
 def measures_fit(q: Inquiry) -> Iterator[Outcome]:
@@ -75,8 +75,11 @@ def measures_fit(q: Inquiry) -> Iterator[Outcome]:
     planned = chosen(q.plan.metrics.measures) or ()
     fitting = {m.title for m in (*of_whole(kind, planned), *of_class(kind, planned)) if m.only in (None, kind)}
     unfit = [m.title for m in planned if m.title not in fitting]
-    facts = {"planned": [m.title for m in planned], "unfit": unfit}
-    if unfit:
+    bare = [m.title for m in planned if m.from_scores and q.assessment.scores is None and m.title not in unfit]
+    facts = {"planned": [m.title for m in planned], "unfit": unfit, "without_scores": bare}
+    if bare and not unfit:
+        yield Outcome(verdict="fail", says=f"there are no scores for {listed(bare)}", facts=facts)
+    elif unfit:
         yield Outcome(verdict="fail", says=f"a {kind} task does not have {listed(unfit)}", facts=facts)
     else:
         yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')} fit a {kind} task", facts=facts)

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from assay.assess.controls.declare import Outcome, control
+from assay.assess.controls.cutoffs import betrayed
+from assay.assess.controls.declare import Outcome, Verdict, control
+from assay.assess.controls.guesses import guessed, lines, not_beaten, said
 from assay.assess.controls.inquiry import Inquiry
-from assay.core.text import counted, figure, listed, quoted
+from assay.core.text import counted, figure, listed, phrases, quoted
 from assay.core.traits import TS4213
 from assay.inference.mcnemar import by_size
 from assay.inference.proportion import wilson
+from assay.measures import parse
 from assay.tally.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -103,6 +106,13 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
         f"{name.replace('_', ' ')} {figure(value)}" for name, value in values.items() if value is not None
     )
     yield Outcome(verdict="pass", says=f"accuracy of trivial guesses: {shown}", facts=values)
+    beside = guessed(q, q.assessment)
+    if beside:
+        lost = list(lines(beside))
+        told = f"; not told apart, or worse: {phrases(lost)}" if lost else "; every planned measure lies beyond them"
+        lead = parse(q.plan.metrics.primary or next(iter(beside))).title
+        odd: Verdict = "suspect" if not_beaten(beside, lead if lead in beside else next(iter(beside))) else "pass"
+        yield Outcome(part="guesses", verdict=odd, says=said(beside) + told, facts=beside)
     accuracy, largest = q.assessment["accuracy"], values["no_information_rate"]
     facts: dict[str, object] = {
         "accuracy": accuracy.value,
@@ -121,12 +131,12 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
         facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
         above, below = bool(found.significant and gap > 0), bool(found.significant and gap < 0)  # type: ignore[operator]
         word = "above" if above else "below" if below else "not told apart from"
-        said = (
+        words = (
             f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
             f" ({found.title}: {found.effect}, {found.p_shown})"
         )
         verdict = "pass" if above else "fail" if below else "suspect"
-        yield Outcome(part="beats", verdict=verdict, says=said, facts=facts)  # type: ignore[arg-type]  # one of three
+        yield Outcome(part="beats", verdict=verdict, says=words, facts=facts)  # type: ignore[arg-type]  # one of three
     others = [
         name for name, one in q.plan.models.items() if name != q.model and one.kind in ("model", "human", "published")
     ]
@@ -216,7 +226,7 @@ def operating_points(q: Inquiry) -> Iterator[Outcome]:
     "CHK-THRESH",
     looks_for="a decision threshold chosen on test data",
     clause=TS4213("5.3.10"),
-    passes_when="the threshold was chosen by rule on data that are no test data",
+    passes_when="the threshold was chosen by rule on data that are no test data; what is best on test only is suspect",
     scope="assessment",
 )
 def threshold(q: Inquiry) -> Iterator[Outcome]:
@@ -231,6 +241,9 @@ def threshold(q: Inquiry) -> Iterator[Outcome]:
     elif model is not None and model.threshold_from is not None:
         said = f"chosen by {model.threshold_rule} on {quoted(model.threshold_from)}"
         yield Outcome(verdict="pass", says=said, facts=facts, inputs=q.digests(model.threshold_from))
+    elif isinstance(used.get("threshold"), (int, float)) and (best := betrayed(q, float(used["threshold"]))):
+        words = f"the threshold is the best one for {listed(best)} on the test data, but not where choices were made"
+        yield Outcome(verdict="suspect", says=words, facts={**facts, "best_on_test_only": best})
     elif q.signed(q.plan.tuning.test_unused):
         yield Outcome(verdict="declared", says="stated: the test data were not used to choose it", facts=facts)
     else:
