@@ -183,6 +183,13 @@ def open_source(
             where="engine",
             fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
         )
+    if not are_paths(truth_data) and reading is not None and (reading.truth_table or reading.truth_query):
+        raise PlanError(
+            "role-clash",
+            "a table or a query for the truth is given, but no database that holds it",
+            where="truth_data",
+            fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
+        )
     plainly = reading is not None and reading.show_ids
     if is_connection(data):
         from assay.rows.duckdbfile import from_connection
@@ -190,13 +197,6 @@ def open_source(
         data, reading = from_connection(data, reading), None
     if not are_paths(data):
         refuse_selection(data, reading)
-    if truth_data is None and reading is not None and (reading.truth_table or reading.truth_query):
-        raise PlanError(
-            "role-clash",
-            "a table or a query for the truth is given, but not the database that holds it",
-            where="truth_data",
-            fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
-        )
     if truth_data is not None:
         from assay.rows.ids import ids_told
         from assay.rows.meeting import open_both

@@ -135,17 +135,20 @@ def two_sides(data: Paths, truth_data: Paths, reading: Reading) -> tuple[Side, S
         _demand_fit(words, own, is_there=there)
     listed = list_sides(*given) if not any(databases) else _listed(given, databases)
     pins = _pins(given, databases, listed, reading)
-    plain = replace(asked[0], table=None, query=None, sha256=_of([f.name for side in listed for f in side], pins))
-    files = prepared([*listed[0], *listed[1]], plain)
-    sides: list[Side] = []
+    stores: dict[int, _Database] = {}
     for place, (one, database) in enumerate(zip(given, databases, strict=True)):
         if isinstance(one, str) and database:
-            own = replace(asked[place], sha256=_of([Path(one).name], pins) if not is_server(one) else None)
-            sides.append(_Database(path=one, reading=own, place=place))
-        else:
-            some = files[: len(listed[0])] if place == 0 else files[len(listed[0]) :]
-            sides.append(_Files(files=some, called=shown(one), view=VIEWS[place]))
-    return sides[0], sides[1]
+            pinned = None if is_server(one) else _of([Path(one).name], pins)
+            stores[place] = _Database(path=one, reading=replace(asked[place], sha256=pinned), place=place)
+            stores[place].paths  # noqa: B018  one that is not there is told before links to files are made
+    plain = replace(asked[0], table=None, query=None, sha256=_of([f.name for side in listed for f in side], pins))
+    files = prepared([*listed[0], *listed[1]], plain)
+    parts = files[: len(listed[0])], files[len(listed[0]) :]
+    ours, theirs = (
+        stores.get(place) or _Files(files=parts[place], called=shown(given[place]), view=VIEWS[place])
+        for place in range(2)
+    )
+    return ours, theirs
 
 
 def _listed(given: Sequence[Paths], databases: Sequence[bool]) -> tuple[list[Listed], list[Listed]]:

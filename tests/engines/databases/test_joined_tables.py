@@ -7,6 +7,7 @@ import sqlite3
 from itertools import product
 
 import duckdb
+import polars as pl
 import pytest
 
 import assay
@@ -155,7 +156,13 @@ def test_what_is_asked_of_the_wrong_side_is_refused(given, tmp_path):
         error = refusal(both | {"reading": assay.Reading(**options)})
         assert said in str(error), error
     alone = {"data": both["truth_data"], "truth": "label", "predicted": "site"}
-    assert refusal(alone | {"reading": assay.Reading(truth_table="labels")}).code == "role-clash"
+    asked = {"reading": assay.Reading(truth_table="labels")}
+    assert refusal(alone | asked).code == "role-clash"
+    frames = {
+        name: pl.DataFrame({"case_id": ["c1"], column: ["a"]})
+        for name, column in (("data", "guess"), ("truth_data", "label"))
+    }
+    assert "no database" in str(refusal(both | asked | frames))
     assert refusal(both | {"truth_data": tmp_path / "none.duckdb"}).code == "no-file"
     assert "cluster does not read" in str(refusal(both | {"engine": "spark://localhost:1"}))
     assert "Polars" in str(refusal(both | {"engine": "polars"}))
