@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import copy
+import csv
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -64,6 +67,20 @@ def test_the_faulty_example_does_not_conform_for_the_right_rows():
     assert "without them f1_macro of A is 0.848 (797 rows), not 0.849" in why["R-5.3.5-2"]
     assert "4 subjects" in why["R-5.3.7-2"]
     assert "acquisition in test" in why["R-5.3.8-1"]
+
+
+@pytest.mark.parametrize("kind", ["clean", "faulty"])
+def test_no_id_and_no_subject_stands_in_a_record_of_a_plan(kind):
+    example(kind)
+    place = Path(folder().name) / kind
+    names = {row[column] for name in ("train", "validation", "test")
+             for row in csv.DictReader((place / f"{name}.csv").read_text(encoding="utf-8").splitlines())
+             for column in ("id", "patient")}  # fmt: skip
+    assert len(names) > 5000
+    for part in example(kind):
+        text = part.judged().record.to_text()
+        assert not [one for one in re.findall(r"[A-Za-z]+-(?:[a-z]+-)?\d{4}", text) if one in names]
+        assert str(place) not in text
 
 
 def test_a_statement_that_a_check_contradicts_fails():

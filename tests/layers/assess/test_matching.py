@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import contextmanager
 
 import pytest
 
@@ -265,3 +266,18 @@ def test_non_inferiority_to_a_reference_record_is_decided_by_the_plan(tmp_path):
     assert one.record["plan"]["accept"]["against"]["digest"] == better.record["digests"]["record"]
     assert one.record["decisions"][0]["family"] == 2
     assert verify(Record(json.loads(one.record.to_text()))).mismatches == ()
+
+
+@pytest.mark.usefixtures("table")
+def test_controls_tell_how_far_they_are_as_counting_does(tmp_path):
+    heard = []
+
+    @contextmanager
+    def watching(_data):
+        heard.append([])
+        yield lambda done, total: heard[-1].append((done, total))
+
+    (tmp_path / "plan.toml").write_text(HEAD + ONE, encoding="utf-8")
+    run_planned(load_plan(tmp_path / "plan.toml"), watching=watching)
+    assert len(heard) == 3, "two models, then the controls"
+    assert all(calls and calls[-1][0] == calls[-1][1] for calls in heard)

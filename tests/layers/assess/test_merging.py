@@ -19,7 +19,7 @@ SOME = ["accuracy", "balanced_accuracy", "f1", "f1_macro", "recall", "precision_
 
 def assessed(rows, **options):
     truth, predicted, group = zip(*rows, strict=True)
-    options = {"labels": ["a", "b", "c"], "draws": 500, "measures": SOME, **options}
+    options = {"labels": ["a", "b", "c"], "draws": 100, "measures": SOME, **options}
     return assay.assess(truth=list(truth), predicted=list(predicted), group={"g": list(group)}, **options)
 
 
