@@ -111,8 +111,7 @@ class _Folded(_Counting):
     def __init__(self, bins: BinMap) -> None:
         super().__init__(bins, bins.cells)
         self._fold = Fold(bins)
-        self._cell, self._code = (np.empty(CHUNK, dtype=np.int64) for _ in range(2))
-        self._side = np.empty(CHUNK, dtype=np.int32)
+        self._cell, self._code, self._side = self._fold.spare
         # Half as wide as a count need be, so that more of them stay in a processor's cache; both classes of a cell
         # stand beside each other, negatives first.
         self._fresh = np.zeros(2 * bins.cells, dtype=np.uint32)

@@ -109,6 +109,11 @@ class Fold:
         self._cell, self._more = (np.empty(CHUNK, dtype=np.int32) for _ in range(2))
         self._back = np.empty(CHUNK, dtype=np.bool_)
 
+    @property
+    def spare(self) -> tuple[Places, Places, NDArray[np.int32]]:
+        """Arrays that are free again once the cells are found; the same memory twice is in a processor's cache."""
+        return self._size.view(np.int64), self._even.view(np.int64), self._more
+
     def cells(self, scores: Floats) -> NDArray[np.int32]:
         """Twice the step of each score away from the end of its side, plus 1 on the side that is counted downwards.
 
