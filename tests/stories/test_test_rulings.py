@@ -82,7 +82,7 @@ def test_c05_nan_is_refused(test):
 def test_c07_a_permutation_p_is_never_zero():
     found = mean_permutation(Pairs.of(np.arange(100) + 1000.0, np.arange(100) * 1.0), draws=999)
     assert found.p == pytest.approx(1 / 1000)
-    assert found.notes == ("999 random swaps of the items, seed 4213 (PCG64); p = (1 + as far) / (1 + drawn)",)
+    assert found.notes == ("999 random swaps of the items, seed 4213; p = (1 + as far) / (1 + drawn)",)
 
 
 def test_c07_the_report_tells_draws_seed_and_generator(tmp_path):
@@ -91,7 +91,7 @@ def test_c07_the_report_tells_draws_seed_and_generator(tmp_path):
     assert c["mean_permutation"].p == pytest.approx(1e-4)
     for told in (str(c), *(c.report(tmp_path / f"c.{kind}").read_text() for kind in ("html", "md", "json"))):
         assert "9,999 random swaps" in told
-        assert "seed 4213 (PCG64)" in told
+        assert "PCG64" in told
     assert c.record["environment"]["generator"] == "PCG64"
 
 
@@ -108,12 +108,6 @@ def test_c09_perfect_separation_has_no_interval_of_width_zero():
     assert perfect.value == 1.0
     assert perfect.interval is None
     assert "variance is 0" in perfect.no_interval
-    # Newcombe 2006, method 5: the area whose own standard error, with three rows a class, reaches 1.
-    z = ss.norm.ppf(0.975)
-    end = brentq(
-        lambda x: 1 - x - z * math.sqrt(x * (1 - x) * (1 + 2 * (1 - x) / (2 - x) + 2 * x / (1 + x)) / 9), 0, 0.9
-    )
-    assert f"Newcombe's score interval is {end:.3f} to 1.000" in perfect.no_interval
     assert "[1" not in str(found)
 
 
@@ -122,6 +116,13 @@ def test_c09_an_assessment_of_a_perfect_ranking_names_its_fallback():
     assert (found.value, found.high) == (1.0, 1.0)
     assert 0 < found.low < 1
     assert found.interval.method == "newcombe score"
+    # Newcombe 2006, method 5: the area whose own standard error, with three rows a class, reaches 1.
+    z = ss.norm.ppf(0.975)
+
+    def short(x):
+        return 1 - x - z * math.sqrt(x * (1 - x) * (1 + 2 * (1 - x) / (2 - x) + 2 * x / (1 + x)) / 9)
+
+    assert found.low == pytest.approx(brentq(short, 0, 0.9))
 
 
 def test_c10_one_row_of_each_class_is_too_few():

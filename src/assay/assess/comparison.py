@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -276,7 +276,7 @@ class Comparison:
                 answers=tuple(answered(held, asked, record["positive"], plan["data"])),
                 asked=asked,
                 models=tuple(record["models"]),
-                labels=tuple(record["labels"]),
+                labels=_classes(held, record["labels"]),
                 positive=record["positive"],
                 census=Census(**{k: rows[k] for k in ("read", "scored", "excluded", "unmatched")}),
                 **held,
@@ -324,6 +324,12 @@ def _names(one: Finding) -> tuple[str, ...]:
     family = next((t.family for t in every_test() if t.name == one.test), "")
     also = {"recall": ("sensitivity",), "matthews_corrcoef": ("mcc",)}.get(one.about, ())
     return tuple(word for word in (one.test, family, one.about, *also) if word)
+
+
+def _classes(held: Mapping[str, Any], stated: Sequence[Label]) -> tuple[Label, ...]:
+    """The classes as the tallies know them; scores of two classes know them not."""
+    known = [held[part].labels for part in ("paired", "rows", "apart") if part in held]
+    return known[0] if known else tuple(stated)
 
 
 def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:

@@ -250,8 +250,9 @@ class _Comparing:
             return
         if path == "errata" and isinstance(stored, list) and isinstance(again, list):
             self.values += len(stored)  # a later version may know further ones
-            lost = [one for one in stored if one not in again]
-            yield from (Mismatch(path=path, stored=one, recomputed=None, why="not among those used") for one in lost)
+            lost = [one for i, one in enumerate(stored) if one not in again or one in stored[:i]]
+            why = "not among those used, or twice"
+            yield from (Mismatch(path=path, stored=one, recomputed=None, why=why) for one in lost)
             return
         keys = KEYED.get(path.rpartition(".")[2])
         if keys is not None and isinstance(stored, list) and isinstance(again, list):

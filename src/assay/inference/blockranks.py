@@ -17,7 +17,7 @@ from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding
 from assay.inference.power import least_normal, least_student
-from assay.inference.resampling import SEED, seeded, stream
+from assay.inference.resampling import SEED, stream
 from assay.inference.tails import (
     CERTAIN,
     Tail,
@@ -85,7 +85,7 @@ def friedman_permutation(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLE
     if value is None:
         return _all_tied(t, ranks, "chi-squared", level)
     found = _friedman(t, ranks, _shuffled(ranks, draws, seed), value, name="chi-squared", df=(t.k - 1,), level=level)
-    return found.said(notes=(*found.notes, f"{draws:,} random orders within blocks, {seeded(seed)}"))
+    return found.said(notes=(*found.notes, f"{draws:,} random orders within blocks, seed {seed}"))
 
 
 @significance(
@@ -110,7 +110,7 @@ def iman_davenport(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLES, see
     room = j * (k - 1) - value
     if room <= 1e-9 * j * (k - 1):
         found = _friedman(t, ranks, _shuffled(ranks, draws, seed), value, name="F", df=df, level=level)
-        told = f"every block ranks the models alike, so p is that of {draws:,} random orders, {seeded(seed)}"
+        told = f"every block ranks the models alike, so p is that of {draws:,} random orders, seed {seed}"
         return found.said(statistic=SAME, notes=(*found.notes, told))
     f = (j - 1) * value / room
     return _friedman(t, ranks, fisher_f(f, *df), f, name="F", df=df, level=level)

@@ -17,7 +17,7 @@ from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, Real
 from assay.inference.power import least_chi_squared, least_normal
 from assay.inference.proportion import wilson
-from assay.inference.resampling import SEED, seeded, stream
+from assay.inference.resampling import SEED, stream
 from assay.inference.tails import CERTAIN, Tail, chi_squared, normal
 from assay.tally.outcomes import Successes, Table
 
@@ -215,7 +215,7 @@ def fisher_monte_carlo(t: Table, *, level: float = 0.95, draws: int = TABLES, se
         statistic_name="log chance of the table, up to a constant",
         n=t.n,
         level=level,
-        notes=(f"{draws:,} random tables with the same margins, {seeded(seed)}; p = (1 + as rare) / (1 + drawn)",),
+        notes=(f"{draws:,} random tables with the same margins, seed {seed}; p = (1 + as rare) / (1 + drawn)",),
         least=min(
             1.0,
             least_chi_squared((seen.shape[0] - 1) * (seen.shape[1] - 1), t.n, level) / math.sqrt(min(seen.shape) - 1),

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.core.text import counted, figure
+from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
-from assay.inference.auc import newcombe
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
@@ -267,20 +266,18 @@ def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[st
     if min(positives.shape[1], negatives.shape[1]) < LEAST:
         return {"no_interval": "it needs two values on each side, at least"}
     found = areas(PairedScores(models=("",), positives=positives, negatives=negatives))
-    return _logit(float(found.area[0]), float(found.covariance[0, 0]), level, found.m, found.n)
+    return _logit(float(found.area[0]), float(found.covariance[0, 0]), level)
 
 
 def area_effect(found: Areas, i: int, level: float) -> Effect:
     """One of the areas with its interval."""
     name, area = f"AUROC of {found.models[i]}", float(found.area[i])
-    return Effect(name=name, value=area, **_logit(area, float(found.covariance[i, i]), level, found.m, found.n))  # type: ignore[arg-type]
+    return Effect(name=name, value=area, **_logit(area, float(found.covariance[i, i]), level))  # type: ignore[arg-type]
 
 
-def _logit(area: float, variance: float, level: float, m: int, n: int) -> dict[str, object]:
+def _logit(area: float, variance: float, level: float) -> dict[str, object]:
     if not (0 < area < 1 and variance > 0):
-        low, high = newcombe(area, m, n, level)
-        why = "DeLong's variance is 0: no positive and negative are out of order, or all are"
-        return {"no_interval": f"{why}; Newcombe's score interval is {figure(low)} to {figure(high)}"}
+        return {"no_interval": "DeLong's variance is 0: no positive and negative are out of order, or all are"}
     reach = normal_quantile((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
     middle = math.log(area / (1 - area))
     low, high = (1 / (1 + math.exp(-(middle + end))) for end in (-reach, reach))

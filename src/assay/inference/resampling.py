@@ -45,15 +45,6 @@ CACHED: Final = 1 << 15
 WORKERS: Final = min(4, os.cpu_count() or 1)
 
 
-def seeded(seed: int) -> str:
-    """A seed as notes tell it, with the generator it starts.
-
-    >>> seeded(4213)
-    'seed 4213 (PCG64)'
-    """
-    return f"seed {seed} ({GENERATOR.__name__})"
-
-
 def stream(seed: int, *place: int) -> np.random.Generator:
     """The generator of one place; it depends on the seed and the place only, so workers and order do not matter."""
     return np.random.Generator(GENERATOR(np.random.SeedSequence(seed, spawn_key=place)))

@@ -24,7 +24,7 @@ from assay.inference.findings import Effect, Finding
 from assay.inference.joint import Joint
 from assay.inference.judged import HELD, SAME, Judged
 from assay.inference.power import least_normal
-from assay.inference.resampling import SEED, seeded, stream
+from assay.inference.resampling import SEED, stream
 from assay.inference.tails import CERTAIN, Tail
 from assay.inference.units import of_scores
 from assay.measures.declare import Measure
@@ -226,7 +226,7 @@ def mean_permutation(t: Pairs, *, level: float = 0.95, draws: int = DRAWS, seed:
         df=(),
         checks=(),
         more=(),
-        notes=(f"{draws:,} random swaps of the items, {seeded(seed)}; p = (1 + as far) / (1 + drawn)",),
+        notes=(f"{draws:,} random swaps of the items, seed {seed}; p = (1 + as far) / (1 + drawn)",),
     )
 
 
@@ -256,7 +256,7 @@ def _by_draws(judged: Judged, n: int, ways: Ways) -> Finding:
         # Undefined draws count against a difference, on both sides.
         sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
         chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + draws))) if judged.disputed else CERTAIN
-        return chance, (f"{draws:,} draws of the joint cells, {seeded(ways.seed)}; twice the smaller side, one added",)
+        return chance, (f"{draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
 
     return _judged(judged, n, replace(ways, draws=draws), drawn)
 
@@ -318,7 +318,7 @@ def _swapped(judged: Judged, draws: int, seed: int, what: str) -> tuple[Tail, tu
     lost = int(np.isnan(gaps).sum())
     far = int((np.isnan(gaps) | (gaps >= abs(judged.centre) - SAME)).sum())
     of = "the answers" if what == "rows" else f"the answers on whole {what}"
-    told = [f"{draws:,} random swaps of {of}, {seeded(seed)}; p = (1 + as far) / (1 + drawn)"]
+    told = [f"{draws:,} random swaps of {of}, seed {seed}; p = (1 + as far) / (1 + drawn)"]
     if lost:
         told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
     return Tail.of((1 + far) / (1 + draws)), tuple(told)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -114,7 +114,7 @@ def read(record: Record) -> Document:
         ranks=_ranks(record),
         level=sentences.percent(float(record["plan"]["level"])),
         rows=prose(sentences.rows_equation(record["rows"])),
-        notes=tuple(prose(note) for note in record.get("notes", ())),
+        notes=tuple(prose(note) for note in (*record.get("notes", ()), *_chance(record))),
         errata=tuple(background.choices(record)),
         environment=tuple(background.environment(record)),
         digests=tuple(_digests(record)),
@@ -331,3 +331,10 @@ def _digests(record: Record) -> Iterable[tuple[str, str]]:
     yield from background.digests(record)
     if record["test_data"].get("digest"):
         yield "ids and truth, the same for every model", visible(record["test_data"]["digest"])
+
+
+def _chance(record: Record) -> Iterator[str]:
+    """The seed and the generator, where chance had a part and the Record names them."""
+    generator = record["environment"].get("generator")
+    if generator is not None and any("seed" in note for one in record["findings"] for note in one["notes"]):
+        yield sentences.drawn_by(record["plan"].get("seed"), generator)

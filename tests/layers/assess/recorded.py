@@ -100,7 +100,7 @@ def records() -> dict[str, Record]:
 
 
 def _comparisons(rng, truth, called, score) -> dict[str, Record]:
-    """By scores, by channel, by subjects with weights, by values of data sets and of folds, of independent groups."""
+    """By scores of two and of all classes, channel, subjects with weights, values of sets and folds, different rows."""
     given = {"truth": truth, "predicted": {"A": called, "B": np.roll(called, 1)}, "positive": "yes"}
     other = np.round(rng.random(200), 2)
     few = {"draws": 100, "measures": ["accuracy"]}
@@ -117,7 +117,25 @@ def _comparisons(rng, truth, called, score) -> dict[str, Record]:
         "compared-data-sets": compare(values=values, per="data set").record,
         "compared-groups": compare(values=values, independent=True).record,
         "conducted": conduct(models, rows, label, "5x2", measures="accuracy").compare().record,
+        "compared-apart": _apart(truth, called, score),
+        "compared-class-scores": _class_scores(),
     }
+
+
+def _apart(truth, called, score) -> Record:
+    """Batches of one model: different rows."""
+    parts = {"May": slice(0, 120), "June": slice(120, 200)}
+    columns = {"truth": truth, "predicted": called, "score": score}
+    given = {role: {name: column[part] for name, part in parts.items()} for role, column in columns.items()}
+    return compare(**given, positive="yes", independent=True, measures=["f1"]).record
+
+
+def _class_scores() -> Record:
+    """Scores of all classes."""
+    rng = np.random.default_rng(4)
+    truth = np.arange(30) % 3
+    scores = {name: np.round(rng.random((30, 3)) + 0.5 * np.eye(3)[truth], 2) for name in "AB"}
+    return compare(truth=truth, score=scores, draws=100, measures=["top_k_accuracy(k=2)"]).record
 
 
 if __name__ == "__main__":
