@@ -337,4 +337,5 @@ def _chance(record: Record) -> Iterator[str]:
     """The seed and the generator, where chance had a part and the Record names them."""
     generator = record["environment"].get("generator")
     if generator is not None and any("seed" in note for one in record["findings"] for note in one["notes"]):
-        yield sentences.drawn_by(record["plan"].get("seed"), generator)
+        seed = record["plan"].get("seed")
+        yield f"random swaps and draws start from seed {seed} of the generator {generator}: the same on every machine"

@@ -361,11 +361,6 @@ def method(name: str, draws: Sequence[int] = ()) -> str:
     return f"{says}{'; ' if says else ''}{many} draws"
 
 
-def drawn_by(seed: object, generator: object) -> str:
-    """Where random swaps and draws of a comparison come from."""
-    return f"Random swaps and draws start from seed {seed} of the generator {generator}: the same on every machine."
-
-
 def seeded(seed: object) -> str:
     """How to make the draws again."""
     return f"Draws start from seed {seed}: the same on every machine."
