@@ -287,6 +287,8 @@ _MODELS = (
         "--accept-dependence", is_flag=True, help="Insist on a rank test of folds; marked as anticonservative."
     ),
     click.option("--seed", default=4213, show_default=True, help="Seed of swaps and draws."),
+    click.option("--draws", default=9999, show_default=True, help="How many swaps and draws are made."),
+    click.option("--stratified", is_flag=True, help="Draw within classes, so that no draw loses one."),
     click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
     click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
     _SHOW_IDS,

@@ -251,3 +251,22 @@ def test_different_rows_need_a_word_on_the_command_line(files):
     assert json.loads(held.stdout)["findings"][0]["models"] == ["feb", "jan"]
     with pytest.raises(AssayError, match="--control"):
         run(*two, "--by-position", "--control", "jan", "-o", files / "out")
+
+
+def test_draws_are_options_and_stand_in_the_record(files):
+    one = (
+        "compare",
+        files / "both.csv",
+        "--truth",
+        "y",
+        "--predicted",
+        "A=a",
+        "--predicted",
+        "B=b",
+        "--positive",
+        "yes",
+    )
+    done = run(*one, "--draws", "199", "--stratified", "--measure", "f1", "-o", files / "out", "--json", "-q")
+    record = json.loads(done.stdout)
+    assert (record["plan"]["draws"], record["plan"]["stratified"]) == (199, True)
+    assert any("199 random swaps" in note for one in record["findings"] for note in one["notes"])
