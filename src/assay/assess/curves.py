@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -60,31 +61,13 @@ def sections(
     tables = {label: part.whole.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
     probability = part.probability
+    drawn = partial(
+        curve, thresholds=part.thresholds, wanted=wanted, probability=probability, linked=part.link is not None
+    )
     if positive is not None:
-        curves = [
-            curve(
-                first,
-                None,
-                part.thresholds,
-                wanted=wanted,
-                probability=probability,
-                linked=part.link is not None,
-                alone=True,
-            )
-        ]
+        curves = [drawn(first, None, alone=True)]
     else:
-        curves = [
-            curve(
-                table,
-                label,
-                part.thresholds,
-                wanted=wanted,
-                probability=probability,
-                linked=part.link is not None,
-                alone=False,
-            )
-            for label, table in tables.items()
-        ]
+        curves = [drawn(table, label, alone=False) for label, table in tables.items()]
         curves += [pooled(part.whole)] if isinstance(part.whole, Scores) else []
     top = {} if part.by_row is None else {"top_label": _reliability(part.by_row.top.one_vs_rest(RIGHT), wanted)}
     return {

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import RecordError
 from assay.core.labels import Label
-from assay.core.text import listed
-from assay.tally.base import VERSION
+from assay.tally.base import VERSION, places
 from assay.tally.confusion import Confusion
 from assay.tally.outcomes import Table
 from assay.tally.pairedscores import PairedScores
@@ -42,15 +41,7 @@ class Apart:
 
     def only(self, *models: str) -> Apart:
         """Some of the models."""
-        lost = [model for model in models if model not in self.models]
-        if lost:
-            raise PlanError(
-                "option-unknown",
-                f"there are no answers of {listed(lost)}",
-                known=listed(self.models),
-                fix="name one of the models",
-            )
-        at = [self.models.index(model) for model in models]
+        at = places(models, self.models)
         return Apart(
             models=models,
             labels=self.labels,

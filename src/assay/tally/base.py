@@ -6,11 +6,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from assay.core.errors import OutOfRange, RecordError
+from assay.core.errors import OutOfRange, PlanError, RecordError
+from assay.core.text import listed
 
 Count: TypeAlias = int | Fraction
 
@@ -99,6 +101,23 @@ def checked(count: Count) -> Count:
             fix="rescale the weights or split the data",
         )
     return count
+
+
+def places(models: Sequence[str], known: Sequence[str]) -> list[int]:
+    """Where some models stand among those of a tally.
+
+    >>> places(["B"], ["A", "B"])
+    [1]
+    """
+    lost = [model for model in models if model not in known]
+    if lost:
+        raise PlanError(
+            "option-unknown",
+            f"there is no model {listed(lost)}",
+            known=listed(known),
+            fix="name one of the models",
+        )
+    return [known.index(model) for model in models]
 
 
 def digest(content: object) -> str:

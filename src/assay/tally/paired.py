@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed, quoted
-from assay.tally.base import VERSION, checked, count_from_json, count_to_json, digest
+from assay.tally.base import VERSION, checked, count_from_json, count_to_json, digest, places
 from assay.tally.confusion import DENSE, Confusion
 from assay.tally.outcomes import Calls, Outcomes, Patterns
 
@@ -71,14 +71,8 @@ class PairedLabels:
 
     def calls_of(self, model: str) -> NDArray[np.int64]:
         """What a model calls the rows of each cell."""
-        if model not in self.models:
-            raise PlanError(
-                "option-unknown",
-                f"there is no model {quoted(model)}",
-                known=listed(self.models),
-                fix="name one of the models",
-            )
-        return self.codes[:, self.models.index(model) + 1]
+        (at,) = places([model], self.models)
+        return self.codes[:, at + 1]
 
     def cells(self) -> dict[tuple[Label, ...], int]:
         """Counts by label."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RecordError, RowsError, UnpairedRows
+from assay.core.errors import OutOfRange, RecordError, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
-from assay.core.text import counted, listed
+from assay.core.text import counted
 from assay.rows.columns import weights
-from assay.tally.base import VERSION
+from assay.tally.base import VERSION, places
 from assay.tally.packing import packed_reals, packed_whole, unpacked_reals, unpacked_whole
 
 if TYPE_CHECKING:
@@ -106,15 +106,7 @@ class PairedRows:
 
     def only(self, *models: str) -> PairedRows:
         """The same rows with some of the models."""
-        lost = [model for model in models if model not in self.models]
-        if lost:
-            raise PlanError(
-                "option-unknown",
-                f"there are no answers of {listed(lost)}",
-                known=listed(self.models),
-                fix="name one of the models",
-            )
-        at = [self.models.index(model) for model in models]
+        at = places(models, self.models)
         return replace(
             self,
             models=models,

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError, RecordError, UnpairedRows
 from assay.core.text import counted, listed, quoted
-from assay.tally.base import VERSION
+from assay.tally.base import VERSION, places
 from assay.tally.packing import (
     packed_flags,
     packed_reals,
@@ -74,15 +74,7 @@ class PairedScores:
 
     def only(self, *models: str) -> PairedScores:
         """The same rows with some of the models."""
-        lost = [model for model in models if model not in self.models]
-        if lost:
-            raise PlanError(
-                "option-unknown",
-                f"there are no scores of {listed(lost)}",
-                known=listed(self.models),
-                fix="name one of the models",
-            )
-        at = [self.models.index(model) for model in models]
+        at = places(models, self.models)
         return PairedScores(models=models, positives=self.positives[at], negatives=self.negatives[at])
 
     def __add__(self, other: PairedScores) -> PairedScores:
