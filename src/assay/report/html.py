@@ -38,11 +38,11 @@ TILTED: Final = 7
 """More columns than this, or a long name, and the heads of the matrix stand upright."""
 DENSE: Final = 15
 LONG: Final = 12
-_STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|ln2|bd|mk|ct|up|dn|hs)")[^>]*>')
+_STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|ln2|bd|mk|ct|up|dn|hs|hd)")[^>]*>')
 """Start tags of charts whose colours the style sheet sets."""
 _SAID: Final = re.compile(
     r' (?:xmlns|font-family|width(?=="\d+" h)|height(?=="\d+" f)|(?:stroke|fill)(?:-opacity)?)="(?!none")[^"]*"'
-    r'| font-size="10.5"'
+    r'| font-size="(?:10.5|13)"| font-weight="600"'
 )
 """What they need not say: a style sheet does, or the view box."""
 
@@ -51,6 +51,8 @@ STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
 """Stand where style, script and policy go until the rest of the page is known; no text from outside has a NUL."""
 _CLOSED: Final = re.compile(r"</(?:t[dhr]|thead|tbody|d[dt]|li)>\s*")
 """End tags that HTML leaves to what follows; in a page of hundreds of rows they are a twelfth of it."""
+_BROKEN: Final = re.compile(r"\n(?=<(?:t[rh]|tbody|thead|table|div|d[ldt]|li|ul|section|h[23]|p|details|figure)\b)")
+"""Breaks before what begins a line anyway."""
 _TAG: Final = re.compile(r"<(?:tr|t[dh]|a) [^<>]*>")
 """Tags of tables and links, of which a page has thousands; charts stay XML, so that they can be taken out."""
 _QUOTED: Final = re.compile(r'="([\w#.-]+)"(?=[ >])')
@@ -117,8 +119,9 @@ def framed(name: str, document: object, *, script: str = "", **more: object) -> 
 
 
 def _brief(page: str) -> str:
-    """A page without what HTML does not need (some end tags, and quotes around plain words), whose units stay put."""
-    return _UNIT.sub("\N{NO-BREAK SPACE}", _TAG.sub(lambda tag: _QUOTED.sub(r"=\1", tag[0]), _CLOSED.sub("", page)))
+    """A page without what HTML does not need (some end tags, breaks, quotes around words), whose units stay put."""
+    brief = _BROKEN.sub("", _CLOSED.sub("", page))
+    return _UNIT.sub("\N{NO-BREAK SPACE}", _TAG.sub(lambda tag: _QUOTED.sub(r"=\1", tag[0]), brief))
 
 
 def worn(style: str, used: AbstractSet[str]) -> str:

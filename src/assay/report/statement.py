@@ -32,7 +32,9 @@ LIMITS: Final = (
 )
 UNMET: Final = "What wants an answer"
 MOST_FACTS: Final = 8
-LONGEST_FACT: Final = 160
+FEW_WORDS: Final = 24
+"""A statement of at most so many characters does not stand alone."""
+LONGEST_FACT: Final = 120
 """A fact that is longer is cut; the Record has it whole."""
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")
 """Parts of a plan that say where rows and truth come from; they stand with the data."""
@@ -286,13 +288,15 @@ def _looked(one: Mapping[str, Any]) -> Looked:
 
 
 def _stated(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
-    """Every statement by itself, by the names that lead to it."""
+    """Every statement by the names that lead to it: a sentence by itself, a few words with those beside them."""
     for name, value in content.items():
         path = " ".join(filter(None, (before, visible(str(name).replace("_", " ")))))
-        if isinstance(value, Mapping):
-            yield from _stated(value, path)
-        else:
+        if not isinstance(value, Mapping):
             yield path, _fact(value)
+        elif all(not isinstance(one, Mapping) and len(_fact(one)) <= FEW_WORDS for one in value.values()):
+            yield path, "; ".join(f"{visible(str(k).replace('_', ' '))} {_fact(one)}" for k, one in value.items())
+        else:
+            yield from _stated(value, path)
 
 
 def _told(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
