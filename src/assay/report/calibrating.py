@@ -94,7 +94,7 @@ def decision(content: Sequence[Sequence[float]] | None) -> Decision | None:
         best_from=figure(best[0], digits=2) if best else "",
         best_to=figure(best[-1], digits=2) if best else "",
         rows=tuple(
-            (f"{t:.2f}", figure(a), figure(b))
+            (f"{t:.3g}", figure(a), figure(b))
             for t, a, b in list(zip(threshold, model, everyone, strict=True))[:: max(1, len(threshold) // LISTED)]
         ),
     )

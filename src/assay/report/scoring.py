@@ -109,6 +109,18 @@ class Operating:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The numbers of charts of several classes, side by side."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def _held(one: Bin | None) -> str:
+    return "–" if one is None else f"{one.share:.3f} of {one.shown}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
     """What a report says of scores."""
 
@@ -125,6 +137,27 @@ class Scoring:
     positive: str
     top: tuple[Bin, ...] = ()
     """Of several classes: how often the class with the largest probability is the true one."""
+
+    @property
+    def shares(self) -> Side:
+        """Of several classes: the share of each class by bin of its probability."""
+        found = {one.label: {(a.low, a.high): a for a in one.bins} for one in self.curves if one.bins}
+        bins = sorted({bin_ for held in found.values() for bin_ in held})
+        return Side(
+            head=("bin", *found),
+            rows=tuple(
+                (f"{low:.2g} to {high:.2g}", *(_held(held.get((low, high))) for held in found.values()))
+                for low, high in bins
+            ),
+        )
+
+    @property
+    def benefits(self) -> Side:
+        """Of several classes: the net benefit of calling each by its probability, by threshold."""
+        found = {one.label: {t: model for t, model, _ in one.decision.rows} for one in self.curves if one.decision}
+        every = dict.fromkeys(t for held in found.values() for t in held)
+        rows = tuple((t, *(held.get(t, "–") for held in found.values())) for t in every)
+        return Side(head=("threshold", *found), rows=rows)
 
 
 def read_scores(content: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Scoring | None:

@@ -137,6 +137,20 @@ def test_several_classes_share_two_cards_of_curves():
     assert len(page.encode()) <= 150_000
 
 
+def test_the_numbers_of_every_class_stand_side_by_side():
+    record = many().record
+    found, page = read(record).scoring, render(record)
+    assert (
+        found.shares.head[1:] == found.benefits.head[1:] == tuple(one.label for one in found.curves if not one.pooled)
+    )
+    first = record["curves"][1]["reliability"]["bins"][0]
+    assert found.shares.rows[0][2] == f"{first[4]:.3f} of {first[2]}"
+    threshold, benefit, _ = record["curves"][2]["decision"][0]
+    assert found.benefits.rows[0][3] == f"{benefit:.3f}"
+    assert found.benefits.rows[0][0] == f"{threshold:.3g}"
+    assert all(name in page for name in ("Table: Reliability of each class", "Table: Net benefit of each class"))
+
+
 def test_operating_points_stand_in_the_terminal_and_in_markdown():
     record = scored(operating_points=[0.2, 0.6]).record
     for text in (summary(record, width=100), markdown(record)):
