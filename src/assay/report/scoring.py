@@ -117,7 +117,7 @@ class Side:
 
 
 def _held(one: Bin | None) -> str:
-    return "–" if one is None else f"{one.share:.3f} of {one.shown}"
+    return "–" if one is None else f"{one.share:.3f} ({one.shown})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

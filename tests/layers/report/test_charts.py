@@ -144,7 +144,7 @@ def test_the_numbers_of_every_class_stand_side_by_side():
         found.shares.head[1:] == found.benefits.head[1:] == tuple(one.label for one in found.curves if not one.pooled)
     )
     first = record["curves"][1]["reliability"]["bins"][0]
-    assert found.shares.rows[0][2] == f"{first[4]:.3f} of {first[2]}"
+    assert found.shares.rows[0][2] == f"{first[4]:.3f} ({first[2]})"
     threshold, benefit, _ = record["curves"][2]["decision"][0]
     assert found.benefits.rows[0][3] == f"{benefit:.3f}"
     assert found.benefits.rows[0][0] == f"{threshold:.3g}"
