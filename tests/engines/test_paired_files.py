@@ -51,7 +51,7 @@ def compared(paths):
 
 def in_memory(paths, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(pairedfiles, "matched_files", lambda *_: None)
+        patched.setattr(pairedfiles, "matched_files", lambda *_, **__: None)
         return compared(paths)
 
 

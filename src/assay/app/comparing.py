@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
+from assay.app.running import limits_of
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
 
@@ -23,6 +24,7 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
         decimal=given.pop("decimal", "."),
         show_ids=given.pop("show_ids", False),
     )
+    given["limits"] = limits_of(given)
     predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
     measures, labels = list(given.pop("measures", ())), list(given.pop("labels", ()))
     by_position = given.pop("by_position", False)

@@ -29,7 +29,19 @@ USUAL: Final = {Task.BINARY: ("recall", "specificity"), Task.MULTICLASS: ("accur
 """What a model must not lose where only a margin is stated."""
 
 
-PAIRED: Final = ("truth", "predicted", "ids", "positive", "labels", "level", "seed", "delimiter", "decimal", "show_ids")
+PAIRED: Final = (
+    "truth",
+    "predicted",
+    "ids",
+    "positive",
+    "labels",
+    "level",
+    "seed",
+    "delimiter",
+    "decimal",
+    "show_ids",
+    "engine",
+)
 """Options that a paired gate heeds."""
 
 
@@ -108,6 +120,8 @@ def _reference(against: str | None, options: dict[str, Any], *, quiet: bool) -> 
 
 def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
     """Both tables matched by id, so that every row meets itself."""
+    from assay.app.running import limits_of
+
     if options.get("predicted") is None or len(options["ids"]) != 1:
         raise PlanError(
             "comparison-needs",
@@ -132,6 +146,8 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
             decimal=options.get("decimal") or ".",
             show_ids=bool(options.get("show_ids")),
         ),
+        engine=options.get("engine"),
+        limits=limits_of(dict(options)),
         spelled=True,
     )
 

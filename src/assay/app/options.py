@@ -10,6 +10,19 @@ import click
 
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
+_MACHINE = (
+    click.option(
+        "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
+    ),
+    click.option("--threads", type=int, help="Threads the embedded engine may use."),
+    click.option("--temp", type=click.Path(), help="Folder the embedded engine may spill to, if not the system's own."),
+    click.option(
+        "--engine",
+        metavar="ENGINE",
+        help="Who reads the file: duckdb, polars, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
+    ),
+)
+
 _ROWS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
     click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels."),
@@ -157,16 +170,7 @@ _ROWS = (
     click.option("--query", metavar="SQL", help="One SELECT for a database to answer, in place of a table."),
     click.option("--truth-table", metavar="NAME", help="The same for --truth-file, if that is a database."),
     click.option("--truth-query", metavar="SQL", help="Or one SELECT on it."),
-    click.option(
-        "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
-    ),
-    click.option("--threads", type=int, help="Threads the embedded engine may use."),
-    click.option("--temp", type=click.Path(), help="Folder the embedded engine may spill to, if not the system's own."),
-    click.option(
-        "--engine",
-        metavar="ENGINE",
-        help="Who reads the file: duckdb, polars, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
-    ),
+    *_MACHINE,
 )
 
 
@@ -292,6 +296,7 @@ _MODELS = (
     click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
     click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
     _SHOW_IDS,
+    *_MACHINE,
 )
 
 

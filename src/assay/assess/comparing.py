@@ -11,6 +11,7 @@ from assay.assess.answering import answered
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_complete, demand_one_kind, demand_values
+from assay.assess.environment import environment
 from assay.assess.pairing import (
     Given,
     Paired,
@@ -42,6 +43,7 @@ from assay.tally.pairedscores import PairedScores
 if TYPE_CHECKING:
     from assay.measures import Measure
     from assay.rows.files import Reading
+    from assay.rows.limits import Limits
 
 BINARY_MEASURES: Final = ("precision", "f1", "matthews_corrcoef")
 CLASS_MEASURES: Final = ("f1_macro", "matthews_corrcoef")
@@ -84,6 +86,7 @@ def compare(
     draws: int = DRAWS,
     reading: Reading | None = None,
     engine: str | None = None,
+    limits: Limits | None = None,
     spelled: bool = False,
 ) -> Comparison:
     """Two models or more on the same test data: the admissible test, its effect with an interval, corrected p values.
@@ -91,7 +94,7 @@ def compare(
     Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. Tables of their own, compare(a, b)
     or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
     measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
-    Paths are read by the embedded engine, or by the one that `engine` names, as in `assess`.
+    Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
@@ -123,6 +126,7 @@ def compare(
             values=values, data=tables[0] if len(tables) == 1 and data is None else named(tables, data), model=model,
             id=id, subject=subject, pairing=pairing, reading=reading, per=per, independent=independent,
             lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train,
+            engine=engine, limits=limits,
         )  # fmt: skip
         return compare_values(given_values, asked)
     if predicted is None and score is None:
@@ -135,7 +139,7 @@ def compare(
         raise PlanError("role-missing", "no truth is given", where="truth", fix="give truth=...")
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
-        pairing=pairing, reading=reading, engine=engine,
+        pairing=pairing, reading=reading, engine=engine, limits=limits,
     )  # fmt: skip
     data = named(tables, data)
     if independent:
@@ -147,7 +151,7 @@ def compare(
     if isinstance(id, Mapping):
         data, given = by_own_ids(data, given)
     paired = apart(data, given) if isinstance(data, Mapping) and not is_table(data) else together(data, given)
-    return _compared(paired, asked, labels, positive, measures, spelled=spelled)
+    return _compared(paired, asked, labels, positive, measures, spelled=spelled, limits=limits)
 
 
 def _compared(
@@ -158,6 +162,7 @@ def _compared(
     measures: Iterable[str | Measure] | str | None,
     *,
     spelled: bool,
+    limits: Limits | None,
 ) -> Comparison:
     cells = {cell[: len(paired.models) + 1]: 0 for cell in paired.cells or {}}
     for cell, n in (paired.cells or {}).items():
@@ -210,6 +215,7 @@ def _compared(
         notes=settled.notes,
         data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {})},
         proof=paired.proof,
+        found_in=environment(limits),
     )
 
 

@@ -11,15 +11,18 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.inference.resampling import GENERATOR
+
+if TYPE_CHECKING:
+    from assay.rows.limits import Limits
 
 PACKAGES = ("assay", "numpy", "scipy", "narwhals", "duckdb", "pandas", "polars", "pyarrow")
 
 
-def environment() -> dict[str, Any]:
-    """Interpreter, machine and the versions of what counts."""
+def environment(limits: Limits | None = None) -> dict[str, Any]:
+    """Interpreter, machine, the versions of what counts, and the limits it was given, if any."""
     return {
         "counted_at": datetime.now(tz=UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -32,6 +35,7 @@ def environment() -> dict[str, Any]:
         "byte_order": sys.byteorder,
         "generator": GENERATOR.__name__,
         "build": build(),
+        **({} if limits is None else {"limits": limits.to_json()}),
     }
 
 

@@ -27,6 +27,7 @@ from assay.tally.pairing import KEY, SUBJECT, Answers, answers, matched
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.plan.models import Model
+    from assay.rows.limits import Limits
 
 TWO = 2
 
@@ -45,7 +46,7 @@ class Entrant:
     """Whether a subject has several of the rows, so that rows are not independent and subjects are compared."""
 
 
-def match(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Contest]:
+def match(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None) -> dict[str, Contest]:
     """By test split: the models compared on the rows they all answered, or why they were not."""
     found = {}
     for split in dict.fromkeys(one.split for one in entrants):
@@ -57,7 +58,7 @@ def match(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Contest]
             found[split] = Contest(models=models, comparison=None, why_not=why)
             continue
         try:
-            given = _given(loaded, here) | _wanted(loaded, here)
+            given = _given(loaded, here, limits) | _wanted(loaded, here)
         except RowsError as error:  # what was found names rows, and ids stay out of a Record
             found[split] = Contest(models=models, comparison=None, why_not=error.what)
             continue
@@ -119,7 +120,7 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     }
 
 
-def _given(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
+def _given(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None) -> dict[str, Any]:
     """What is compared: columns of one table, counted where it lies, or rows matched by id in memory."""
     plan = loaded.plan
     one_table = _one_table(entrants)
@@ -135,9 +136,10 @@ def _given(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
             "score": {one.name: one.model.score for one in entrants} if scored else None,
             "reading": entrants[0].rows.reading(loaded, pinned=False),
             "engine": plan.reading.engine,
+            "limits": limits,
             **{name: column for name, column in units.items() if column is not None},
         }
-    every = [_answers(loaded, one, subject, keyed=not one_table) for one in entrants]
+    every = [_answers(loaded, one, subject, limits, keyed=not one_table) for one in entrants]
     orders = matched(every)
     both = list(zip(every, orders, strict=True))
     return {
@@ -156,7 +158,7 @@ def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(channel_columns(loaded.plan).values())) if apart and not hidden else []
 
 
-def _answers(loaded: LoadedPlan, one: Entrant, subject: str | None, *, keyed: bool) -> Answers:
+def _answers(loaded: LoadedPlan, one: Entrant, subject: str | None, limits: Limits | None, *, keyed: bool) -> Answers:
     """What a model said of every row; a threshold makes labels of its scores."""
     plan, model = loaded.plan, one.model
     columns = ScoreColumns(columns=(model.score,), labels=None) if isinstance(model.score, str) else None
@@ -177,6 +179,7 @@ def _answers(loaded: LoadedPlan, one: Entrant, subject: str | None, *, keyed: bo
         truth_data=None if one.truth is None else one.truth.data,
         unmatched=plan.reading.unmatched,
         engine=plan.reading.engine,
+        limits=limits,
     )
     try:
         if columns is not None:

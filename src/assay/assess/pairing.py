@@ -19,6 +19,7 @@ from assay.core.labels import Label, in_order
 from assay.core.text import listed
 from assay.rows.databases import is_database
 from assay.rows.ids import ids_told
+from assay.rows.limits import Limits
 from assay.rows.listing import are_paths
 from assay.rows.opening import Roles, no_rows, open_source
 from assay.rows.reading import Reading
@@ -55,6 +56,7 @@ class Given:
     pairing: str | None = None
     reading: Reading | None = None
     engine: str | None = None
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,7 @@ def together(data: object, given: Given) -> Paired:
     rest = {f"prediction of {name}": called[name] for name in models[1:]} if called else {}
     extra = {} if channel is None else {"channel": channel}
     roles = Roles(truth=truth, predicted=called[models[0]] if called else truth, group={**rest, **extra})
-    source = open_source(data, roles, reading, engine=given.engine)
+    source = open_source(data, roles, reading, engine=given.engine, limits=given.limits)
     try:
         cells = joint(source) if called else None
         named_as, files = origin(source)
@@ -113,7 +115,7 @@ def together(data: object, given: Given) -> Paired:
     if given.subject is not None or given.weight is not None:
         subject = {} if given.subject is None else {SUBJECT: given.subject}
         roles = replace(roles, group={**rest, **subject}, weight=given.weight, score=columns)
-        source = open_source(data, roles, reading, engine=given.engine)
+        source = open_source(data, roles, reading, engine=given.engine, limits=given.limits)
         try:
             source = source if columns is None else sound(source, "any", single=False, drop=False)[0]
             rows = lines(source)
@@ -122,7 +124,7 @@ def together(data: object, given: Given) -> Paired:
         truths, values = (rows.truth, _by_name(models, rows.scores)) if scored_by else (None, None)
     elif scored_by:
         roles = Roles(truth=truth, predicted=truth, score=columns)
-        source = open_source(data, roles, reading, engine=given.engine)
+        source = open_source(data, roles, reading, engine=given.engine, limits=given.limits)
         try:
             source, _ = sound(source, "any", single=False, drop=False)
             truths, found = scored(source)
@@ -201,7 +203,7 @@ def apart(data: Mapping[str, object], given: Given) -> Paired:
             weight=given.weight,
             score=columns,
         )
-        source = open_source(table, roles, reading, engine=given.engine)
+        source = open_source(table, roles, reading, engine=given.engine, limits=given.limits)
         try:
             if columns is not None:
                 source, _ = sound(source, "any", single=by_class is None, drop=False)
@@ -256,7 +258,7 @@ def _counted_apart(data: Mapping[str, object], given: Given) -> Paired | None:
     from assay.tally.pairedfiles import matched_files
 
     calls = {model: str(column) for model, column in names.items()}
-    found = matched_files(tables, str(given.truth), calls, str(given.id), reading)
+    found = matched_files(tables, str(given.truth), calls, str(given.id), reading, limits=given.limits or Limits())
     if found is None:
         return None
     return Paired(

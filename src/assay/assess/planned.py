@@ -258,7 +258,7 @@ def examined(
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
     with watched(parts[0].rows.data) as progress:
         opened = _opened(loaded, parts, limits, progress)
-        return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access)
+        return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access, limits)
 
 
 def _controlled(  # noqa: PLR0917  all that was counted before
@@ -270,6 +270,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
     moments: tuple[Moment, ...],
     salt: str,
     access: Access,
+    limits: Limits | None,
 ) -> list[Examined]:
     """Every control on what was counted."""
     loaded = frozen.loaded
@@ -285,7 +286,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         )
         for part, one, _ in counted
     ]
-    contests = match(loaded, entrants)
+    contests = match(loaded, entrants, limits)
     beside = standings(loaded, entrants, contests)
     looks = [(part.model, part.split, _digest_of(opened, part, found)) for part, found, _ in counted]
     access = looked(loaded, access, ({"model": model, "split": split, "data": data} for model, split, data in looks))

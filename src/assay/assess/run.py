@@ -283,7 +283,7 @@ def _assessed(
         scores=part,
         notes=(*notes, *settled.notes, *more, *file_notes(source)),
         data=about(source, roles, reading),
-        found_in=environment() | ({"limits": limits.to_json()} if limits is not None else {}),
+        found_in=environment(limits),
     )
 
 

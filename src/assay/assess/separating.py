@@ -11,6 +11,7 @@ from assay.assess.answering import answered
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_two, demand_values
+from assay.assess.environment import environment
 from assay.assess.pairing import Given, by_model, is_table, own_column
 from assay.assess.provenance import origin
 from assay.assess.spelling import speller
@@ -122,6 +123,7 @@ def compare_apart(
         positive=settled.positive,
         census=Census(read=tally.n, scored=tally.n),
         apart=tally,
+        found_in=environment(given.limits),
         notes=settled.notes,
         data={
             "from": "; ".join(dict.fromkeys(part.named for part in parts.values())),
@@ -181,7 +183,7 @@ def _part(table: object, given: Given, model: str) -> Part:
         )
     columns = None if found is None else ScoreColumns(columns=found.columns)
     roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
-    source = open_source(table, roles, given.reading, engine=given.engine)
+    source = open_source(table, roles, given.reading, engine=given.engine, limits=given.limits)
     try:
         cells, where = joint(source), source.where
         named, files = origin(source)
@@ -200,7 +202,7 @@ def _part(table: object, given: Given, model: str) -> Part:
     truths, values = None, None
     if columns is not None:
         roles = replace(roles, predicted=given.truth, score=columns)
-        source = open_source(table, roles, given.reading, engine=given.engine)
+        source = open_source(table, roles, given.reading, engine=given.engine, limits=given.limits)
         try:
             source, _ = sound(source, "any", single=True, drop=False)
             truths, (values, *_) = scored(source)

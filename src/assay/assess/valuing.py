@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_two
+from assay.assess.environment import environment
 from assay.assess.pairing import by_model, is_table
 from assay.assess.provenance import origin
 from assay.assess.questions import of_groups, of_values
@@ -20,6 +21,7 @@ from assay.core.text import counted, listed, nearest
 from assay.inference.kinds import UNITS
 from assay.rows.ids import ids_told
 from assay.rows.labels import label_of
+from assay.rows.opening import refuse_limits
 from assay.tally.census import Census
 from assay.tally.pairing import Answers, matched, proof
 from assay.tally.samples import Blocks, Exact, Groups, finite
@@ -27,6 +29,7 @@ from assay.tally.valued import ValueTable, read_values
 
 if TYPE_CHECKING:
     from assay.rows.files import Reading
+    from assay.rows.limits import Limits
 
 VALUE, MODEL, SUBJECT = "values", "model", "subject"
 HOW: Final = {"item": "item", "data set": "data set", "fold": "fold", "repeat": "repeat", "5x2": "half"}
@@ -48,6 +51,8 @@ class Valued:
     lower_is_better: bool = False
     folds: int | None = None
     test_over_train: object = None
+    engine: str | None = None
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +102,7 @@ def compare_values(given: Valued, asked: Asked) -> Comparison:
         data={"from": found.where, "pairing": f"{how}{found.matched}", "files": dict(found.files), "per": unit,
               "independent": given.independent, "test_over_train": None if ratio is None else str(ratio)},
         proof=found.proof,
+        found_in=environment(given.limits),
     )  # fmt: skip
 
 
@@ -116,6 +122,7 @@ def _unit(per: str) -> str:
 def _read(given: Valued) -> Read:
     data = given.data
     if data is None:
+        refuse_limits(data, given.engine, given.limits)
         return _in_memory(given)
     if given.model is not None:
         return _long(given)
@@ -275,7 +282,10 @@ def _telling(given: Valued) -> Any:  # noqa: ANN401  a context manager
 def _table(data: object, numbers: Sequence[str], given: Valued, *, more: Sequence[str] = ()) -> ValueTable:
     names = [*more, *_id_columns(given)]
     names += [] if given.subject is None else [_one_name(given.subject, SUBJECT)]
-    return read_values(data, numbers=numbers, names=list(dict.fromkeys(names)), reading=given.reading)
+    return read_values(
+        data, numbers=numbers, names=list(dict.fromkeys(names)), reading=given.reading,
+        engine=given.engine, limits=given.limits,
+    )  # fmt: skip
 
 
 def _id_columns(given: Valued) -> list[str]:

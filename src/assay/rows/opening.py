@@ -169,20 +169,7 @@ def open_source(
     """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
     from assay.rows.databases import is_connection, refuse_selection
 
-    if limits is not None and not are_paths(data):
-        raise PlanError(
-            "role-clash",
-            "limits are stated, but the data are no path that the embedded engine reads",
-            where="limits",
-            fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
-        )
-    if engine is not None and not are_paths(data):
-        raise PlanError(
-            "role-clash",
-            "an engine is named, but the data are no path that it could read",
-            where="engine",
-            fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
-        )
+    refuse_limits(data, engine, limits)
     if not are_paths(truth_data) and reading is not None and (reading.truth_table or reading.truth_query):
         raise PlanError(
             "role-clash",
@@ -213,6 +200,24 @@ def open_source(
         with ids_told(plainly=plainly):
             demand_named_once(source, data, roles.id)
     return source
+
+
+def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> None:
+    """Demand that limits and an engine are stated of paths only: nothing else is read by an engine of ours."""
+    if limits is not None and not are_paths(data):
+        raise PlanError(
+            "role-clash",
+            "limits are stated, but the data are no path that the embedded engine reads",
+            where="limits",
+            fix="leave the limits out: frames keep those of their own engine, arrays are in memory already",
+        )
+    if engine is not None and not are_paths(data):
+        raise PlanError(
+            "role-clash",
+            "an engine is named, but the data are no path that it could read",
+            where="engine",
+            fix="leave the engine out: frames are counted by their own engine, arrays by numpy",
+        )
 
 
 def _opened(

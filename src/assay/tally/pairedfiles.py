@@ -53,7 +53,7 @@ class _Table:
 
 
 def matched_files(
-    tables: Mapping[str, Paths], truth: str, predicted: Mapping[str, str], key: str, reading: Reading
+    tables: Mapping[str, Paths], truth: str, predicted: Mapping[str, str], key: str, reading: Reading, *, limits: Limits
 ) -> Matched | None:
     """Every id once in every file and with the same truth, counted in the engine; None where that is not so."""
     try:
@@ -73,7 +73,7 @@ def matched_files(
             found.append(_matched(opened, truth, key))
             return opened[0].opened
 
-        with_engine(every, Limits(), work).close()
+        with_engine(every, limits, work).close()
     except AssayError:
         return None  # told again, with the rows, by whoever reads them
     return found[0]

@@ -11,7 +11,7 @@ from assay.core.errors import OutOfRange
 from assay.core.labels import Label
 from assay.core.text import counted, quoted, visible
 from assay.rows.labels import label_of
-from assay.rows.opening import FrameSource, Roles, open_source, require
+from assay.rows.opening import FrameSource, Roles, open_source, refuse_limits, require
 from assay.rows.scores import ScoreColumns
 from assay.tally.pairing import _fetched, _labels
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.files import Reading
+    from assay.rows.limits import Limits
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -45,7 +46,13 @@ class ValueTable:
 
 
 def read_values(
-    data: object, *, numbers: Sequence[str], names: Sequence[str], reading: Reading | None = None
+    data: object,
+    *,
+    numbers: Sequence[str],
+    names: Sequence[str],
+    reading: Reading | None = None,
+    engine: str | None = None,
+    limits: Limits | None = None,
 ) -> ValueTable:
     """Columns of a table by name; a cell that holds no number is an error that says where it stands.
 
@@ -53,6 +60,7 @@ def read_values(
     {'fold': [1, 2]}
     """
     taken = _in_memory(data)
+    refuse_limits(data, engine, limits)
     if taken is not None:
         found = ValueTable(
             numbers={name: _listed(taken[require(name, list(taken), "data")]) for name in numbers},
@@ -63,7 +71,7 @@ def read_values(
             where="the given columns",
         )
     else:
-        found = _from_engine(data, numbers, names, reading)
+        found = _from_engine(data, numbers, names, reading, engine, limits)
     for name, column in found.numbers.items():
         _demand_numbers(column, name, found.where)
     return found
@@ -79,7 +87,14 @@ def _in_memory(data: object) -> Mapping[str, object] | None:
     return {str(name): frame[name] for name in frame.columns}
 
 
-def _from_engine(data: object, numbers: Sequence[str], names: Sequence[str], reading: Reading | None) -> ValueTable:
+def _from_engine(  # noqa: PLR0917  as they were given
+    data: object,
+    numbers: Sequence[str],
+    names: Sequence[str],
+    reading: Reading | None,
+    engine: str | None,
+    limits: Limits | None,
+) -> ValueTable:
     # Some column must stand for the labels that every other table has; nobody reads it as such.
     roles = Roles(
         truth=numbers[0],
@@ -87,7 +102,7 @@ def _from_engine(data: object, numbers: Sequence[str], names: Sequence[str], rea
         group={name: name for name in names},
         score=ScoreColumns(columns=tuple(numbers)),
     )
-    source = cast("FrameSource", open_source(data, roles, reading))
+    source = cast("FrameSource", open_source(data, roles, reading, engine=engine, limits=limits))
     try:
         found = _fetched(source, [*(source.group[name] for name in names), *source.score])
         texts = [_labels(found[i], source, source.group[name]) for i, name in enumerate(names)]

@@ -270,3 +270,35 @@ def test_draws_are_options_and_stand_in_the_record(files):
     record = json.loads(done.stdout)
     assert (record["plan"]["draws"], record["plan"]["stratified"]) == (199, True)
     assert any("199 random swaps" in note for one in record["findings"] for note in one["notes"])
+
+
+def test_limits_and_the_engine_are_options_and_stand_in_the_record(files):
+    two = (files / "old.csv", files / "new.csv", "--id", "id", "--truth", "y", "--positive", "yes", "-q", "--json")
+    limits = ("--memory", "200MB", "--threads", "1", "--temp", files)
+    found = {}
+    for name, columns in {"labels": ("--predicted", "p"), "scores": ("--score", "s")}.items():
+        for engine in ((), ("--engine", "duckdb"), ("--engine", "polars"), limits):
+            record = json.loads(run("compare", *two, *columns, *engine, "-o", files / "out").stdout)
+            assert run("verify", files / "out" / "record.json").exit_code == 0
+            assert ("limits" in record["environment"]) == (engine is limits)
+            assert found.setdefault(name, record["findings"]) == record["findings"]
+    assert record["environment"]["limits"] == {"memory": "200MB", "threads": 1}
+    one = (files / "both.csv", "--truth", "y", "--predicted", "A=a", "--predicted", "B=b", "--positive", "yes", "-q")
+    assert (
+        json.loads(run("compare", *one, *limits, "--json", "-o", files / "out").stdout)["environment"]["limits"][
+            "threads"
+        ]
+        == 1
+    )
+    for wrong in (("--engine", "polars", *limits), ("--engine", "abacus"), ("--memory", "1KB")):
+        with pytest.raises(AssayError):
+            run("compare", *one, *wrong, "-o", files / "out")
+
+
+def test_values_are_read_within_limits_and_by_the_engine_that_is_named(folds):
+    wide = (folds / "wide.csv", "--value", "A=a", "--value", "B=b", "-o", folds / "out", "-q", "--json")
+    first = json.loads(run("compare", *wide, "--memory", "100MB").stdout)
+    assert first["environment"]["limits"] == {"memory": "100MB"}
+    assert json.loads(run("compare", *wide, "--engine", "polars").stdout)["findings"] == first["findings"]
+    with pytest.raises(AssayError, match="there is no engine"):
+        run("compare", *wide, "--engine", "abacus")

@@ -370,3 +370,19 @@ def named(test):
         return assay.compare(truth=Y, predicted={"A": A, "B": B}, positive=1, test=test, because="it was asked for")
     except assay.AssayError as refused:
         return refused
+
+
+@pytest.mark.parametrize(
+    "stated", [{"limits": assay.Limits(threads=1)}, {"engine": "duckdb"}], ids=["limits", "engine"]
+)
+def test_limits_and_engines_are_refused_where_nothing_is_read_by_an_engine_of_ours(stated):
+    for given in (
+        {"truth": Y, "predicted": {"A": A, "B": B}},
+        {"data": tables(), "truth": "y", "predicted": "p", "id": "id"},
+        {"values": VALUES},
+        {"data": pd.DataFrame(VALUES), "values": {"A": "A", "B": "B"}},
+        {"truth": {"A": Y, "B": Y}, "predicted": {"A": A, "B": B}, "independent": True},
+    ):
+        with pytest.raises(assay.PlanError) as error:
+            assay.compare(**given, **stated)
+        assert error.value.code == "role-clash"
