@@ -12,8 +12,9 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.traits import EXTENSION, TS4213, Source
 from assay.core.values import Share, Undefined, Value
+from assay.inference.areas import Areas
 from assay.inference.declare import significance
-from assay.inference.delong import Areas, area_effect, areas
+from assay.inference.delong import area_effect, areas
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals import Found, Uncertainty, Wanted

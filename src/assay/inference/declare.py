@@ -20,6 +20,7 @@ from assay.inference.tails import ALTERNATIVES
 from assay.tally.apart import Apart
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
@@ -33,6 +34,7 @@ Tally: TypeAlias = (
     | Folds
     | Groups
     | Outcomes
+    | PairedBins
     | PairedLabels
     | PairedRows
     | PairedScores
@@ -56,6 +58,7 @@ _TALLIES: dict[str, type] = {
         Folds,
         Groups,
         Outcomes,
+        PairedBins,
         PairedLabels,
         PairedRows,
         PairedScores,
@@ -99,6 +102,8 @@ class Significance:
     spec: str
     errata: tuple[str, ...]
     takes: type
+    accepts: tuple[type, ...]
+    """All kinds of tallies it takes, `takes` being the first."""
     pairwise: bool
     function: Procedure
     symbol: str = ""
@@ -134,7 +139,7 @@ class Significance:
         return code.co_filename, code.co_firstlineno
 
     def _run(self, tally: Tally, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
-        if not isinstance(tally, self.takes):
+        if not isinstance(tally, self.accepts):
             raise PlanError(
                 "test-needs",
                 f"{self.name} takes a tally of the kind {self.takes.__name__}, not {type(tally).__name__}",
@@ -196,6 +201,7 @@ def significance(
 
     def declare(function: Procedure) -> Significance:
         name = function.__name__
+        accepts = tuple(_TALLIES[kind] for kind in function.__annotations__["t"].split(" | "))
         return TESTS.add(
             Significance(
                 name=name,
@@ -210,7 +216,8 @@ def significance(
                 source=source if isinstance(source, tuple) else (source,),
                 spec=spec,
                 errata=errata,
-                takes=_TALLIES[function.__annotations__["t"]],
+                takes=accepts[0],
+                accepts=accepts,
                 pairwise=function.__annotations__["return"] == PAIRWISE,
                 function=function,
             )

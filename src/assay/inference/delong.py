@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,6 +14,7 @@ from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
+from assay.inference.areas import Areas, told_open
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
@@ -22,6 +22,7 @@ from assay.inference.power import least_normal
 from assay.inference.proportion import normal_quantile
 from assay.inference.tails import CERTAIN, Alternative, chi_squared, normal
 from assay.tally.ordering import in_order
+from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedscores import PairedScores
 
 if TYPE_CHECKING:
@@ -37,31 +38,14 @@ THREADS_FROM: Final = 50_000
 """Rows from which the models are sorted side by side."""
 BALANCED: Final = (0.2, 0.8)
 """Outside this prevalence an area under the ROC curve must not stand alone (E-XS-01)."""
-ROUNDING: Final = 1e-14
-"""Of a matrix of covariances: what is below this, as a share of its trace, has no rank."""
 LARGEST: Final = 2**62
 """Sums of products stay below this, so that none wraps around."""
+SAME_RANKING: Final = "the two rankings are identical"
+SAME_BINS: Final = "the two rankings are identical as far as bins tell"
 IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identical", code="zero-variance")
 NO_SPREAD: Final = Undefined(
     reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Areas:
-    """Areas of several models and their covariance, with the numbers of positives and negatives."""
-
-    models: tuple[str, ...]
-    area: Floats
-    covariance: Floats
-    gaps: Floats
-    """Variances of the differences, which are exact: 0 means 0."""
-    m: int
-    n: int
-
-    def gap(self, a: int, b: int) -> tuple[float, float]:
-        """The difference of two areas and its variance."""
-        return float(self.area[a] - self.area[b]), float(self.gaps[a, b])
 
 
 @significance(
@@ -75,7 +59,7 @@ class Areas:
     source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
     spec="T-21",
 )
-def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+def delong(t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     if len(t.models) != LEAST:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
     if lost := _too_few(t):
@@ -94,7 +78,7 @@ def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "
     source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
     spec="T-21",
 )
-def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
+def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding:
     if len(t.models) < LEAST:
         raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
     if lost := _too_few(t):
@@ -111,7 +95,7 @@ def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
     source=Source("DeLong et al. 1988", "eq. 5"),
     spec="T-21",
 )
-def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
+def delong_pairs(t: PairedScores | PairedBins, *, level: float = 0.95) -> tuple[Finding, ...]:
     if lost := _too_few(t):
         pairs = combinations(t.models, 2)
         return tuple(_undefined(t, lost, "z", level).said(models=models) for models in pairs)
@@ -124,15 +108,17 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
     gap, variance = found.gap(a, b)
     models = (found.models[a], found.models[b])
     error = math.sqrt(variance)
-    name = f"AUROC of {models[0]} minus {models[1]}"
-    effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
+    name, bracket = f"AUROC of {models[0]} minus {models[1]}", found.gap_bracket(a, b)
+    effect = Effect(name=name, value=gap, no_interval="the difference has no variance", bracket=bracket)
     statistic: Real = IDENTICAL if not gap else NO_SPREAD
     chance = CERTAIN if not gap else NO_SPREAD
     if error:
         reach = normal_quantile((1 + level) / 2) * error
         ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong")
-        effect = Effect(name=name, value=gap, interval=ends)
+        effect = Effect(name=name, value=gap, interval=ends, bracket=bracket)
         statistic, chance = gap / error, normal(gap / error, alternative)
+    within = found.within(a, b, lambda gap, error: normal(gap / error, alternative))
+    alike = SAME_RANKING if found.open is None else SAME_BINS
     return Finding(
         chance=chance,
         effect=effect,
@@ -145,7 +131,12 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
         alternative=alternative,
         counts={"positives": found.m, "negatives": found.n},
         more=tuple(area_effect(found, i, level) for i in (a, b)),
-        notes=(*(("the two rankings are identical",) if not error and not gap else ()), *_prevalence(found)),
+        notes=(
+            *((alike,) if not error and not gap else ()),
+            *told_open(found, a, b, within, level),
+            *_prevalence(found),
+        ),
+        within=within,
         least=least_normal(error, level) if error else statistic,
     )
 
@@ -155,7 +146,9 @@ def many(found: Areas, level: float) -> Finding:
     k = len(found.models)
     contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
     gaps, spread = contrast @ found.area, contrast @ found.covariance @ contrast.T
-    rank = int(np.linalg.matrix_rank(spread, hermitian=True, tol=ROUNDING * max(float(np.trace(spread)), 1e-300) * k))
+    rank = int(
+        np.linalg.matrix_rank(spread, hermitian=True, tol=found.rounding * max(float(np.trace(spread)), 1e-300) * k)
+    )
     equal = not np.any(gaps)
     explained = np.allclose(spread @ np.linalg.pinv(spread, hermitian=True) @ gaps, gaps, atol=1e-12)
     statistic: Real = IDENTICAL if equal else NO_SPREAD
@@ -184,8 +177,12 @@ def many(found: Areas, level: float) -> Finding:
     )
 
 
-def areas(t: PairedScores) -> Areas:
+def areas(t: PairedScores | PairedBins) -> Areas:
     """The areas of all models and DeLong's covariance of them, from whole numbers: the order of rows cannot matter."""
+    if isinstance(t, PairedBins):
+        from assay.inference.binnedareas import binned_areas
+
+        return binned_areas(t)
     above, below = components(t.positives, t.negatives)
     k, m, n = len(t.models), t.m, t.n
     first, second = _Products(above, 2 * n), _Products(below, 2 * m)
@@ -272,7 +269,8 @@ def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[st
 def area_effect(found: Areas, i: int, level: float) -> Effect:
     """One of the areas with its interval."""
     name, area = f"AUROC of {found.models[i]}", float(found.area[i])
-    return Effect(name=name, value=area, **_logit(area, float(found.covariance[i, i]), level))  # type: ignore[arg-type]
+    told = _logit(area, float(found.covariance[i, i]), level)
+    return Effect(name=name, value=area, bracket=found.bracket(i), **told)  # type: ignore[arg-type]
 
 
 def _logit(area: float, variance: float, level: float) -> dict[str, object]:
@@ -292,7 +290,7 @@ def _prevalence(found: Areas) -> tuple[str, ...]:
     return (told,)
 
 
-def _too_few(t: PairedScores) -> Undefined | None:
+def _too_few(t: PairedScores | PairedBins) -> Undefined | None:
     if min(t.m, t.n) >= LEAST:
         return None
     return Undefined(
@@ -301,7 +299,7 @@ def _too_few(t: PairedScores) -> Undefined | None:
     )
 
 
-def _undefined(t: PairedScores, lost: Undefined, name: str, level: float) -> Finding:
+def _undefined(t: PairedScores | PairedBins, lost: Undefined, name: str, level: float) -> Finding:
     return Finding(
         chance=lost,
         effect=Effect(name="difference of the areas", value=lost),

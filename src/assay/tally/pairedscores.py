@@ -49,7 +49,7 @@ class PairedScores:
         ([[0.9, 0.6], [0.1, 0.5]], [[0.2], [0.3]])
         """
         is_positive = np.asarray(positive, dtype=bool)
-        columns = {str(name): _column(column, str(name)) for name, column in scores.items()}
+        columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
         for name, column in columns.items():
             if len(column) != len(is_positive):
                 raise UnpairedRows(
@@ -179,7 +179,8 @@ def _ordered(side: Floats) -> Floats:
     return side[:, np.lexsort(side[::-1])] + 0.0  # minus zero and zero are one score
 
 
-def _column(column: object, name: str) -> Floats:
+def score_column(column: object, name: str) -> Floats:
+    """One finite number a row, or an error that names the column."""
     array = np.asarray(column)
     if array.dtype.kind not in "iufb" or array.ndim != 1:
         raise OutOfRange(

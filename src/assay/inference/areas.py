@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Areas under the ROC curves of several models with their covariance, and what bins of scores leave open of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from assay.inference.tails import Tail, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+ROUNDING: Final = 1e-14
+"""Of a matrix of covariances: what is below this, as a share of its trace, has no rank."""
+KNOWN: Final = 1e-6
+"""Ends of a standard error that differ by less, as a share of it, say nothing that a reader could use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Open:
+    """What bins leave open: how far each area may be off, and between which ends standard errors lie for certain."""
+
+    areas: Floats
+    low: Floats
+    """Of the standard error of each difference, at least."""
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Areas:
+    """Areas of several models and their covariance, with the numbers of positives and negatives."""
+
+    models: tuple[str, ...]
+    area: Floats
+    covariance: Floats
+    gaps: Floats
+    """Variances of the differences, which are exact where nothing is open: 0 means 0."""
+    m: int
+    n: int
+    rounding: float = ROUNDING
+    open: Open | None = None
+
+    def gap(self, a: int, b: int) -> tuple[float, float]:
+        """The difference of two areas and its variance."""
+        return float(self.area[a] - self.area[b]), float(self.gaps[a, b])
+
+    def bracket(self, i: int) -> tuple[float, float] | None:
+        """Between which ends an area lies for certain, where bins leave it open."""
+        if self.open is None:
+            return None
+        area, off = float(self.area[i]), float(self.open.areas[i])
+        return max(area - off, 0.0), min(area + off, 1.0)
+
+    def gap_bracket(self, a: int, b: int) -> tuple[float, float] | None:
+        """The same of a difference."""
+        if self.open is None:
+            return None
+        gap, off = self.gap(a, b)[0], float(self.open.areas[a] + self.open.areas[b])
+        return max(gap - off, -1.0), min(gap + off, 1.0)
+
+    def within(self, a: int, b: int, chance: Callable[[float, float], Tail]) -> dict[str, tuple[float, float]]:
+        """Between which ends the standard error and p of two areas lie, p being `chance` of difference and error.
+
+        The chance must rise or fall with each of both, but for a difference of 0, which is tried as well.
+        """
+        ends = self.gap_bracket(a, b)
+        if self.open is None or ends is None:
+            return {}
+        errors = float(self.open.low[a, b]), float(self.open.high[a, b])
+        found = {"standard error": errors}
+        if errors[1] > 0:
+            least = max(errors[0], errors[1] * 1e-9)  # an error of 0 would divide
+            gaps = (*ends, *((0.0,) if ends[0] < 0 < ends[1] else ()))
+            tails = [chance(gap, error).p for gap in gaps for error in (least, errors[1])]
+            found["p"] = min(tails), max(tails)
+        return found
+
+
+def told_open(found: Areas, a: int, b: int, within: dict[str, tuple[float, float]], level: float) -> tuple[str, ...]:
+    """What bins leave open of two areas, in words."""
+    ends = found.gap_bracket(a, b)
+    if found.open is None or ends is None:
+        return ()
+    errors = within["standard error"]
+    if ends[0] == ends[1] and errors[1] - errors[0] <= KNOWN * errors[1]:
+        return ("scores were counted in bins of one score each: nothing is open",)
+    parts = [f"the difference lies between {_told(*ends)}", f"its standard error between {_told(*errors)}"]
+    low, high = within.get("p", (1.0, 1.0))
+    if "p" in within:
+        parts.append(f"p between {shown(low).removeprefix('= ')} and {shown(high).removeprefix('= ')}")
+    notes = [f"scores were counted in bins: {', '.join(parts)}, for certain"]
+    alpha = round(1 - level, 12)
+    if low <= alpha < high:
+        notes.append(
+            f"bins leave open whether p is below {alpha:g}: count the scores one by one (exact_scores=, --exact-scores)"
+        )
+    return tuple(notes)
+
+
+def _told(low: float, high: float) -> str:
+    """Two ends with as many digits as tell them apart, three at least."""
+    digits = next((d for d in range(3, 17) if f"{low:.{d}g}" != f"{high:.{d}g}"), 17)
+    return f"{low:.{digits}g} and {high:.{digits}g}"
