@@ -104,6 +104,26 @@ def test_bins_counted_in_an_engine_are_those_of_the_exact_tally(kind, tmp_path):
         assert low <= b["auroc"].value <= high
 
 
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "parquet"])
+def test_bins_of_several_classes_hold_every_true_class_apart(kind, tmp_path):
+    frame = rows()
+    names, labels = ["p_cat", "p_dog", "p_eel"], ["cat", "dog", "eel"]
+    named = ["auroc_one_vs_one", "auroc_micro", "average_precision_micro", "auroc_macro", "auroc_weighted"]
+    given_ = {"scores": "probability", "measures": named}
+    a = assay.assess(
+        data=given(kind, frame, tmp_path), truth="y", score=names, group="group", exact_scores=20, **given_
+    )
+    matrix = frame.select(names).to_numpy()
+    group = {"group": frame["group"].to_list()}
+    b = assay.assess(truth=frame["y"].to_list(), score=matrix, labels=labels, group=group, **given_)
+    assert a.scores.whole == binned(b.scores.whole, bin_map(probability=True))
+    for level, tally in b.scores.groups["group"].items():
+        assert a.scores.groups["group"][level] == binned(tally, bin_map(probability=True))
+    for name in named:
+        low, high = a[name].bracket
+        assert low <= b[name].value <= high
+
+
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb"])
 def test_every_engine_puts_every_score_into_the_same_bin(kind):
     rng = np.random.default_rng(9)

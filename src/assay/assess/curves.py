@@ -21,7 +21,7 @@ from assay.inference.proportion import of_share
 from assay.inference.scoredraws import ScoreDraws
 from assay.measures.cost import decision_curve
 from assay.tally.base import count_to_json
-from assay.tally.binned import Binned
+from assay.tally.binned import Binned, Tallied
 from assay.tally.calibration import CalibrationBins
 from assay.tally.linked import Linked
 from assay.tally.ranked import Ranked
@@ -68,7 +68,7 @@ def sections(
         curves = [drawn(first, None, alone=True)]
     else:
         curves = [drawn(table, label, alone=False) for label, table in tables.items()]
-        curves += [pooled(part.whole)] if isinstance(part.whole, Scores) else []
+        curves += [pooled(part.whole)] if isinstance(part.whole, Scores) or part.whole.averaged else []
     top = {} if part.by_row is None else {"top_label": _reliability(part.by_row.top.one_vs_rest(RIGHT), wanted)}
     return {
         "scores": {
@@ -135,7 +135,7 @@ def curve(
     return out
 
 
-def pooled(scores: Scores) -> dict[str, Any] | None:
+def pooled(scores: Tallied) -> dict[str, Any] | None:
     """The curve of all scores pooled, each positive for the true class of its row; rows enter once for each class."""
     table = scores.micro()
     if not table.positives or not table.negatives:

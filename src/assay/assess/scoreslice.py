@@ -4,27 +4,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from assay.core.labels import Label
 from assay.core.values import Undefined, Value
 from assay.inference.intervals import Found, Wanted
 from assay.inference.scoreintervals import ScoreUncertainty
 from assay.measures import Measure
-from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket
+from assay.measures.brackets import bracket, bracket_of_classes, bracketed
+from assay.measures.scoreaverages import ONE_VS_ONE
 from assay.rows.linking import Link
 from assay.rows.scores import Kind
 from assay.tally.binned import Binned, Tallied
-from assay.tally.linked import Linked, LinkedScores
+from assay.tally.linked import Linked, LinkedBins, LinkedScores
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
+from assay.tally.truthbins import MOST_PAIRED
 
 OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
-BRACKETED: Final = ("average_precision", *BY_ORDER, *BY_EDGES, "brier_uncertainty")
-"""Measures that score bins bound on both sides."""
+Table: TypeAlias = Ranked | Scores | Binned | Ranks | RowScores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +71,15 @@ class ScoreSlice:
             return Sure(value=table, interval=table.reason)
         value = measure(table)
         interval = self._sure(table, positive, wanted).interval(measure, value)
-        if not isinstance(self.tally, Binned) or isinstance(value, Undefined):
+        if not self._in_bins(table) or isinstance(value, Undefined):
             return Sure(value=value, interval=interval)
-        if measure.name not in BRACKETED or isinstance(table, Linked):
+        if not bracketed(measure) or isinstance(table, Linked | LinkedBins):
             return Sure(value=value, interval=interval, notes=("computed at the lower ends of score bins",))
-        ends = bracket(measure, self.tally.bins(cast("Label", positive)))
+        ends = (
+            bracket_of_classes(measure, table)
+            if isinstance(table, Binned)
+            else bracket(measure, cast("Binned", self.tally).bins(cast("Label", positive)))
+        )
         return Sure(
             value=value,
             interval=interval,
@@ -84,16 +89,20 @@ class ScoreSlice:
             else (f"from score bins: {ends[0]:.9g} to {ends[1]:.9g} for certain",),
         )
 
-    def _sure(
-        self, table: Ranked | Scores | Ranks | RowScores, positive: Label | None, wanted: Wanted
-    ) -> ScoreUncertainty:
+    def _in_bins(self, table: Table) -> bool:
+        """Whether a table was made of bins; ranks are counted row by row, and so may be what looks at whole rows."""
+        if isinstance(table, RowScores):
+            return isinstance(table.top, Binned)
+        return isinstance(self.tally, Binned) and not isinstance(table, Ranks)
+
+    def _sure(self, table: Table, positive: Label | None, wanted: Wanted) -> ScoreUncertainty:
         """What makes intervals for one table; kept, because measures share its draws."""
         key = (type(table).__name__, positive)
         if key not in self._uncertain:
             self._uncertain[key] = ScoreUncertainty(table, wanted)
         return self._uncertain[key]
 
-    def _table(self, measure: Measure, positive: Label | None) -> Ranked | Scores | Ranks | RowScores | Undefined:
+    def _table(self, measure: Measure, positive: Label | None) -> Table | Undefined:
         if measure.takes is Ranked:
             return self.ranked(cast("Label", positive))
         if measure.takes is Ranks:
@@ -102,15 +111,20 @@ class ScoreSlice:
             return self.by_row or Undefined(
                 reason="rows are looked at whole for all of them together", code="not-counted"
             )
-        if isinstance(self.tally, Binned):
+        if isinstance(self.tally, Binned) and not self.tally.averaged:
             return Undefined(reason="so many distinct scores are counted in bins, class by class", code="binned")
+        if isinstance(self.tally, Binned) and measure.average == ONE_VS_ONE and not self.tally.paired:
+            return Undefined(
+                reason=f"so many distinct scores are counted in bins, and pairs of classes up to {MOST_PAIRED} classes",
+                code="binned",
+            )
         return self.tally
 
 
-def _linked(
-    table: Ranked | Scores | Ranks | RowScores | Undefined,
-) -> Ranked | Scores | Ranks | RowScores | Undefined:
+def _linked(table: Table | Undefined) -> Table | Undefined:
     """Log-odds read as probabilities; what looks at whole rows was counted from probabilities."""
     if isinstance(table, Ranked):
         return Linked.of(table)
+    if isinstance(table, Binned):
+        return LinkedBins.of_logits(table)
     return LinkedScores.of_logits(table) if isinstance(table, Scores) else table

@@ -26,7 +26,6 @@ from assay.measures.scoreaverages import tables
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RIGHT, RowScores
-from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from assay.core.values import Value
     from assay.inference.intervals import Found, Wanted
     from assay.measures.declare import Measure
+    from assay.tally.binned import Tallied
     from assay.tally.calibration import Binning
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -60,7 +60,7 @@ SHARED: Final = "no interval: the errors of the classes share their rows, and ch
 class ScoreUncertainty:
     """Intervals for the values of one tally of scores; the draws are made once and shared by all measures."""
 
-    def __init__(self, tally: Ranked | Scores | Ranks | RowScores, wanted: Wanted) -> None:
+    def __init__(self, tally: Ranked | Tallied | Ranks | RowScores, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
 
     def interval(self, measure: Measure, result: Value) -> Found:
@@ -200,7 +200,7 @@ class ScoreUncertainty:
             low=low, high=high, level=level, method=fitting("wilson", of).replace("clopper-pearson", "wilson")
         )
 
-    def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:
+    def _of_classes(self, t: Tallied, measure: Measure, result: Number) -> Found:
         if measure.average == "micro":
             return CLUSTERED
         if measure.base in DISTANCES:
@@ -229,7 +229,7 @@ class ScoreUncertainty:
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         return built(self._wanted, measure, value, ends, f"{scale.name} normal{more}")
 
-    def _error_of_rows(self, t: Scores, measure: Measure) -> float | None:
+    def _error_of_rows(self, t: Tallied, measure: Measure) -> float | None:
         """The standard error of a mean over rows; of squares summed over classes at most the sum of those by class."""
         if t.rows < 2:  # noqa: PLR2004  one row has no spread
             return None
@@ -243,7 +243,7 @@ class ScoreUncertainty:
             parts.append(_error(losses, np.concatenate([table.pos, table.neg])))
         return math.fsum(parts)
 
-    def _error_of_mean(self, t: Scores, measure: Measure) -> float | None:
+    def _error_of_mean(self, t: Tallied, measure: Measure) -> float | None:
         """At most the mean of the standard errors of the classes, because they share their rows."""
         base = REGISTRY.find(cast("str", measure.base))
         every = tables(t, cast("str", measure.average))

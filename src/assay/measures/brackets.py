@@ -14,7 +14,10 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
-from assay.measures.declare import Measure
+from assay.measures.averages import Policy, averaged_values
+from assay.measures.declare import REGISTRY, Measure
+from assay.measures.scoreaverages import bins_of
+from assay.tally.binned import Binned
 from assay.tally.ranked import Ranked
 from assay.tally.scorebins import ScoreBins
 
@@ -38,8 +41,16 @@ BY_ORDER: Final = (
 )
 """Measures that no rise of the ROC curve can worsen."""
 BY_EDGES: Final = ("brier_score", "log_loss", "spherical_score")
+OF_CLASSES: Final = ("log_loss_multiclass", "brier_score_multiclass")
+"""Measures of all columns that are no average of a measure of one."""
 STEP: Final = 1e-12
 """Ends are moved outwards by as much as sums of doubles may be off."""
+
+
+def bracketed(measure: Measure) -> bool:
+    """Whether score bins bound a measure on both sides."""
+    known = ("average_precision", *BY_ORDER, *BY_EDGES, "brier_uncertainty")
+    return measure.name in (*known, *OF_CLASSES) or (measure.base or "") in known
 
 
 def bracket(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefined:
@@ -63,6 +74,33 @@ def bracket(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefine
         return found[0]
     ends = sorted(one.value for one in found if not isinstance(one, Undefined))
     return _outward(measure, ends[0], ends[-1])
+
+
+def bracket_of_classes(measure: Measure, t: Binned) -> tuple[float, float] | Undefined:
+    """The same of an average over classes or pairs of them, and of all columns together.
+
+    Each class may be at its end on its own, so no order of rows in any column takes the average beyond.
+    """
+    if measure.name == "log_loss_multiclass":
+        return bracket(REGISTRY.find("log_loss").with_(**measure.given), t.own())
+    if measure.name == "brier_score_multiclass":  # the pooled table has one row for each class of a row
+        found = bracket(REGISTRY.find("brier_score"), t.pooled())
+        return found if isinstance(found, Undefined) else (t.k * found[0], t.k * found[1])
+    given = {name: value for name, value in measure.given.items() if name != "undefined"}
+    base = REGISTRY.find(cast("str", measure.base)).with_(**given)
+    if measure.average == "micro":
+        return bracket(base, t.pooled())
+    every = bins_of(t, cast("str", measure.average))
+    ends = [bracket(base, bins) for _, bins, _ in every]
+    weights = np.array([weight for *_, weight in every])
+    policy = cast("Policy", measure.given.get("undefined", "propagate"))
+    if policy == "propagate" and any(isinstance(one, Undefined) and w for one, w in zip(ends, weights, strict=True)):
+        return next(one for one in ends if isinstance(one, Undefined))
+    sides = [np.array([np.nan if isinstance(one, Undefined) else one[side] for one in ends]) for side in (0, 1)]
+    low, high = (averaged_values(side, weights, policy) for side in sides)
+    if low is None or high is None:
+        return Undefined(reason="no class has a value", code="absent-class")
+    return _outward(measure, low, high)
 
 
 def _outward(measure: Measure, low: float, high: float) -> tuple[float, float]:

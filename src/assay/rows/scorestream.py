@@ -7,7 +7,7 @@ Handing over rows costs the engine less than a group-by of as many bins, and not
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -66,17 +66,19 @@ def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str]
     )
 
 
-def batches_of(source: FrameSource, score: str, own: Label, labels: Sequence[Label]) -> Generator[Batch] | None:
-    """The scores of all rows, and for each 1 if it is of one class, 0 if of another one, -1 if of none or incomplete.
+def batches_of(source: FrameSource, score: str, numbers: Mapping[Label, int]) -> Generator[Batch] | None:
+    """The scores of all rows, and the number of the true class of each, -1 if it has none or is incomplete.
 
     None where it cannot be asked.
     """
     opened = embedded(source)
-    if opened is None or not _comparable(source.frame.collect_schema()[source.truth], labels):
+    if opened is None or not _comparable(source.frame.collect_schema()[source.truth], tuple(numbers)):
         return None
     truth = quote_identifier(source.truth)
-    others = ", ".join(sql_label(label) for label in labels if label != own)
-    sides = f"WHEN {truth} = {sql_label(own)} THEN 1 " + (f"WHEN {truth} IN ({others}) THEN 0 " if others else "")
+    sides = ""
+    for number in sorted(set(numbers.values()), reverse=True):
+        these = ", ".join(sql_label(label) for label, given in numbers.items() if given == number)
+        sides += f"WHEN {truth} IN ({these}) THEN {number} "
     uncalled = f"WHEN {quote_identifier(source.predicted)} IS NULL THEN -1 " if source.predicted else ""
     chosen = f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side, {quote_identifier(score)} AS score"
     return _turned(opened.batches(source.frame.to_native().project(chosen)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -46,41 +47,61 @@ class BinMap:
 
     kind: Kind
     edges: Floats = field(default_factory=lambda: np.zeros(0))
+    halvings: int = 0
+    """How often two neighbours among the bins of a fixed map were made one."""
 
     @property
     def size(self) -> int:
         """How many bins there are."""
+        return ((self._fine_size - 1) >> self.halvings) + 1
+
+    @property
+    def _fine_size(self) -> int:
         return {"probability": 2 * HALF, "real": 2 * REAL_HALF, "quantile": len(self.edges) + 1}[self.kind]
+
+    @property
+    def finest(self) -> BinMap:
+        """The same map before any bins were made one."""
+        return BinMap(self.kind, self.edges)
+
+    def coarser(self, most: int) -> BinMap:
+        """The same map with neighbours made one as often as it takes to have at most so many bins."""
+        halvings = self.halvings
+        while ((self._fine_size - 1) >> halvings) + 1 > most:
+            halvings += 1
+        return BinMap(self.kind, self.edges, halvings)
 
     def place(self, scores: Floats) -> Places:
         """The bin of each score."""
         if self.kind == "quantile":
-            return np.searchsorted(self.edges, scores, side="right")
+            return np.searchsorted(self.edges, scores, side="right") >> self.halvings
         fold, place = Fold(self), np.empty(len(scores), dtype=np.int64)
         for start in range(0, len(scores), CHUNK):
             place[start : start + CHUNK] = fold.cells(scores[start : start + CHUNK])
-        return self.unfolded(place)
+        return self.unfolded(place) >> self.halvings
 
     @property
     def cells(self) -> int:
         """How many cells the fold of a fixed map has; 1/2 is one step further from 1 than any chance is from 0."""
-        return self.size + 2 if self.kind == "probability" else self.size
+        return self._fine_size + 2 if self.kind == "probability" else self._fine_size
 
     def unfolded(self, cell: Places) -> Places:
-        """The bin of each cell of the fold."""
+        """The bin of each cell of the fold, before any are made one."""
         step, back = cell >> 1, (cell & 1).astype(np.bool_)
         upwards = step if self.kind == "probability" else step + REAL_HALF
-        return np.where(back, (self.size if self.kind == "probability" else REAL_HALF) - 1 - step, upwards)
+        return np.where(back, (self._fine_size if self.kind == "probability" else REAL_HALF) - 1 - step, upwards)
 
     def floor(self, place: Places) -> Floats:
         """The lowest score of each bin: where a threshold that keeps the bin would stand."""
         if self.kind == "quantile":
-            return np.concatenate([[-np.inf], self.edges])[place]
-        return _lowest(self, place)
+            return cast("Floats", np.concatenate([[-np.inf], self.edges])[place << self.halvings])
+        return _lowest(self.kind, place << self.halvings)
 
     def __eq__(self, other: object) -> bool:
-        """The same kind with the same edges."""
-        return isinstance(other, BinMap) and self.kind == other.kind and np.array_equal(self.edges, other.edges)
+        """The same kind with the same edges, cut as finely."""
+        if not isinstance(other, BinMap) or (self.kind, self.halvings) != (other.kind, other.halvings):
+            return False
+        return np.array_equal(self.edges, other.edges)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -188,24 +209,31 @@ def unfit(map: BinMap, parts: Iterable[Floats]) -> OutOfRange:  # noqa: A002
     )
 
 
-def _lowest(map: BinMap, place: Places) -> Floats:  # noqa: A002
-    """The lowest double of each bin, by halving among the bits of doubles in order."""
-    ends = (0.0, 1.0) if map.kind == "probability" else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
-    low = np.full(len(place), _ordinal(np.array(ends[:1]))[0])
-    high = np.full(len(place), _ordinal(np.array(ends[1:]))[0])
-    while (low < high).any():
-        middle = (low & high) + ((low ^ high) >> 1)  # the mean, without a sum that could wrap around
-        reached = map.place(_double(middle)) >= place
-        low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
-    return _double(low)
+def _lowest(kind: Kind, place: Places) -> Floats:
+    """The lowest double of each bin of a fixed map; of one that no score reaches, that of the next."""
+    if kind == "probability":
+        return _probability_floors()[place]
+    step = np.where(place >= REAL_HALF, place - REAL_HALF, REAL_HALF - 1 - place)
+    least = np.finfo(np.float64).max
+    # Below zero a bin begins just short of where the next step away from zero would be.
+    upper = np.where(step > 0, _real_start(np.maximum(step, 1)), 0.0)
+    lower = np.where(step < REAL_HALF - 1, np.nextafter(_real_start(np.minimum(step + 1, REAL_HALF - 1)), 0), least)
+    return np.where(place >= REAL_HALF, upper, -lower)
 
 
-def _ordinal(x: Floats) -> Places:
-    """Doubles as whole numbers in the same order."""
-    bits = (x + 0.0).view(np.int64)
-    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
+def _real_start(step: Places) -> Floats:
+    """The size at which a step away from zero begins."""
+    octave, part = (step - 1) >> REAL_FINE, (step - 1) & ((1 << REAL_FINE) - 1)
+    return np.ldexp(1 + part / (1 << REAL_FINE), (octave + REAL_LOWEST).astype(np.int32))
 
 
-def _double(ordinal: Places) -> Floats:
-    bits = np.where(ordinal < 0, np.int64(-(2**63)) - ordinal, ordinal)
-    return np.ascontiguousarray(bits).view(np.float64)
+@cache
+def _probability_floors() -> Floats:
+    """The lowest double of every bin of the map for probabilities: 5 MB, made once."""
+    octave, part = np.divmod(np.arange(OCTAVES << FINE), 1 << FINE)
+    leading = np.ldexp(1 + part / (1 << FINE), (octave + LOWEST).astype(np.int32))
+    start = np.sort(np.concatenate([leading, np.arange(1, (EVEN >> 1) + 1) / EVEN]))
+    # Above 1/2 a bin begins at the farthest distance from 1 that is still short of the next step; such distances are
+    # multiples of 2^-53.
+    short = (np.ceil(np.ldexp(start, 53)) - 1) * 2.0**-53
+    return np.concatenate([[0.0], start, [np.nextafter(0.5, 1)], 1 - short[::-1]])

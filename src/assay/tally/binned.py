@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Score tallies of any number of rows: one class against the rest, in bins that keep the order of scores."""
+"""Score tallies of any number of rows, in bins that keep the order of scores.
+
+Each class against the rest in the finest bins, all columns pooled from the same ones; each true class apart, for pairs
+of classes, in bins that are coarser the more classes there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from functools import reduce
+from operator import add
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 
@@ -14,11 +20,10 @@ from assay.core.labels import Label
 from assay.core.text import listed, quoted
 from assay.tally.base import VERSION, digest
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.ranked import Multiset, Ranked, whole
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
-
-if TYPE_CHECKING:
-    from assay.tally.ranked import Ranked
+from assay.tally.truthbins import MOST_PAIRED, TruthBins, paired_map
 
 LISTED: Final = 50_000
 """Distinct scores up to which a Record lists them all, about a megabyte; beyond, it holds bins."""
@@ -32,6 +37,8 @@ class Binned:
     scored: tuple[Label, ...]
     columns: tuple[ScoreBins, ...]
     rows: int
+    paired: tuple[TruthBins, ...] = ()
+    """For each column the true classes apart; none with two classes, with very many, or from an older Record."""
 
     weighted: bool = False
     """Never: weights are summed at each score, and bins count rows."""
@@ -56,6 +63,47 @@ class Binned:
             )
         return self.columns[self.scored.index(label)]
 
+    @property
+    def k(self) -> int:
+        """How many classes there are."""
+        return len(self.labels)
+
+    @property
+    def averaged(self) -> bool:
+        """Whether averages over classes are told; a Record that was written before they were holds no pairs."""
+        return bool(self.paired) or self.k > MOST_PAIRED
+
+    def one_vs_one(self, label: Label, other: Label) -> Ranked:
+        """The scores of one class: its rows against those of one other class, rows of one bin tied."""
+        return self.pair(label, other).ranked()
+
+    def pair(self, label: Label, other: Label) -> ScoreBins:
+        """The bins of one class: its rows and those of one other class."""
+        truths = self.paired[self.scored.index(label)]
+        return truths.pair(self.labels.index(label), self.labels.index(other), self.bins(label).coarser(truths.map))
+
+    def pooled(self) -> ScoreBins:
+        """The bins of all columns: each score of a row is positive when it is that of the true class."""
+        return reduce(add, self.columns)
+
+    def micro(self) -> Ranked:
+        """All columns pooled, rows of one bin tied."""
+        return self.pooled().ranked()
+
+    def own(self) -> ScoreBins:
+        """The bins of the score that each row gave its true class."""
+        bins = self.pooled()
+        there = bins.pos > 0
+        none = whole(np.zeros(int(there.sum())))
+        return ScoreBins(
+            map=bins.map, place=bins.place[there], pos=bins.pos[there], neg=none, only=bins.only[there], rows=self.rows
+        )
+
+    def of_truth(self) -> Multiset:
+        """The score each row gave its true class, at the lower end of its bin."""
+        table = self.own().ranked()
+        return Multiset(table.score, table.pos)
+
     def sizes(self) -> list[int]:
         """Rows by true class, as far as the columns tell."""
         own = {label: int(self.bins(label).pos.sum()) for label in self.scored}
@@ -72,7 +120,14 @@ class Binned:
                 fix="declare the same classes for both",
             )
         columns = tuple(a + b for a, b in zip(self.columns, theirs.columns, strict=True))
-        return Binned(labels=self.labels, scored=self.scored, columns=columns, rows=self.rows + theirs.rows)
+        both = bool(self.paired) and bool(theirs.paired)
+        return Binned(
+            labels=self.labels,
+            scored=self.scored,
+            columns=columns,
+            rows=self.rows + theirs.rows,
+            paired=tuple(a + b for a, b in zip(self.paired, theirs.paired, strict=True)) if both else (),
+        )
 
     def __eq__(self, other: object) -> bool:
         """The same classes, the same counts in the same bins."""
@@ -95,7 +150,11 @@ class Binned:
             "scored": list(self.scored),
             "rows": self.rows,
             "columns": [column.to_json() for column in self.columns],
+            **({"paired": self._paired_to_json()} if self.paired else {}),
         }
+
+    def _paired_to_json(self) -> dict[str, object]:
+        return {"halvings": self.paired[0].map.halvings, "columns": [one.to_json() for one in self.paired]}
 
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Binned:
@@ -107,11 +166,15 @@ class Binned:
                 found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
                 fix="write it again with this version of assay",
             )
+        columns = tuple(ScoreBins.from_json(one) for one in cast("list[dict[str, object]]", content["columns"]))
+        paired = cast("Mapping[str, object]", content.get("paired", {"halvings": 0, "columns": []}))
+        by = BinMap(columns[0].map.kind, columns[0].map.edges, cast("int", paired["halvings"]))
         return cls(
             labels=tuple(cast("list[Label]", content["labels"])),
             scored=tuple(cast("list[Label]", content["scored"])),
-            columns=tuple(ScoreBins.from_json(one) for one in cast("list[dict[str, object]]", content["columns"])),
+            columns=columns,
             rows=cast("int", content["rows"]),
+            paired=tuple(TruthBins.from_json(one, by) for one in cast("list[dict[str, object]]", paired["columns"])),
         )
 
 
@@ -121,6 +184,11 @@ Tallied: TypeAlias = Scores | Binned
 def bin_map(*, probability: bool) -> BinMap:
     """The bins that are the same everywhere: finer towards 0 and 1 for probabilities, towards 0 for other scores."""
     return PROBABILITY if probability else REAL
+
+
+def pairs_classes(scored: Sequence[Label]) -> bool:
+    """Whether each true class is counted apart beside each class against the rest."""
+    return 2 < len(scored) <= MOST_PAIRED  # noqa: PLR2004  two classes are a pair already
 
 
 def binned(scores: Scores, wanted: BinMap) -> Binned:
@@ -134,7 +202,16 @@ def binned(scores: Scores, wanted: BinMap) -> Binned:
         pos, neg = (np.add.reduceat(one, first) if len(first) else one for one in (table.pos, table.neg))
         only = np.where(several, np.nan, table.score[first])
         columns.append(ScoreBins(map=wanted, place=kept, pos=pos, neg=neg, only=only, rows=scores.rows))
-    return Binned(labels=scores.labels, scored=scores.scored, columns=tuple(columns), rows=scores.rows)
+    by = paired_map(wanted, scores.k)
+    return Binned(
+        labels=scores.labels,
+        scored=scores.scored,
+        columns=tuple(columns),
+        rows=scores.rows,
+        paired=tuple(TruthBins.of_column(by, one, scores.k) for one in scores.columns)
+        if pairs_classes(scores.scored)
+        else (),
+    )
 
 
 def joined(a: Tallied, b: Tallied) -> Tallied:

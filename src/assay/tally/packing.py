@@ -51,6 +51,38 @@ def unpacked_whole(text: str, size: int) -> Whole:
     return wide.view(">u8").reshape(size).astype(np.int64)
 
 
+def packed_steps(numbers: Whole) -> str:
+    """Numbers from 0 on, most of them small: seven bits a byte, lowest first, the eighth says that more follow.
+
+    >>> packed_steps(np.array([0, 127, 128, 300]))
+    'AH+AAawC'
+    """
+    width = np.maximum(1, -(-np.frexp(numbers.astype(np.float64))[1] // 7)) if len(numbers) else np.zeros(0, np.int64)
+    ends = np.cumsum(width)
+    found = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
+    for place in range(int(width.max(initial=0))):
+        there = width > place
+        more = np.where(width[there] > place + 1, 128, 0)
+        found[(ends - width)[there] + place] = ((numbers[there] >> (7 * place)) & 127) | more
+    return _text(found.tobytes())
+
+
+def unpacked_steps(text: str, size: int) -> Whole:
+    """The inverse of `packed_steps`."""
+    found = _bytes(text)
+    last = np.flatnonzero(found < 128)  # noqa: PLR2004  the eighth bit
+    first = np.concatenate([[0], last[:-1] + 1]) if len(last) else last
+    if len(last) != size or (size and int(last[-1]) + 1 != len(found)) or (not size and len(found)):
+        told = f"{len(last)} numbers instead of {size}"
+        raise _unreadable(told)
+    place = np.arange(len(found)) - np.repeat(first, last - first + 1)
+    if place.max(initial=0) > 8:  # noqa: PLR2004  nine groups of seven bits fill a whole number
+        told = "a number above 2^63"
+        raise _unreadable(told)
+    parts = (found & 127).astype(np.int64) << (7 * place)
+    return np.add.reduceat(parts, first) if size else np.zeros(0, dtype=np.int64)
+
+
 def packed_reals(numbers: Floats) -> str:
     """Eight bytes a number."""
     return _text(np.ascontiguousarray(numbers, dtype="<f8").tobytes())
@@ -65,13 +97,13 @@ def _text(content: bytes) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-def _bytes(text: str, size: int, width: int) -> NDArray[np.uint8]:
+def _bytes(text: str, size: int | None = None, width: int = 1) -> NDArray[np.uint8]:
     try:
         found = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
     except binascii.Error as error:
         told = "no base64 text"
         raise _unreadable(told) from error
-    if len(found) != size * width:
+    if size is not None and len(found) != size * width:
         told = f"{len(found)} bytes instead of {size * width}"
         raise _unreadable(told)
     return found

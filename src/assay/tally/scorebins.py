@@ -53,7 +53,8 @@ class ScoreBins:
         given, truth = np.asarray(scores), np.asarray(is_positive, dtype=bool)
         if given.shape != truth.shape:
             raise PlanError("rows-unmatched", "scores and truth differ in length", fix="give one score a row")
-        return cls._counted(count_bins(given, truth, map, threads), map)
+        finest = map.finest
+        return cls._counted(count_bins(given, truth, finest, threads), finest).coarser(map)
 
     @classmethod
     def of_parts(
@@ -63,12 +64,23 @@ class ScoreBins:
         threads: int | None = None,
     ) -> ScoreBins:
         """The same of rows in parts: their scores, and 1 for a positive row, 0 for a negative one, -1 for neither."""
-        return cls._counted(count_parts(parts, map, threads), map)
+        finest = map.finest
+        return cls._counted(count_parts(parts, finest, threads), finest).coarser(map)
 
     @classmethod
     def _counted(cls, found: Counted, map: BinMap) -> ScoreBins:  # noqa: A002
         pos, neg = whole(found.pos), whole(found.neg)
         return cls(map=map, place=found.place, pos=pos, neg=neg, only=found.only, rows=int(pos.sum() + neg.sum()))
+
+    def coarser(self, map: BinMap) -> ScoreBins:  # noqa: A002
+        """The same rows in the bins of a map that has made neighbours one."""
+        if map == self.map:
+            return self
+        place, first = np.unique(self.place >> (map.halvings - self.map.halvings), return_index=True)
+        several = np.diff(first, append=len(self.place)) > 1
+        pos, neg = (whole(np.add.reduceat(one, first)) if len(first) else one for one in (self.pos, self.neg))
+        only = np.where(several, np.nan, self.only[first])
+        return ScoreBins(map=map, place=place, pos=pos, neg=neg, only=only, rows=self.rows)
 
     def ranked(self) -> Ranked:
         """The table in which rows of one bin are tied; its scores are the lower ends of the bins."""
@@ -143,6 +155,7 @@ class ScoreBins:
             "version": VERSION,
             "map": self.map.kind,
             "edges": self.map.edges.tolist(),
+            **({"halvings": self.map.halvings} if self.map.halvings else {}),
             "rows": self.rows,
             "bins": self.place.tolist(),
             "pos": self.pos.tolist(),
@@ -163,7 +176,7 @@ class ScoreBins:
         bins, pos, neg = (np.array(content[part], dtype=np.int64) for part in ("bins", "pos", "neg"))
         edges, only = (np.array(content[part], dtype=np.float64) for part in ("edges", "only"))
         return cls(
-            map=BinMap(cast("Kind", content["map"]), edges),
+            map=BinMap(cast("Kind", content["map"]), edges, cast("int", content.get("halvings", 0))),
             place=bins,
             pos=whole(pos),
             neg=whole(neg),

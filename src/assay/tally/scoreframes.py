@@ -7,11 +7,10 @@ engine puts every score into the very bin that `BinMap.place` names.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -36,12 +35,13 @@ from assay.tally.binmaps import (
     REAL_OCTAVES,
     BinMap,
 )
-from assay.tally.binned import Binned, Tallied, bin_map
+from assay.tally.binned import Binned, Tallied, bin_map, pairs_classes
 from assay.tally.grouping import weight_of
 from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoring import Scored, Wanted, coded
+from assay.tally.truthbins import TruthBins, count_classes, paired_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,6 +96,10 @@ def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
     return rows
 
 
+_Column: TypeAlias = tuple[ScoreBins, TruthBins | None]
+"""A column of scores: one class against the rest, and each true class apart where there are several."""
+
+
 def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     """Count the scores of a source into bins, in all rows and in each level of each factor."""
     plain = [_whole(source, i, wanted) for i in range(len(wanted.columns))]
@@ -106,7 +110,7 @@ def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     return Scored(whole=_built(plain, wanted), by_factor=by_factor)
 
 
-def _whole(source: FrameSource, column: int, wanted: Wanted) -> ScoreBins:
+def _whole(source: FrameSource, column: int, wanted: Wanted) -> _Column:
     """All rows; one that should not be counted is found on the way, and then looked for again to say where it is."""
     kind: Kind = "probability" if wanted.probability else "any"
     try:
@@ -119,18 +123,21 @@ def _whole(source: FrameSource, column: int, wanted: Wanted) -> ScoreBins:
     return _group(source, None, column, wanted)[None]
 
 
-def _streamed(source: FrameSource, column: int, wanted: Wanted) -> ScoreBins | None:
+def _streamed(source: FrameSource, column: int, wanted: Wanted) -> _Column | None:
     """All rows counted here as the embedded engine hands them over, which is quicker; None where it cannot."""
-    own, bins = wanted.scored[column], bin_map(probability=wanted.probability)
-    opened, batches = embedded(source), batches_of(source, source.score[wanted.columns[column]], own, wanted.labels)
+    own, bins, paired = wanted.scored[column], bin_map(probability=wanted.probability), pairs_classes(wanted.scored)
+    numbers = {label: i if paired else int(label == own) for i, label in enumerate(wanted.labels)}
+    opened, batches = embedded(source), batches_of(source, source.score[wanted.columns[column]], numbers)
     if opened is None or batches is None:
         return None
     threads = min(opened.threads, MOST)
     with closing(batches):  # else the engine would still be busy with it when somebody looks for what is wrong
-        return ScoreBins.of_parts(batches, bins, threads)
+        if paired:
+            return count_classes(batches, bins, numbers[own], len(wanted.labels), threads)
+        return ScoreBins.of_parts(batches, bins, threads), None
 
 
-def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, ScoreBins]:
+def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, _Column]:
     bins = bin_map(probability=wanted.probability)
     keys = {"t": source.truth} | ({"g": level} if level is not None else {})
     score = source.score[wanted.columns[column]]
@@ -139,23 +146,26 @@ def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) 
     ends = {_ROWS: nw.len(), "low": nw.col("s").min(), "high": nw.col("s").max()}
     grouped = named.group_by(*keys).agg(*(one.alias(name) for name, one in ends.items()))
     found = dict(zip((*keys, *ends), arrays(source, grouped.select(*keys, *ends)), strict=True))
-    own = wanted.scored[column]
-    truth = coded(found["t"], _sided(own, wanted))
+    numbers = {label: i for i, label in enumerate(wanted.labels)}
+    truth = coded(found["t"], lambda label: -1 if label is None else numbers.get(label, -1))
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
     group = np.zeros(len(truth), dtype=np.int64)
     if level is not None:
         group = coded(found["g"], lambda label: levels.setdefault(label, len(levels)))
     at, count = found[_BIN].astype(np.int64), found[_ROWS].astype(np.int64)
     low, high = (found[end].astype(np.float64) + 0.0 for end in ("low", "high"))
-    return {
-        label: _summed(bins, at[rows], truth[rows], count[rows], (low[rows], high[rows]))
-        for label, number in levels.items()
-        for rows in (np.flatnonzero((group == number) & (truth >= 0)),)
-    }
-
-
-def _sided(own: Label, wanted: Wanted) -> Callable[[Label | None], int]:
-    return lambda label: -1 if label is None or label not in wanted.labels else int(label == own)
+    own = numbers[wanted.scored[column]]
+    out: dict[Label | None, _Column] = {}
+    for label, number in levels.items():
+        rows = np.flatnonzero((group == number) & (truth >= 0))
+        one = _summed(bins, at[rows], (truth[rows] == own) * 1, count[rows], (low[rows], high[rows]))
+        apart = None
+        if pairs_classes(wanted.scored):
+            by = paired_map(bins, len(numbers))
+            cells = truth[rows] * by.size + (at[rows] >> by.halvings)
+            apart = TruthBins.of_cells(by, len(numbers), cells, count[rows])
+        out[label] = one, apart
+    return out
 
 
 def _summed(
@@ -176,8 +186,14 @@ def _summed(
     return ScoreBins(map=bins, place=kept, pos=whole(pos), neg=whole(neg), only=only, rows=int(count.sum()))
 
 
-def _built(columns: list[ScoreBins], wanted: Wanted) -> Binned:
-    return Binned(labels=wanted.labels, scored=wanted.scored, columns=tuple(columns), rows=columns[0].rows)
+def _built(columns: list[_Column], wanted: Wanted) -> Binned:
+    return Binned(
+        labels=wanted.labels,
+        scored=wanted.scored,
+        columns=tuple(column for column, _ in columns),
+        rows=columns[0][0].rows,
+        paired=tuple(apart for _, apart in columns if apart is not None),
+    )
 
 
 def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:

@@ -113,3 +113,9 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     assert found.scores.by_row == expected.scores.by_row
     assert found.scores.ranks == expected.scores.ranks
     assert found["log_loss_multiclass"].value == expected["log_loss_multiclass"].value
+
+    scaled["measures"] = ["auroc_one_vs_one"]
+    rough = assay.assess(data=frame, truth="k", score={0: "a", 1: "b", 2: "c"}, exact_scores=9, **scaled)
+    assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
+    low, high = rough["auroc_one_vs_one"].bracket
+    assert low <= assay.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value <= high

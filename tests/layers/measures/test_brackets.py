@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.measures import parse
-from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket
+from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket, bracket_of_classes, bracketed
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.binned import binned
 from assay.tally.scorebins import ScoreBins
-from tests.scorecases import RANKED_CASES, ranked, rows
+from tests.scorecases import RANKED_CASES, SCORES_CASES, classes, ranked, rows, scores
 
 CASES = [c for c in RANKED_CASES if c.measure.name in ("average_precision", "brier_uncertainty", *BY_ORDER, *BY_EDGES)]
 MAPS = [PROBABILITY, REAL, BinMap.quantile([0.2, 0.4, 0.6, 0.8], 4), BinMap("quantile", np.array([0.5]))]
@@ -35,6 +36,44 @@ def test_the_bracket_always_holds_the_exact_value(some, by):
             continue
         low, high = found
         assert low <= exact.value <= high, (str(case), low, exact.value, high)
+
+
+COARSE = [PROBABILITY, PROBABILITY.coarser(64), PROBABILITY.coarser(2), REAL, REAL.coarser(9)]
+
+
+@settings(max_examples=40)
+@given(classes, st.sampled_from(COARSE))
+def test_the_bracket_of_pairs_averages_and_pooled_classes_holds_the_exact_value(some, by):
+    held = scores(some)
+    bins = binned(held, by)
+    for case in SCORES_CASES:
+        measure = case.ready(3)
+        if not bracketed(measure) or (by.kind == "real" and measure.name == "log_loss_multiclass"):
+            continue
+        exact = measure(held)
+        found = bracket_of_classes(measure, bins)
+        if isinstance(exact, Undefined):
+            assert isinstance(found, Undefined), case
+            continue
+        if isinstance(found, Undefined):
+            assert by.kind == "real", case  # an end of a bin of scores may be no probability
+            continue
+        low, high = found
+        assert low <= exact.value <= high, (str(case), low, exact.value, high)
+        inside = measure(bins)
+        assert measure.family != "curves" or low - 1e-9 <= inside.value <= high + 1e-9
+
+
+@pytest.mark.parametrize("policy", ["propagate", "skip", "zero", "one"])
+def test_a_class_without_rows_is_treated_alike_in_value_and_bracket(policy):
+    held = scores([((i % 9, 3, 8 - i % 7), i % 2) for i in range(30)])
+    for name in ("auroc_macro", "auroc_one_vs_one", "mean_average_precision", "auroc_weighted"):
+        measure = parse(f"{name}(undefined='{policy}')")
+        exact, found = measure(held), bracket_of_classes(measure, binned(held, PROBABILITY.coarser(64)))
+        if isinstance(exact, Undefined):
+            assert isinstance(found, Undefined)
+        else:
+            assert found[0] <= exact.value <= found[1]
 
 
 def test_tied_scores_have_a_bracket_of_next_to_no_width():
