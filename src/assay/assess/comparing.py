@@ -12,10 +12,10 @@ from assay.assess.asking import Asked
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_complete, demand_one_kind, demand_values
 from assay.assess.environment import environment
+from assay.assess.meeting import apart
 from assay.assess.pairing import (
     Given,
     Paired,
-    apart,
     by_own_ids,
     channels,
     is_table,
@@ -36,6 +36,7 @@ from assay.rows.labels import Classes, classes
 from assay.rows.opening import no_rows
 from assay.rows.scores import ScoreColumns, labels_by_score
 from assay.tally.census import Census
+from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
@@ -167,11 +168,11 @@ def _compared(
     cells = {cell[: len(paired.models) + 1]: 0 for cell in paired.cells or {}}
     for cell, n in (paired.cells or {}).items():
         cells[cell[: len(paired.models) + 1]] += n
-    rows = sum(cells.values()) if paired.cells is not None else len(paired.truth or [])
+    rows = sum(cells.values()) if paired.cells is not None else len(paired.truth or ())
     if not rows:
         raise no_rows(paired.where)
     demand_complete(paired, cells)
-    true = {c[0] for c in cells} if cells else set(paired.truth or [])
+    true = {c[0] for c in cells} if cells else (set() if paired.truth is None else paired.truth.seen())
     called = {label for c in cells for label in c[1:]}
     if spelled:
         own = speller({label for label in (*true, *called) if label is not None})
@@ -245,10 +246,10 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
         held["channels"] = channels(paired, settled.labels)
     if paired.columns is not None:
         held["rows"] = PairedRows.of(
-            truth=paired.truth or [], labels=settled.labels, models=paired.models, scores=paired.scores
+            truth=paired.truth or (), labels=settled.labels, models=paired.models, scores=paired.scores
         )
     elif paired.scores is not None:
-        held["scores"] = PairedScores.of([label == settled.positive for label in paired.truth or []], paired.scores)
+        held["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
     return held
 
 

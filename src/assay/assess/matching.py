@@ -19,10 +19,11 @@ from assay.core.labels import Label
 from assay.core.traits import Task
 from assay.inference.power import alpha_of
 from assay.measures import parse
+from assay.rows.differing import SUBJECT
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns
-from assay.tally.pairing import KEY, SUBJECT, Answers, answers, matched
+from assay.tally.pairing import KEY, Answers, answers, matched
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment

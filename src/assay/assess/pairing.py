@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bringing the answers of several models together: in one table, or in tables of their own matched by id."""
+"""Bringing the answers of several models together: those of one table, and what columns of models mean."""
 
 from __future__ import annotations
 
 import os
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, cast
@@ -13,33 +14,18 @@ from typing import Any, cast
 import numpy as np
 
 from assay.assess.demanding import demand_two
-from assay.assess.provenance import called, origin
+from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
-from assay.rows.databases import is_database
-from assay.rows.ids import ids_told
+from assay.rows.differing import SUBJECT
 from assay.rows.limits import Limits
-from assay.rows.listing import are_paths
-from assay.rows.opening import Roles, no_rows, open_source
+from assay.rows.opening import Roles, Source, open_source
 from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns, score_columns
+from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
-from assay.tally.pairing import (
-    KEY,
-    SUBJECT,
-    Answers,
-    Cell,
-    Lines,
-    answers,
-    cells_of,
-    joint,
-    lines,
-    matched,
-    proof,
-    scored,
-    scores_of,
-)
+from assay.tally.pairing import Cell, Lines, joint, lines, scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +51,7 @@ class Paired:
 
     models: tuple[str, ...]
     cells: dict[Cell, int] | None
-    truth: list[Label | None] | None
+    truth: Codes | None
     scores: dict[str, Any] | None
     where: str
     named: str
@@ -82,9 +68,8 @@ class Paired:
 
 def together(data: object, given: Given) -> Paired:
     """All models in one table: a row is a row of every model."""
-    truth, predicted, score, channel, reading = given.truth, given.predicted, given.score, given.channel, given.reading
-    called = by_model(predicted, "predicted") if predicted is not None else {}
-    scored_by = by_model(score, "score") if score is not None else {}
+    called = by_model(given.predicted, "predicted") if given.predicted is not None else {}
+    scored_by = by_model(given.score, "score") if given.score is not None else {}
     models = tuple(called or scored_by)
     if called and scored_by and set(called) != set(scored_by):
         raise PlanError(
@@ -94,43 +79,76 @@ def together(data: object, given: Given) -> Paired:
             fix="give both of every model, or one kind only",
         )
     demand_two(models)
+    columns = Columns(
+        truth=given.truth,
+        models=models,
+        called=called,
+        scored=scored_by,
+        by_class=score_classes(scored_by),
+        channel=given.channel,
+        subject=given.subject,
+        weight=given.weight,
+    )
+
+    def opened(roles: Roles) -> closing[Source]:
+        return closing(open_source(data, roles, given.reading, engine=given.engine, limits=given.limits))
+
+    return read_rows(columns, opened)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The columns of one table that holds the answers of all models."""
+
+    truth: object
+    models: tuple[str, ...]
+    called: Mapping[str, object]
+    scored: Mapping[str, object]
+    by_class: Mapping[str, ScoreColumns] | None
+    channel: object = None
+    subject: object = None
+    weight: object = None
+
+    @property
+    def answers(self) -> Roles:
+        """Truth and calls by role: those of the first model are predictions, of the others groups."""
+        rest = {f"prediction of {name}": self.called[name] for name in self.models[1:]} if self.called else {}
+        extra = {} if self.channel is None else {"channel": self.channel}
+        first = self.called[self.models[0]] if self.called else self.truth
+        return Roles(truth=self.truth, predicted=first, group={**rest, **extra})
+
+    @property
+    def scores(self) -> ScoreColumns | None:
+        """The score columns of all models, one behind the other."""
+        if not self.scored:
+            return None
+        many = self.by_class
+        flat = [one for name in self.models for one in many[name].columns] if many else list(self.scored.values())
+        return ScoreColumns(columns=tuple(flat))
+
+
+def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager[Source]]) -> Paired:
+    """Cells, scores and lines of one table, which is opened for each with the columns that it takes."""
     from assay.rows.scored import sound
 
-    by_class = _by_class(scored_by)
-    rest = {f"prediction of {name}": called[name] for name in models[1:]} if called else {}
-    extra = {} if channel is None else {"channel": channel}
-    roles = Roles(truth=truth, predicted=called[models[0]] if called else truth, group={**rest, **extra})
-    source = open_source(data, roles, reading, engine=given.engine, limits=given.limits)
-    try:
-        cells = joint(source) if called else None
+    models, roles, scores = columns.models, columns.answers, columns.scores
+    with opened(roles) as source:
+        cells = joint(source) if columns.called else None
         named_as, files = origin(source)
         where = source.where
-    finally:
-        source.close()
     values: dict[str, Any] | None = None
-    truths: list[Label | None] | None = None
+    truths: Codes | None = None
     rows: Lines | None = None
-    flat = [one for name in models for one in by_class[name].columns] if by_class else list(scored_by.values())
-    columns = ScoreColumns(columns=tuple(flat)) if scored_by else None
-    if given.subject is not None or given.weight is not None:
-        subject = {} if given.subject is None else {SUBJECT: given.subject}
-        roles = replace(roles, group={**rest, **subject}, weight=given.weight, score=columns)
-        source = open_source(data, roles, reading, engine=given.engine, limits=given.limits)
-        try:
-            source = source if columns is None else sound(source, "any", single=False, drop=False)[0]
-            rows = lines(source)
-        finally:
-            source.close()
-        truths, values = (rows.truth, _by_name(models, rows.scores)) if scored_by else (None, None)
-    elif scored_by:
-        roles = Roles(truth=truth, predicted=truth, score=columns)
-        source = open_source(data, roles, reading, engine=given.engine, limits=given.limits)
-        try:
-            source, _ = sound(source, "any", single=False, drop=False)
-            truths, found = scored(source)
-        finally:
-            source.close()
-        values = _by_name(models, found)
+    if columns.subject is not None or columns.weight is not None:
+        group = {name: column for name, column in roles.group.items() if name != "channel"}
+        group |= {} if columns.subject is None else {SUBJECT: columns.subject}
+        with opened(replace(roles, group=group, weight=columns.weight, score=scores)) as source:
+            rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
+        truths, values = (rows.truth, by_name(models, rows.scores)) if scores is not None else (None, None)
+    elif scores is not None:
+        with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
+            truths, found = scored(sound(source, "any", single=False, drop=False)[0])
+        values = by_name(models, found)
     return Paired(
         models=models,
         cells=cells,
@@ -140,14 +158,14 @@ def together(data: object, given: Given) -> Paired:
         named=named_as,
         proof=None,
         how="one table: every row holds the answers of all models",
-        channel=channel is not None,
+        channel=columns.channel is not None,
         files=files,
         lines=rows,
-        columns=by_class,
+        columns=columns.by_class,
     )
 
 
-def _by_class(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None:
+def score_classes(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None:
     """The score columns of each model, where every class has one; None where there is one a model."""
     found = {name: score_columns(given) for name, given in scored_by.items()}
     many = {name: one for name, one in found.items() if one is not None and not one.single}
@@ -165,113 +183,12 @@ def _by_class(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None
     return many
 
 
-def _by_name(models: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:
+def by_name(models: Sequence[str], columns: Sequence[Any]) -> dict[str, Any]:
     """One column a model, or as many for each side by side."""
     k = len(columns) // len(models)
     if k == 1:
         return dict(zip(models, columns, strict=True))
     return {name: np.column_stack(columns[i * k : (i + 1) * k]) for i, name in enumerate(models)}
-
-
-def apart(data: Mapping[str, object], given: Given) -> Paired:
-    """One table a model: rows are matched by id, or by position where that was said and the truths agree."""
-    truth, predicted, score, key, reading = given.truth, given.predicted, given.score, given.id, given.reading
-    models = tuple(map(str, data))
-    demand_two(models)
-    keyed = given.pairing != "position"
-    if keyed and key is None:
-        raise PlanError(
-            "comparison-needs",
-            "the models come in tables of their own, and nobody said which column tells their rows apart",
-            fix="state id=COLUMN (--id), or pairing='position' (--by-position) if the rows stand in the same order",
-        )
-    if keyed and (found := _counted_apart(data, given)) is not None:
-        return found
-    from assay.rows.scored import sound
-
-    every: list[Answers] = []
-    by_class = None if score is None else _by_class({name: own_column(score, name) for name in models})
-    files: dict[str, str] = {}
-    names: list[str] = []
-    for model, table in zip(models, data.values(), strict=True):
-        columns = None if score is None else ScoreColumns(columns=(own_column(score, model),))
-        columns = columns if by_class is None else by_class[model]
-        roles = Roles(
-            truth=truth,
-            predicted=truth if predicted is None else own_column(predicted, model),
-            group=({KEY: key} if keyed else {}) | ({} if given.subject is None else {SUBJECT: given.subject}),
-            weight=given.weight,
-            score=columns,
-        )
-        source = open_source(table, roles, reading, engine=given.engine, limits=given.limits)
-        try:
-            if columns is not None:
-                source, _ = sound(source, "any", single=by_class is None, drop=False)
-            every.append(answers(source, model, keyed=keyed, called=predicted is not None))
-            name, own = origin(source)
-            names.append(name)
-            files |= own
-        finally:
-            source.close()
-    if not every[0].keys:
-        raise no_rows(every[0].where)
-    with ids_told(plainly=reading is not None and reading.show_ids):
-        orders = matched(every)
-    proofs = {proof(one.keys, one.truth) for one in every}
-    if len(proofs) != 1:
-        msg = "matched rows have different digests"
-        raise ArithmeticError(msg)
-    first = every[0]
-    rows = Lines(
-        truth=first.truth,
-        calls=[[one.calls[i] for i in order.tolist()] for one, order in zip(every, orders, strict=True)],
-        scores=(),
-        subject=first.subject,
-        weight=first.weight,
-    )
-    return Paired(
-        models=models,
-        lines=None if given.subject is None and given.weight is None else rows,
-        cells=cells_of(every, orders) if predicted is not None else None,
-        truth=every[0].truth,
-        scores=scores_of(every, orders) if score is not None else None,
-        where="; ".join(one.where for one in every),
-        named="; ".join(names),
-        proof=proofs.pop(),
-        how="by id" if keyed else "by position: same number of rows and the same truth in every row",
-        files=files,
-        columns=by_class,
-    )
-
-
-def _counted_apart(data: Mapping[str, object], given: Given) -> Paired | None:
-    """Labels of files matched by id in the engine, whatever their number; None where rows must be seen one by one."""
-    plain = given.predicted is not None and given.score is given.subject is given.weight is None
-    names = {model: own_column(given.predicted, model) for model in map(str, data)}
-    columns = (given.truth, given.id, *names.values())
-    tables = {str(model): one for model, one in data.items() if are_paths(one) and not is_database(one)}
-    if not plain or len(tables) < len(data) or not all(isinstance(one, str) for one in columns):
-        return None
-    reading = given.reading or Reading()
-    if given.engine not in (None, "duckdb") or reading.table is not None or reading.query is not None:
-        return None
-    from assay.tally.pairedfiles import matched_files
-
-    calls = {model: str(column) for model, column in names.items()}
-    found = matched_files(tables, str(given.truth), calls, str(given.id), reading, limits=given.limits or Limits())
-    if found is None:
-        return None
-    return Paired(
-        models=tuple(tables),
-        cells=found.cells,
-        truth=None,
-        scores=None,
-        where="; ".join(path for path, _ in found.tables),
-        named="; ".join(called(path, files) for path, files in found.tables),
-        proof=found.proof,
-        how="by id",
-        files={name: digest for _, files in found.tables for name, digest in files.items()},
-    )
 
 
 def own_column(given: object, model: str) -> object:
@@ -323,7 +240,7 @@ def by_own_ids(data: object, given: Given) -> tuple[object, Given]:
                 found=f"{listed(models)} and {listed(columns)}",
                 fix="give every column of every model, in one order",
             )
-    if "score" in by and _by_class(by["score"]) is not None:
+    if "score" in by and score_classes(by["score"]) is not None:
         raise PlanError(
             "comparison-needs",
             "scores of all classes are matched by id from tables, not from columns",

@@ -24,6 +24,7 @@ from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
 from assay.tally.apart import Apart
 from assay.tally.census import Census
+from assay.tally.codes import Codes
 from assay.tally.confusion import Confusion
 from assay.tally.pairedscores import PairedScores
 from assay.tally.pairing import Cell, joint, scored
@@ -37,7 +38,7 @@ class Part:
     """What was read of one model."""
 
     cells: dict[Cell, int] | None
-    truth: list[Label | None] | None
+    truth: Codes | None
     scores: Any
     where: str
     named: str
@@ -106,7 +107,7 @@ def compare_apart(
         if called
         else None,
         scores=tuple(
-            PairedScores.of([x == settled.positive for x in part.truth or []], {name: part.scores})
+            PairedScores.of(cast("Codes", part.truth).are(settled.positive), {name: part.scores})
             for name, part in parts.items()
         )
         if scores
@@ -213,4 +214,6 @@ def _part(table: object, given: Given, model: str) -> Part:
 
 
 def _truths(part: Part) -> set[Label | None]:
-    return {cell[0] for cell in part.cells} if part.cells is not None else set(part.truth or [])
+    if part.cells is not None:
+        return {cell[0] for cell in part.cells}
+    return set() if part.truth is None else part.truth.seen()

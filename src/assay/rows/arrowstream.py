@@ -7,7 +7,7 @@ The layout is that of the Arrow C stream and data interfaces, which do not chang
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _NAME: Final = b"arrow_array_stream"
 _TYPES: Final = {b"g": "=f8", b"c": "=i1", b"s": "=i2", b"i": "=i4", b"l": "=i8"}
-"""Formats of the interface that are handed over; bits and texts are not."""
+"""Formats of the interface that are handed over as numbers; bits are not."""
+_TEXTS: Final = {b"u": "=i4", b"U": "=i8"}
+"""Formats of texts, by the type of their offsets."""
 
 
 class _Schema(ctypes.Structure):
@@ -73,13 +75,27 @@ def batches(relation: Any) -> Iterator[tuple[NDArray[Any], ...]]:  # noqa: ANN40
     capsule = relation.__arrow_c_stream__()
     stream = _stream(capsule)
     try:
-        types = _types(stream)
+        types = _formats(stream, _TYPES)
         while (batch := _Batch.next(stream)) is not None:
             if len(batch):
                 yield tuple(batch.column(place, kind) for place, kind in enumerate(types))
     finally:  # at once, not when the capsule goes: an error that is being told holds on to it
         if stream.release:
             stream.release(ctypes.addressof(stream))
+
+
+def texts(relation: Any) -> Iterator[memoryview]:  # noqa: ANN401  whatever gives a stream
+    """The texts of the only column, one behind the other as UTF-8, some rows at a time; each lives until the next."""
+    stream = _stream(capsule := relation.__arrow_c_stream__())
+    try:
+        [offsets] = _formats(stream, _TEXTS)
+        while (batch := _Batch.next(stream)) is not None:
+            if len(batch):
+                yield batch.joined(offsets)
+    finally:
+        if stream.release:
+            stream.release(ctypes.addressof(stream))
+        del capsule
 
 
 def _stream(capsule: object) -> _Stream:
@@ -94,16 +110,16 @@ def _asked(stream: _Stream, code: int) -> None:
         raise OSError(code, told.decode("utf-8", "replace") if told else "the stream broke off")
 
 
-def _types(stream: _Stream) -> list[str]:
+def _formats(stream: _Stream, known: Mapping[bytes, str]) -> list[str]:
     schema = _Schema()
     _asked(stream, stream.get_schema(ctypes.addressof(stream), ctypes.addressof(schema)))
     try:
         formats = [schema.children[place].contents.format for place in range(schema.n_children)]
     finally:
         schema.release(ctypes.addressof(schema))
-    if strange := [one for one in formats if one not in _TYPES]:
+    if strange := [one for one in formats if one not in known]:
         raise _strange(found=f"a column of format {visible(strange[0].decode('utf-8', 'replace'))}")
-    return [_TYPES[one] for one in formats]
+    return [known[one] for one in formats]
 
 
 def _strange(*, found: str) -> EngineError:
@@ -141,6 +157,19 @@ class _Batch:
         memory = (ctypes.c_char * (len(self) * size)).from_address(child.buffers[1] + first * size)
         setattr(memory, "batch", self)  # noqa: B010  the array holds its memory, and the memory the batch
         return np.frombuffer(memoryview(memory), dtype=kind)
+
+    def joined(self, offsets: str) -> memoryview:
+        """All texts of the only column, none of them missing, in one piece of the engine's memory."""
+        child = self._array.children[0].contents
+        if child.null_count and child.buffers[0] and not self._complete(child):
+            raise _strange(found="a missing value")
+        first, size = self._array.offset + child.offset, np.dtype(offsets).itemsize
+        places = (ctypes.c_char * ((len(self) + 1) * size)).from_address(child.buffers[1] + first * size)
+        ends = np.frombuffer(memoryview(places), dtype=offsets)
+        start, stop = int(ends[0]), int(ends[-1])
+        memory = (ctypes.c_char * (stop - start)).from_address((child.buffers[2] or 0) + start)
+        setattr(memory, "batch", self)  # noqa: B010
+        return memoryview(memory)
 
     def _complete(self, child: _Array) -> bool:
         """Whether every row has a value, by the bits that say so."""

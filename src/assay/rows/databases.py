@@ -161,10 +161,7 @@ def open_database(
     limits: Limits | None = None,
 ) -> OpenedFile | CountedTable:
     """Open what is asked for of a database; nothing can be written through it."""
-    if reading.table is not None and reading.query is not None:
-        raise PlanError("role-clash", "both a table and a query are given", where=shown(data), fix="give one of them")
-    if reading.query is not None:
-        demand_select(reading.query)
+    demand_one_selection(reading, shown(data))
     if is_server(data):
         _without_limits(limits, "the server")
         from assay.rows.postgres import open_postgres
@@ -180,6 +177,14 @@ def open_database(
     from assay.rows.sqlite import open_sqlite
 
     return open_sqlite(path, facts, reading, progress=progress)
+
+
+def demand_one_selection(reading: Reading, where: str) -> None:
+    """Demand that a database is asked for a table or for the answer to a SELECT, not for both."""
+    if reading.table is not None and reading.query is not None:
+        raise PlanError("role-clash", "both a table and a query are given", where=where, fix="give one of them")
+    if reading.query is not None:
+        demand_select(reading.query)
 
 
 def _without_limits(limits: Limits | None, who: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.databases import chosen, demand_select, refused_query, wrapped
+from assay.rows.databases import chosen, demand_one_selection, refused_query, wrapped
 from assay.rows.engine import GLOB, connect, quote_identifier, quote_literal, refuse_duplicates, release, told_as_ours
 from assay.rows.hashing import LEFT_OUT, Hashing
 from assay.rows.limits import Limits
@@ -169,10 +169,8 @@ def from_connection(connection: Any, reading: Reading | None) -> Any:  # noqa: A
     """The relation of a table or query on a connection the user has open."""
     reading = reading or Reading()
     where = "the given DuckDB connection"
-    if reading.table is not None and reading.query is not None:
-        raise PlanError("role-clash", "both a table and a query are given", where=where, fix="give one of them")
+    demand_one_selection(reading, where)
     if reading.query is not None:
-        demand_select(reading.query)
         found = connection.extract_statements(reading.query) if _parses(connection, reading.query) else []
         if len(found) > 1:
             raise refused_query(visible(reading.query), where, what="the query is more than one statement")

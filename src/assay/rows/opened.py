@@ -120,6 +120,13 @@ class OpenedFile:
         with translated(self):
             yield from batches(query)
 
+    def texts(self, query: str) -> Generator[memoryview]:
+        """The texts that a query of one column gives, one behind the other as UTF-8, some rows at a time."""
+        from assay.rows.arrowstream import texts
+
+        with translated(self), watched(self.connection, self.progress, self.bytes):
+            yield from texts(self.connection.sql(query))
+
     def rows_of(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """The answer to a query, as rows of Python values, some at a time."""
         with translated(self), watched(self.connection, self.progress, self.bytes):
@@ -322,20 +329,27 @@ def number_column(opened: OpenedFile, column: str) -> str:
     name = quote_identifier(column)
     kind = opened.columns[column].partition("(")[0].lower()
     if kind in REAL:
-        return f"CAST({name} AS DOUBLE)"
+        return number_sql(opened, column)
     if kind in NUMERIC:
         _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {_EXACT}", "up to 2^53, to be exact")
-        return f"CAST({name} AS DOUBLE)"
+        return number_sql(opened, column)
     if kind != "varchar":
         raise _not_numeric(opened, column, f"the column is {visible(opened.columns[column])}", "numbers")
     mark = opened.decimal
     pattern = rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?"
-    pointed = name if mark == "." else f"replace({name}, ',', '.')"
-    number = f"TRY_CAST({pointed} AS DOUBLE)"
+    number = f"TRY_{number_sql(opened, column)}"
     wrong = f"NOT coalesce(regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}), false)"
     _demand_numbers(
         opened, column, f"{name} IS NOT NULL AND {wrong}", f"digits with a decimal {quoted(mark)}, as in 0{mark}95"
     )
+    return number_sql(opened, column)
+
+
+def number_sql(opened: OpenedFile, column: str, alias: str | None = None) -> str:
+    """The SQL that makes numbers of a column whose values were checked; in a join by the alias of its table."""
+    name = quote_identifier(column) if alias is None else f"{alias}.{quote_identifier(column)}"
+    comma = opened.columns[column].lower() == "varchar" and opened.decimal != "."
+    pointed = f"replace({name}, ',', '.')" if comma else name
     return f"CAST({pointed} AS DOUBLE)"
 
 

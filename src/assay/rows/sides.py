@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two sides of a join, each opened in one engine: files, a table of a DuckDB file, or rows fetched from a database.
+"""The sides of a join, each opened in one engine: files, a table of a DuckDB file, or rows fetched from a database.
 
 A table of SQLite or PostgreSQL is fetched with the columns that are asked for, and no others.
 """
@@ -17,12 +17,14 @@ from assay.core.text import counted
 from assay.rows.copying import brought
 from assay.rows.databases import (
     CountedTable,
+    demand_one_selection,
     demand_select,
     is_database,
     is_server,
     kind_of_file,
     open_database,
     place_of,
+    refuse_selection,
 )
 from assay.rows.databases import shown as address
 from assay.rows.duckdbfile import attached, read_of
@@ -63,6 +65,10 @@ class Side(Protocol):
     def bytes(self) -> int:
         """How much there is to read, as far as it is known."""
 
+    @property
+    def view(self) -> str:
+        """What it is called in SQL."""
+
     def begin(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> OpenedFile | CountedTable:
         """Open it: as a view of the engine, or as a table whose rows are still to be fetched."""
 
@@ -89,7 +95,8 @@ class _Files:
 class _Database:
     path: str
     reading: Reading
-    place: int
+    view: str
+    alias: str
     files: Sequence[Prepared] = field(default=())
 
     @property
@@ -116,8 +123,8 @@ class _Database:
             self.path,
             regular_file(self.path),
             self.reading,
-            view=VIEWS[self.place],
-            alias=_ALIASES[self.place],
+            view=self.view,
+            alias=self.alias,
             kept=True,
         )
         return replace(opened, called=self.called, progress=progress)
@@ -139,7 +146,12 @@ def two_sides(data: Paths, truth_data: Paths, reading: Reading) -> tuple[Side, S
     for place, (one, database) in enumerate(zip(given, databases, strict=True)):
         if isinstance(one, str) and database:
             pinned = None if is_server(one) else _of([Path(one).name], pins)
-            stores[place] = _Database(path=one, reading=replace(asked[place], sha256=pinned), place=place)
+            stores[place] = _Database(
+                path=one,
+                reading=replace(asked[place], sha256=pinned),
+                view=VIEWS[place],
+                alias=_ALIASES[place],
+            )
             stores[place].paths  # noqa: B018  one that is not there is told before links to files are made
     plain = replace(asked[0], table=None, query=None, sha256=_of([f.name for side in listed for f in side], pins))
     files = prepared([*listed[0], *listed[1]], plain)
@@ -149,6 +161,44 @@ def two_sides(data: Paths, truth_data: Paths, reading: Reading) -> tuple[Side, S
         for place in range(2)
     )
     return ours, theirs
+
+
+def model_sides(tables: Mapping[str, Paths], readings: Mapping[str, Reading]) -> list[Side]:
+    """The table of each model by what it is: files, or a table or query of a database."""
+    sides: list[Side] = []
+    for place, (model, data) in enumerate(tables.items()):
+        one, reading, view = _alone(data), readings[model], f"assay_model_{place}"
+        database = isinstance(one, str) and is_database(one)
+        if isinstance(one, str) and database:
+            demand_one_selection(reading, address(one))
+            sides.append(_Database(path=one, reading=reading, view=view, alias=f"source_{place}"))
+            sides[-1].paths  # noqa: B018  one that is not there is told before links to files are made
+        else:
+            refuse_selection(one, reading)
+            sides.append(_Files(files=prepared(list_files(one), reading), called=shown(one), view=view))
+    return sides
+
+
+def opened_side(
+    side: Side,
+    columns: Mapping[str, bool],
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    progress: Progress | None,
+    max_rows: int | None,
+) -> OpenedFile:
+    """One side alone as a view of the engine, with the columns that are asked for; which of them hold numbers."""
+    begun = side.begin(connection, progress)
+    if isinstance(begun, OpenedFile):
+        return begun
+    try:
+        for name, number in columns.items():
+            begun.check(require(name, begun.columns, side.called), number=number)
+    except BaseException:
+        begun.close()
+        raise
+    opened = brought(begun, list(columns), connection, max_rows=max_rows, view=side.view)
+    return replace(opened, called=side.called)
 
 
 def _listed(given: Sequence[Paths], databases: Sequence[bool]) -> tuple[list[Listed], list[Listed]]:

@@ -14,6 +14,7 @@ from assay.core.labels import Label, in_order
 from assay.core.text import counted
 from assay.rows.columns import weights
 from assay.tally.base import VERSION, places
+from assay.tally.codes import Codes
 from assay.tally.packing import packed_reals, packed_whole, unpacked_reals, unpacked_whole
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ class PairedRows:
     def of(
         cls,
         *,
-        truth: Sequence[Label | None],
+        truth: Sequence[Label | None] | Codes,
         labels: Sequence[Label],
         models: Sequence[str],
-        calls: Sequence[Sequence[Label | None]] | None = None,
+        calls: Sequence[Sequence[Label | None]] | Sequence[Codes] | None = None,
         scores: Mapping[str, Floats] | None = None,
-        subject: Sequence[Label | None] | None = None,
+        subject: Sequence[Label | None] | Codes | None = None,
         weight: Floats | None = None,
     ) -> PairedRows:
         """From columns; subjects become numbers, so that no name is kept.
@@ -60,9 +61,10 @@ class PairedRows:
         (2, [0, 0, 1])
         """
         place = {label: i for i, label in enumerate(labels)}
-        code = {one: i for i, one in enumerate(in_order({s for s in subject or () if s is not None}))}
-        if subject is not None and None in subject:
-            lost = list(subject).count(None)
+        true, called = _coded(truth), None if calls is None else [_coded(one) for one in calls]
+        who = None if subject is None else _coded(subject)
+        code = {} if who is None else {s: i for i, s in enumerate(in_order({s for s in who.seen() if s is not None}))}
+        if who is not None and (lost := who.count(None)):
             raise RowsError(
                 "missing-label",
                 f"{counted(lost, 'row')} {'has' if lost == 1 else 'have'} no subject",
@@ -72,12 +74,10 @@ class PairedRows:
         plain = cls(
             models=tuple(models),
             labels=tuple(labels),
-            truth=np.array([place[cast("Label", one)] for one in truth], dtype=np.int64),
-            calls=None
-            if calls is None
-            else np.array([[place[cast("Label", one)] for one in column] for column in calls], dtype=np.int64),
+            truth=true.placed(place),
+            calls=None if called is None else np.stack([one.placed(place) for one in called]),
             scores=None if scores is None else np.stack([scores[name] for name in models]),
-            subject=None if subject is None else np.array([code[cast("Label", s)] for s in subject], dtype=np.int64),
+            subject=None if who is None else who.placed(code),
             weight=None if weight is None else _weights(weight, len(truth)),
         )
         if subject is not None and len(subject) != plain.n:
@@ -176,6 +176,10 @@ class PairedRows:
             subject=None if self.subject is None else self.subject[at],
             weight=None if self.weight is None else self.weight[at],
         )
+
+
+def _coded(labels: Sequence[Label | None] | Codes) -> Codes:
+    return labels if isinstance(labels, Codes) else Codes.of(labels)
 
 
 def _packed(scores: Floats) -> str | list[str]:

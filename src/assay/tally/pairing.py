@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError, UnpairedRows
+from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, listed
-from assay.rows.ids import shown_id, told_by
+from assay.core.text import listed
+from assay.rows.differing import LISTED, SUBJECT, Rows, Some, another, ids_twice, other_rows, without_id
 from assay.rows.labels import label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
+from assay.tally.codes import Codes, columns_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 Cell: TypeAlias = tuple[Label | None, ...]
 KEY: Final = "id"
-SUBJECT: Final = "subject"
-LISTED: Final = 5
-"""Ids an error names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,15 +45,20 @@ class Answers:
     keyed: bool = True
     """Whether the keys are ids; else they are the places of the rows."""
 
+    @property
+    def rows(self) -> Rows:
+        """Whose rows these are, as errors call them."""
+        return Rows(model=self.model, where=self.where, keyed=self.keyed)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lines:
     """The rows of one table in memory: truth, the calls of every model, scores, subject and weight."""
 
-    truth: list[Label | None]
-    calls: list[list[Label | None]]
+    truth: Codes
+    calls: list[Codes]
     scores: tuple[Floats, ...]
-    subject: list[Label | None] | None
+    subject: Codes | None
     weight: Floats | None
 
 
@@ -64,15 +66,12 @@ def lines(source: Source) -> Lines:
     """Every row of a table that holds the calls of its first model as predictions, of the others as groups."""
     others = [column for name, column in source.group.items() if name != SUBJECT]
     if isinstance(source, ArraySource):
-        columns = [source.truth, source.predicted, *others]
-        truth, *calls = (_decoded(cast("Coded", one)) for one in columns)
-        subject = _decoded(source.group[SUBJECT]) if SUBJECT in source.group else None
+        truth, *calls = (Codes.of_column(cast("Coded", one)) for one in (source.truth, source.predicted, *others))
+        subject = Codes.of_column(source.group[SUBJECT]) if SUBJECT in source.group else None
         return Lines(truth=truth, calls=calls, scores=source.score, subject=subject, weight=source.weight)
     labelled = [source.truth, source.predicted, *cast("list[str]", others)]
     labelled += [source.group[SUBJECT]] if SUBJECT in source.group else []
-    found = _fetched(source, [*labelled, *source.score, *([source.weight] if source.weight else [])])
-    names = [_labels(found[i], source, column) for i, column in enumerate(labelled)]
-    reals = [_real(one) for one in found[len(labelled) :]]
+    names, reals = columns_of(source, labelled, [*source.score, *([source.weight] if source.weight else [])])
     return Lines(
         truth=names[0],
         calls=names[1 : len(others) + 2],
@@ -97,12 +96,12 @@ def joint(source: Source) -> dict[Cell, int]:
     return {cell: rows for cell, (rows, _) in cells.items()}
 
 
-def scored(source: Source) -> tuple[list[Label | None], tuple[Floats, ...]]:
+def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
     """The true labels and the scores of every row, in memory."""
     if isinstance(source, ArraySource):
-        return _decoded(source.truth), source.score
-    truth, *scores = _fetched(source, [source.truth, *source.score])
-    return _labels(truth, source, source.truth), tuple(np.asarray(one, dtype=np.float64) for one in scores)
+        return Codes.of_column(source.truth), source.score
+    [truth], scores = columns_of(source, [source.truth], source.score)
+    return truth, tuple(scores)
 
 
 def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers:
@@ -130,12 +129,7 @@ def answers(source: Source, model: str, *, keyed: bool, called: bool) -> Answers
         keys = _labels(found[len(wanted) - 1], source, wanted[-1]) if keyed else list(range(len(truth)))
         scores = _side_by_side([_real(one) for one in found[len(found) - len(source.score) :]])
     if None in keys:
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(keys.count(None), 'row')} of {model} {'has' if keys.count(None) == 1 else 'have'} no id",
-            where=source.where,
-            fix="give every row an id, or pair by position",
-        )
+        raise without_id(keys.count(None), model, source.where)
     return Answers(
         model=model,
         keys=cast("list[Label]", keys),
@@ -207,41 +201,14 @@ def _demand_unique(one: Answers) -> None:
         return
     seen: set[Label] = set()
     twice = dict.fromkeys(key for key in one.keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    raise told_by(
-        lambda shown, also: RowsError(
-            "duplicate-id",
-            f"{counted(len(twice), 'id')} of {one.model} {'stands' if len(twice) == 1 else 'stand'} for several rows",
-            where=one.where,
-            found=_some(twice, shown),
-            fix=f"give every row an id of its own{also}",
-        )
-    )
-
-
-def _some(keys: Collection[Label], shown: Callable[[tuple[object, ...]], str]) -> str:
-    more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
-    return ", ".join(shown((key,)) for key in islice(keys, LISTED)) + more
+    raise ids_twice(one.rows, Some.of(twice))
 
 
 def _demand_same_rows(first: Answers, other: Answers, here: Mapping[Label, int], there: Mapping[Label, int]) -> None:
     lost, more = [k for k in here if k not in there], [k for k in there if k not in here]
-    if not lost and not more:
-        return
-    kinds = {type(k).__name__ for k in here} ^ {type(k).__name__ for k in there}
-
-    def told(shown: Callable[[tuple[object, ...]], str], also: str) -> UnpairedRows:
-        each = [f"{counted(len(lost), 'id')} only in {first.model}: {_some(lost, shown)}"] if lost else []
-        each += [f"{counted(len(more), 'id')} only in {other.model}: {_some(more, shown)}"] if more else []
-        return UnpairedRows(
-            "rows-unmatched",
-            f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
-            where="; ".join(dict.fromkeys((first.where, other.where))),
-            found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
-            fix="run every model on the same test data, and give every row to both; if the rows differ on purpose,"
-            f" say so: independent=True (--independent){also}",
-        )
-
-    raise told_by(told) if first.keyed else told(shown_id, "")
+    if lost or more:
+        kinds = {type(k).__name__ for k in here} ^ {type(k).__name__ for k in there}
+        raise other_rows(first.rows, other.rows, Some.of(lost), Some.of(more), kinds=bool(kinds))
 
 
 def _demand_same(first: Answers, other: Answers, order: NDArray[np.intp], what: str) -> None:
@@ -249,27 +216,9 @@ def _demand_same(first: Answers, other: Answers, order: NDArray[np.intp], what: 
     placed = [theirs[i] for i in order.tolist()]
     pairs = zip(mine, placed, strict=True)
     wrong = [i for i, (a, b) in enumerate(pairs) if a != b or type(a) is not type(b)]
-    if not wrong:
-        return
-
-    def told(shown: Callable[[tuple[object, ...]], str], also: str) -> UnpairedRows:
-        told_as = shown if what == SUBJECT else shown_id  # a subject may be a person, as an id may
-        each = [
-            f"row {(shown if first.keyed else shown_id)((first.keys[i],))}:"
-            f" {told_as((mine[i],))} and {told_as((placed[i],))}"
-            for i in wrong[:LISTED]
-        ]
-        return UnpairedRows(
-            "rows-unmatched",
-            f"{counted(len(wrong), 'row')} of {len(placed):,} {'has' if len(wrong) == 1 else 'have'} another {what} in "
-            f"{other.model} than in {first.model}",
-            where=f"{first.where}; {other.where}",
-            found="; ".join(each),
-            fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id"
-            + also,
-        )
-
-    raise told_by(told) if first.keyed or what == SUBJECT else told(shown_id, "")
+    if wrong:
+        each = [(first.keys[i], mine[i], placed[i]) for i in wrong[:LISTED]]
+        raise another(first.rows, other.rows, what, len(wrong), len(placed), each)
 
 
 def _side_by_side(columns: Sequence[Floats]) -> Floats | None:

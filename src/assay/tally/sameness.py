@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof that all models saw the same rows, taken inside the embedded engine.
+
+It is the digest that `tally.pairing.proof` takes of rows in memory, of lines that the engine writes and sorts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from assay.rows.engine import quote_identifier, quote_literal
+from assay.rows.labels import LONGEST, label_of
+from assay.rows.opened import translated
+from assay.tally.pairing import line
+
+if TYPE_CHECKING:
+    from assay.rows.matching import ModelTable
+
+_PLAIN: Final = r"[ !#-&(-\[\]-~]*"
+"""Texts that Python writes as they are, between two quotes: printable ASCII without quotes and backslashes."""
+_WRITTEN: Final = "assay_written"
+_ENDS: Final = "assay_ends"
+
+
+def proof_of(table: ModelTable) -> str:
+    """SHA-256 over id and truth of every row in the order of the ids, as `proof` takes it in memory."""
+    opened, text = table.opened, table.kind(table.key) == "text"
+    key, truth = quote_identifier(table.key), quote_identifier(table.source.truth)
+    _write_ends(table)
+    written = _written(table, key) if text else f"CAST({key} AS VARCHAR)"
+    rows = f"SELECT {written} AS w, e.ending FROM {table.view} AS t JOIN {_ENDS} AS e ON t.{truth} IS NOT DISTINCT FROM e.truth"  # noqa: S608, E501
+    query = f"SELECT '{'str' if text else 'int'} ' || w || ending FROM ({rows} ORDER BY w)"  # noqa: S608
+    sha = hashlib.sha256()
+    with closing(opened.texts(query)) as pieces:
+        for piece in pieces:
+            sha.update(piece)
+    return sha.hexdigest()
+
+
+def _write_ends(table: ModelTable) -> None:
+    """What stands behind the id in a line of the proof, for every truth that occurs."""
+    truth = quote_identifier(table.source.truth)
+    opened, where = table.opened, table.source.where
+    with translated(opened):
+        opened.connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {_ENDS} AS SELECT truth, CAST(row_number() OVER () AS INTEGER) AS n,"  # noqa: S608
+            f" '' AS ending FROM (SELECT DISTINCT {truth} AS truth FROM {table.view})"
+        )
+        for value, n in opened.fetch(f"SELECT truth, n FROM {_ENDS}"):  # noqa: S608
+            ending = line(0, label_of(value, where=where)).removeprefix("int 0")
+            opened.connection.execute(f"UPDATE {_ENDS} SET ending = {quote_literal(ending)} WHERE n = {n}")  # noqa: S608
+
+
+def _written(table: ModelTable, key: str) -> str:
+    """The SQL that writes a text as Python does; texts that Python writes in a way of its own are handed to it."""
+    plain = f"regexp_full_match({key}, '{_PLAIN}')"
+    quoted = f"'''' || {key} || ''''"
+    query = f"SELECT count(*) FILTER (NOT {plain}), max(strlen({key})) FROM {table.view}"  # noqa: S608
+    odd, longest = table.opened.fetch(query)[0]
+    if longest > LONGEST:
+        [[text]] = table.opened.fetch(f"SELECT {key} FROM {table.view} WHERE strlen({key}) > {LONGEST} LIMIT 1")  # noqa: S608
+        label_of(text, where=f"{table.source.where}, {table.source.shown(table.key)}")
+    if not odd:
+        return quoted
+    connection = table.opened.connection
+    connection.create_function(_WRITTEN, repr, ["VARCHAR"], "VARCHAR")
+    return f"CASE WHEN {plain} THEN {quoted} ELSE {_WRITTEN}({key}) END"
