@@ -106,9 +106,21 @@ def test_c09_perfect_separation_has_no_interval_of_width_zero():
     found = delong(scores([0, 0, 0, 1, 1, 1], A=[0.1, 0.2, 0.3, 0.7, 0.8, 0.9], B=[0.1, 0.8, 0.3, 0.7, 0.2, 0.9]))
     perfect = found.more[0]
     assert perfect.value == 1.0
-    assert perfect.interval is None
-    assert "variance is 0" in perfect.no_interval
+    assert perfect.interval.method == "newcombe score"
+    assert perfect.interval.low < perfect.interval.high
     assert "[1" not in str(found)
+
+
+def test_c09_a_comparison_with_a_perfect_ranking_names_its_fallback():
+    scored = {"A": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], "B": [0.1, 0.8, 0.3, 0.7, 0.2, 0.9]}
+    c = assay.compare(truth=[0, 0, 0, 1, 1, 1], score=scored)
+    found = c["delong"]
+    assert found.test == "area_difference"
+    assert found.effect.interval.low < 0 < found.effect.interval.high
+    assert found.p > 0.05
+    page = str(c)
+    assert "Square-and-add test" in page
+    assert "DeLong's variance is too small or 0" in " ".join(page.split())
 
 
 def test_c09_an_assessment_of_a_perfect_ranking_names_its_fallback():

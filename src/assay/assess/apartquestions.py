@@ -13,10 +13,11 @@ from assay.assess.questions import not_alone
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed
-from assay.inference.apart import large_counts
+from assay.inference.apart import large_counts, near_perfect_apart
 from assay.inference.choose import Choice
 from assay.inference.contingency import two_shares
 from assay.inference.findings import Finding
+from assay.inference.intervals import NEAR_ENDS
 from assay.inference.kinds import BALANCED, Facts, Kind, Question
 from assay.inference.multiplicity import adjusted
 from assay.measures.declare import Measure, parse
@@ -118,7 +119,8 @@ def _measured(
     positive: Label | None,
 ) -> Answer:
     question = Question.AUROC if measures == ("auroc",) else Question.MEASURE
-    facts = Facts(n=t.n, models=len(t.models))
+    near = question is Question.AUROC and asking.asked.edition >= NEAR_ENDS and near_perfect_apart(t)
+    facts = Facts(n=t.n, models=len(t.models), near_perfect=near)
     choice = asking.choice(question, facts, free=question is Question.MEASURE or t.confusions is not None)
     if choice.test is None or choice.test.takes is not Apart:
         raise PlanError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from assay.inference.choose import Choice, choose, insist
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
+from assay.inference.intervals import EDITION
 from assay.inference.kinds import Facts, Kind, Question
 from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
@@ -35,6 +36,8 @@ class Asked:
     rows: int = 0
     """Rows of the data set that values were resampled from; 0 where nobody said."""
     measures: tuple[Measure, ...] = ()
+    edition: int = EDITION
+    """By which edition of the default methods, so that a Record can be computed again."""
 
     def __post_init__(self) -> None:
         """Only corrections that exist."""
@@ -58,6 +61,7 @@ class Asked:
             "stratified": self.stratified,
             "rows": self.rows,
             "measures": [one.title for one in self.measures],
+            "edition": self.edition,
         }
 
 
@@ -116,6 +120,7 @@ class Asking:
             "seed": asked.seed,
             "stratified": asked.stratified,
             "margin": asked.margin,
+            "edition": asked.edition,
             **more,
         }
         fitting = {name: value for name, value in given.items() if name in test.parameters and value is not None}

@@ -216,9 +216,10 @@ class Contenders:
         scored = self.scores is not None and {model, other} <= set(self.scores.models)
         own = subject.label is None or subject.label == at.positive
         if scored and whole and own and subject.measure.name == "auroc":
-            from assay.inference.delong import delong
+            from assay.inference.nearperfect import judged_areas
 
-            effect = delong(self.scores.only(model, other), level=level).effect  # type: ignore[union-attr]
+            two = self.scores.only(model, other)  # type: ignore[union-attr]
+            effect = judged_areas(two, level, at.settings.wanted.edition).effect
             if isinstance(effect.value, (int, float)) and effect.interval is not None:
                 return Gap(value=float(effect.value), interval=effect.interval), "paired"
         return Unpaired(reference=self.models[other]).gap(subject, at), "unpaired"
@@ -233,7 +234,7 @@ class Contenders:
             return None
         test = weighted_permutation if tally.subject is None else subject_permutation
         label = at.positive if subject.label is None else subject.label
-        ways = {"level": wanted.level, "draws": wanted.draws, "seed": wanted.seed}
+        ways = {"level": wanted.level, "draws": wanted.draws, "seed": wanted.seed, "edition": wanted.edition}
         effect = test(tally, measure=subject.measure, positive=label, **ways).effect
         if not isinstance(effect.value, (int, float)) or effect.interval is None:
             return None

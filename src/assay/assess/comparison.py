@@ -27,7 +27,7 @@ from assay.inference.catalogue import every_test
 from assay.inference.delong import areas
 from assay.inference.estimates import real_to_json
 from assay.inference.findings import Finding
-from assay.inference.intervals import Wanted
+from assay.inference.intervals import BEFORE_EDITIONS, Wanted
 from assay.inference.kinds import BALANCED
 from assay.inference.units import reads_values
 from assay.tally.apart import Apart
@@ -148,12 +148,16 @@ class Comparison:
     @cached_property
     def estimates(self) -> dict[str, list[Estimate]]:
         """The values of each model with their intervals."""
-        settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
         out = {}
         for model, confusion in self._confusions().items():
-            view = View(confusion, settings, positive=self.positive)
+            view = View(confusion, self._settings, positive=self.positive)
             out[model] = [view[name] for name in SHOWN[view.task]]
         return out
+
+    @property
+    def _settings(self) -> Settings:
+        asked = self.asked
+        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed, edition=asked.edition))
 
     def _confusions(self) -> dict[str, Confusion]:
         """The confusion tally of each model, where there are labels."""
@@ -196,8 +200,7 @@ class Comparison:
         ]
         unbalanced = min(sizes) == 0 or max(sizes) / min(sizes) > BALANCED
         name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
-        settings = Settings(wanted=Wanted(level=self.asked.level, seed=self.asked.seed))
-        views = {m: View(one, settings, positive=self.positive) for m, one in confusions.items()}
+        views = {m: View(one, self._settings, positive=self.positive) for m, one in confusions.items()}
         return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
 
     def _means(self, values: Blocks | Groups) -> tuple[str, dict[str, float], bool]:
@@ -269,8 +272,8 @@ class Comparison:
                     fix="restore the file from its source",
                 )
             names = Asked.__dataclass_fields__.keys()
-            asked = Asked(**{k: v for k, v in plan.items() if k in names and k != "measures"},
-                          measures=chosen(plan["measures"] or None) or ())  # fmt: skip
+            given = {"edition": BEFORE_EDITIONS, **plan, "measures": chosen(plan["measures"] or None) or ()}
+            asked = Asked(**{name: one for name, one in given.items() if name in names})
             held = _held(tallies)
             return cls(
                 answers=tuple(answered(held, asked, record["positive"], plan["data"])),

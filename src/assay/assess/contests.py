@@ -92,7 +92,9 @@ def _by_hand(one: Named, found: Comparison, *, override: bool) -> bool:
         return one.admitted is None or override
     first = found.answers[0].choice.test
     other = next((test for test in every_test() if test.name == one.test), None)
-    return first is not None and other is not None and other.family == first.family and other.name != first.name
+    if first is None or other is None or one.test == first.family:  # by its family, whose form the table chooses
+        return False
+    return other.family == first.family and other.name != first.name
 
 
 def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str | None) -> Named:

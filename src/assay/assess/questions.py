@@ -16,9 +16,11 @@ from assay.inference.blockranks import ranked
 from assay.inference.choose import Choice, Refusal
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
+from assay.inference.intervals import NEAR_ENDS
 from assay.inference.kinds import BALANCED, Facts, Kind, Question
 from assay.inference.mcnemar import by_size
 from assay.inference.multiplicity import adjusted
+from assay.inference.nearperfect import near_perfect
 from assay.inference.variance import equal_spread, normality
 from assay.measures.declare import Measure, parse
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Table
@@ -85,14 +87,19 @@ def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
 def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     """Questions about scores of one test set."""
     asking = Asking(asked=asked, kind=Kind.SCORES, models=len(t.models))
-    facts = Facts(n=t.m + t.n, models=len(t.models))
+    near = asked.edition >= NEAR_ENDS and near_perfect(t)
+    facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near)
     choice = asking.choice(Question.AUROC, facts)
     found = asking.run(_test(choice), t, choice)
     notes: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    if _test(choice).pairwise:  # every pair is a question of its own, so nothing follows
+        choice, found = replace(choice, after=None), tuple(adjusted(found, asked.correction))
+        family = tuple(f"auroc of {' and '.join(one.models)}" for one in found)
     if choice.after is not None:
         more, notes = _after(asking, t, choice, found[0])
         found += more
-    answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, notes=notes)
+    answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, notes=notes, family=family)
     others = by_pairs(asking, t, facts, [one for one in asked.measures if one.takes is Ranked])
     return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
 

@@ -13,16 +13,17 @@ from assay.core.labels import Label
 from assay.core.traits import EXTENSION, TS4213, Source
 from assay.core.values import Share, Undefined, Value
 from assay.inference.areas import Areas
+from assay.inference.auc import near_an_end
+from assay.inference.byinterval import apart_from_zero
 from assay.inference.declare import significance
 from assay.inference.delong import area_effect, areas
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals import Found, Uncertainty, Wanted
-from assay.inference.power import least_normal, least_student
-from assay.inference.proportion import normal_quantile
+from assay.inference.intervals import EDITION, Found, Uncertainty, Wanted
+from assay.inference.power import least_student
 from assay.inference.resampling import SEED
 from assay.inference.scoreintervals import ScoreUncertainty
-from assay.inference.tails import CERTAIN, Tail, normal, student
+from assay.inference.tails import CERTAIN, student
 from assay.inference.unpaired import mover
 from assay.measures.declare import Measure, parse
 from assay.tally.apart import Apart
@@ -52,7 +53,7 @@ LEAST: Final = 2
     source=(Source("DeLong et al. 1988", "eq. 5"), Source("Robin et al. 2011", "unpaired DeLong, Welch's df")),
     spec="T-21",
 )
-def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
+def delong_unpaired(t: Apart, *, level: float = 0.95, edition: int = EDITION) -> Finding:
     if t.scores is None or len(t.models) != PAIR:
         raise PlanError("test-needs", "this test takes the scores of two models", fix="use t.only(a, b)")
     few = [model for model, one in zip(t.models, t.scores, strict=True) if min(one.m, one.n) < LEAST]
@@ -64,7 +65,7 @@ def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
     gap = float(found[0].area[0] - found[1].area[0])
     parts, sizes = [float(one.covariance[0, 0]) for one in found], [one.m + one.n for one in found]
     error = math.sqrt(sum(parts))
-    more = tuple(area_effect(one, 0, level) for one in found)
+    more = tuple(area_effect(one, 0, level, edition) for one in found)
     counts = _counts(t, found)
     if not error:
         told = Undefined(
@@ -112,12 +113,13 @@ def apart_difference(
     positive: Label | None = None,
     level: float = 0.95,
     seed: int = SEED,
+    edition: int = EDITION,
 ) -> Finding:
     """The standard error is that of the interval on the side of zero, so p and interval agree at the stated level."""
     if len(t.models) != PAIR:
         raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
     wanted = parse(measure) if isinstance(measure, str) else measure
-    a, b = (estimate(t, i, wanted, positive, Wanted(level=level, seed=seed)) for i in range(PAIR))
+    a, b = (estimate(t, i, wanted, positive, Wanted(level=level, seed=seed, edition=edition)) for i in range(PAIR))
     name = f"{wanted.title}, {t.models[0]} minus {t.models[1]}"
     gap = mover(a, b)
     more = tuple(_alone(one, f"{wanted.title} of {m}") for one, m in zip((a, b), t.models, strict=True))
@@ -128,23 +130,24 @@ def apart_difference(
         effect = Effect(name=name, value=value, no_interval=None if gap.value is None else gap.reason, share=share)
         return _finding(t, level, chance=lost, effect=effect, statistic=lost, statistic_name="z", more=more,
                         about=wanted.title, least=lost)  # fmt: skip
-    below, above = gap.value - gap.interval.low, gap.interval.high - gap.value
-    z = normal_quantile((1 + level) / 2)
-    error = (below if gap.value > 0 else above) / z
-    statistic: Real = gap.value / error if error > 0 else Undefined(reason="the interval has no width on that side")
-    chance: Tail | Undefined = statistic if isinstance(statistic, Undefined) else normal(statistic)
-    chance = chance if gap.value else CERTAIN
+    decided = apart_from_zero(gap.value, (gap.interval.low, gap.interval.high), level)
     return _finding(
         t,
         level,
-        chance=chance,
+        chance=decided.chance,
         effect=Effect(name=name, value=gap.value, interval=gap.interval, share=share),
-        statistic=statistic,
+        statistic=decided.statistic,
         statistic_name="z",
         about=wanted.title,
         more=more,
-        least=least_normal((below + above) / 2 / z, level),
+        least=decided.least,
     )
+
+
+def near_perfect_apart(t: Apart) -> bool:
+    """Whether a model hardly errs on its rows, or hardly ever is right."""
+    every = [areas(one) for one in t.scores or () if min(one.m, one.n) >= LEAST]
+    return any(near_an_end(float(one.area[0]), min(one.m, one.n)) for one in every)
 
 
 def estimate(t: Apart, model: int, measure: Measure, positive: Label | None, wanted: Wanted) -> Estimate:
@@ -209,4 +212,4 @@ def large_counts(rows: tuple[tuple[int, ...], ...]) -> bool:
     return n > 0 and min(x * y / n for x in (a + b, c + d) for y in (a + c, b + d)) >= 5  # noqa: PLR2004
 
 
-__all__ = ["apart_difference", "delong_unpaired", "estimate", "large_counts"]
+__all__ = ["apart_difference", "delong_unpaired", "estimate", "large_counts", "near_perfect_apart"]

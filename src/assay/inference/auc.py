@@ -72,12 +72,29 @@ def newcombe(area: float, positives: float, negatives: float, level: float) -> t
 def area_interval(t: Ranked, area: float, level: float) -> tuple[float, float, str]:
     """The interval of an area and the name of its method."""
     positives, negatives = float(t.positives), float(t.negatives)
+    variance = delong_variance(t) if min(positives, negatives) > 1 else 0.0
+    return area_ends(area, variance, positives, negatives, level)
+
+
+def near_an_end(area: float, fewest: float) -> bool:
+    """Whether so few rows are on the wrong side that DeLong's variance cannot be trusted, or is 0."""
+    return fewest * min(area, 1 - area) < MISRANKED
+
+
+def area_ends(
+    area: float, variance: float, positives: float, negatives: float, level: float
+) -> tuple[float, float, str]:
+    """The ends of an area from its DeLong variance and the sizes of the classes, and the name of the method.
+
+    >>> low, high, method = area_ends(1.0, 0.0, 10, 10, 0.95)
+    >>> round(low, 3), high, method
+    (0.8, 1.0, 'newcombe score')
+    """
     fewest = min(positives, negatives)
-    variance = delong_variance(t) if fewest > 1 else 0.0
     if not 0 < area < 1 or variance <= 0:
         return *newcombe(area, positives, negatives, level), "newcombe score"
     method = "delong-logit"
-    if fewest < ENOUGH or fewest * min(area, 1 - area) < MISRANKED:
+    if fewest < ENOUGH or near_an_end(area, fewest):
         smooth = smooth_variance(area, positives, negatives)
         variance = (fewest * variance + BORROWED * smooth) / (fewest + BORROWED)
         method = "delong-logit with borrowed rows"

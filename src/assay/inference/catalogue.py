@@ -14,6 +14,7 @@ from assay.inference import (  # noqa: F401  importing declares
     marginal,
     mcnemar,
     means,
+    nearperfect,
     ranks,
     strata,
     swapping,

@@ -16,6 +16,7 @@ from assay.inference.kinds import (
     LARGE_COUNTS,
     MANY,
     MANY_ROWS,
+    NEAR_PERFECT,
     NORMAL,
     NORMAL_ALIKE,
     ROWS_KNOWN,
@@ -25,11 +26,14 @@ from assay.inference.kinds import (
     Row,
     Way,
 )
-from assay.inference.refusals import DEPENDENT, FOLDS, PAIRED
+from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, PAIRED
 
 FEW_ROWS: Final = (
     "so the corrected resampled t test is used, because below 1,000 rows the tests of 7.2 raise up to 11 % false alarms "
     "at 5 %"
+)
+HARDLY_ERRS: Final = (
+    "a model ranks nearly every pair right, or nearly every pair wrong, so DeLong's variance is too small or 0"
 )
 
 TABLE: Final[tuple[Row, ...]] = (
@@ -79,14 +83,22 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.SCORES,),
         models=(2, 2),
         questions=(Question.AUROC,),
-        ways=(Way("delong", ALWAYS, "two models scored the same rows: DeLong's test takes their correlation into account"),),
+        ways=(
+            Way("area_difference", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of both areas are squared and added"),
+            Way("delong", ALWAYS, "two models scored the same rows: DeLong's test takes their correlation into account"),
+        ),
+        refuses={"delong": (KNOWN_AREA, False)},
     ),
     Row(
         number=6,
         kinds=(Kind.SCORES,),
         models=(3, MANY),
         questions=(Question.AUROC,),
-        ways=(Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, then pairs"),),
+        ways=(
+            Way("area_differences", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of every two areas are squared and added"),
+            Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, then pairs"),
+        ),
+        refuses={"delong_many": (KNOWN_AREA, False)},
         after="delong_pairs",
     ),
     Row(
@@ -292,7 +304,11 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.APART,),
         models=(2, MANY),
         questions=(Question.AUROC,),
-        ways=(Way("delong_unpaired", ALWAYS, "different rows, so the areas are independent: DeLong's variances add up"),),
+        ways=(
+            Way("apart_difference", NEAR_PERFECT, "different rows, and " + HARDLY_ERRS + ": the interval of the difference follows from those of both"),
+            Way("delong_unpaired", ALWAYS, "different rows, so the areas are independent: DeLong's variances add up"),
+        ),
+        refuses={"delong_unpaired": (KNOWN_AREA, False)},
     ),
     Row(
         number=22,

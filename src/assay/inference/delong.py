@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.areas import Areas, told_open
+from assay.inference.auc import area_ends
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
+from assay.inference.intervals import EDITION, NEAR_ENDS
 from assay.inference.power import least_normal
 from assay.inference.proportion import normal_quantile
 from assay.inference.tails import CERTAIN, Alternative, chi_squared, normal
@@ -59,12 +61,14 @@ NO_SPREAD: Final = Undefined(
     source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
     spec="T-21",
 )
-def delong(t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+def delong(
+    t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Alternative = "two-sided", edition: int = EDITION
+) -> Finding:
     if len(t.models) != LEAST:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
-    if lost := _too_few(t):
-        return _undefined(t, lost, "z", level)
-    return pair(areas(t), 0, 1, level, alternative)
+    if lost := too_few(t):
+        return undefined_areas(t, lost, "z", level)
+    return pair(areas(t), 0, 1, level, alternative, edition=edition)
 
 
 @significance(
@@ -78,12 +82,12 @@ def delong(t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Al
     source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
     spec="T-21",
 )
-def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding:
+def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95, edition: int = EDITION) -> Finding:
     if len(t.models) < LEAST:
         raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
-    if lost := _too_few(t):
-        return _undefined(t, lost, "chi-squared", level)
-    return many(areas(t), level)
+    if lost := too_few(t):
+        return undefined_areas(t, lost, "chi-squared", level)
+    return many(areas(t), level, edition)
 
 
 @significance(
@@ -95,15 +99,17 @@ def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding
     source=Source("DeLong et al. 1988", "eq. 5"),
     spec="T-21",
 )
-def delong_pairs(t: PairedScores | PairedBins, *, level: float = 0.95) -> tuple[Finding, ...]:
-    if lost := _too_few(t):
+def delong_pairs(t: PairedScores | PairedBins, *, level: float = 0.95, edition: int = EDITION) -> tuple[Finding, ...]:
+    if lost := too_few(t):
         pairs = combinations(t.models, 2)
-        return tuple(_undefined(t, lost, "z", level).said(models=models) for models in pairs)
+        return tuple(undefined_areas(t, lost, "z", level).said(models=models) for models in pairs)
     found = areas(t)
-    return tuple(pair(found, a, b, level) for a, b in combinations(range(len(t.models)), 2))
+    return tuple(pair(found, a, b, level, edition=edition) for a, b in combinations(range(len(t.models)), 2))
 
 
-def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
+def pair(
+    found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided", *, edition: int = EDITION
+) -> Finding:
     """Two of the areas."""
     gap, variance = found.gap(a, b)
     models = (found.models[a], found.models[b])
@@ -130,18 +136,18 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
         level=level,
         alternative=alternative,
         counts={"positives": found.m, "negatives": found.n},
-        more=tuple(area_effect(found, i, level) for i in (a, b)),
+        more=tuple(area_effect(found, i, level, edition) for i in (a, b)),
         notes=(
             *((alike,) if not error and not gap else ()),
             *told_open(found, a, b, within, level),
-            *_prevalence(found),
+            *prevalence_told(found),
         ),
         within=within,
         least=least_normal(error, level) if error else statistic,
     )
 
 
-def many(found: Areas, level: float) -> Finding:
+def many(found: Areas, level: float, edition: int = EDITION) -> Finding:
     """All of the areas at once."""
     k = len(found.models)
     contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
@@ -171,18 +177,25 @@ def many(found: Areas, level: float) -> Finding:
         n=found.m + found.n,
         level=level,
         counts={"positives": found.m, "negatives": found.n},
-        more=tuple(area_effect(found, i, level) for i in range(k)),
-        notes=_prevalence(found),
+        more=tuple(area_effect(found, i, level, edition) for i in range(k)),
+        notes=prevalence_told(found),
         least=least_normal(widest, level) if widest else statistic,
     )
 
 
 def areas(t: PairedScores | PairedBins) -> Areas:
-    """The areas of all models and DeLong's covariance of them, from whole numbers: the order of rows cannot matter."""
+    """The areas of all models and DeLong's covariance of them; of single scores they are computed once for a tally."""
     if isinstance(t, PairedBins):
         from assay.inference.binnedareas import binned_areas
 
         return binned_areas(t)
+    if "areas" not in t.shared:
+        t.shared["areas"] = _areas(t)
+    return cast("Areas", t.shared["areas"])
+
+
+def _areas(t: PairedScores) -> Areas:
+    """From whole numbers: the order of rows cannot matter."""
     above, below = components(t.positives, t.negatives)
     k, m, n = len(t.models), t.m, t.n
     first, second = _Products(above, 2 * n), _Products(below, 2 * m)
@@ -258,19 +271,27 @@ def _tied(order: Whole, starts: Whole, m: int) -> tuple[Whole, Whole]:
     return above[tie[:m]], below[tie[m:]]
 
 
-def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:
-    """The interval of one area on the logit scale, or why there is none."""
+def area_interval(positives: Floats, negatives: Floats, level: float, edition: int = EDITION) -> dict[str, object]:
+    """The interval of one area, or why there is none."""
     if min(positives.shape[1], negatives.shape[1]) < LEAST:
         return {"no_interval": "it needs two values on each side, at least"}
     found = areas(PairedScores(models=("",), positives=positives, negatives=negatives))
-    return _logit(float(found.area[0]), float(found.covariance[0, 0]), level)
+    return _ends(found, 0, level, edition)
 
 
-def area_effect(found: Areas, i: int, level: float) -> Effect:
-    """One of the areas with its interval."""
+def area_effect(found: Areas, i: int, level: float, edition: int = EDITION) -> Effect:
+    """One of the areas with its interval, which is that of an assessment."""
     name, area = f"AUROC of {found.models[i]}", float(found.area[i])
-    told = _logit(area, float(found.covariance[i, i]), level)
+    told = _ends(found, i, level, edition)
     return Effect(name=name, value=area, bracket=found.bracket(i), **told)  # type: ignore[arg-type]
+
+
+def _ends(found: Areas, i: int, level: float, edition: int) -> dict[str, object]:
+    area, variance = float(found.area[i]), float(found.covariance[i, i])
+    if edition < NEAR_ENDS:
+        return _logit(area, variance, level)
+    low, high, method = area_ends(area, variance, found.m, found.n, level)
+    return {"interval": Interval(low=low, high=high, level=level, method=method)}
 
 
 def _logit(area: float, variance: float, level: float) -> dict[str, object]:
@@ -282,7 +303,8 @@ def _logit(area: float, variance: float, level: float) -> dict[str, object]:
     return {"interval": Interval(low=low, high=high, level=level, method="delong, logit")}
 
 
-def _prevalence(found: Areas) -> tuple[str, ...]:
+def prevalence_told(found: Areas) -> tuple[str, ...]:
+    """What must be said beside an area where one class is rare."""
     share = found.m / (found.m + found.n)
     if BALANCED[0] <= share <= BALANCED[1]:
         return ()
@@ -290,7 +312,8 @@ def _prevalence(found: Areas) -> tuple[str, ...]:
     return (told,)
 
 
-def _too_few(t: PairedScores | PairedBins) -> Undefined | None:
+def too_few(t: PairedScores | PairedBins) -> Undefined | None:
+    """Why there is no area to compare, if so."""
     if min(t.m, t.n) >= LEAST:
         return None
     return Undefined(
@@ -299,7 +322,8 @@ def _too_few(t: PairedScores | PairedBins) -> Undefined | None:
     )
 
 
-def _undefined(t: PairedScores | PairedBins, lost: Undefined, name: str, level: float) -> Finding:
+def undefined_areas(t: PairedScores | PairedBins, lost: Undefined, name: str, level: float) -> Finding:
+    """The finding where a class has fewer than two rows."""
     return Finding(
         chance=lost,
         effect=Effect(name="difference of the areas", value=lost),

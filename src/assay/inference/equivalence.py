@@ -11,11 +11,14 @@ from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.areas import told_open
+from assay.inference.byinterval import against_margin, one_sided
 from assay.inference.declare import significance
-from assay.inference.delong import areas, pair
+from assay.inference.delong import areas
 from assay.inference.findings import Effect, Finding, Real
+from assay.inference.intervals import EDITION
 from assay.inference.mcnemar import difference
 from assay.inference.means import paired_t
+from assay.inference.nearperfect import METHOD, added_ends, judged_areas
 from assay.inference.power import least_normal, least_student
 from assay.inference.proportion import HALVINGS, normal_quantile
 from assay.inference.tails import Tail, normal, student
@@ -108,8 +111,10 @@ def mean_equivalence(t: Pairs, *, margin: float, level: float = 0.95) -> Finding
     source=(Source("DeLong et al. 1988", "eq. 5"), EXTENSION),
     spec="ADD",
 )
-def auroc_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
-    return _areas(t, margin, level, both=False)
+def auroc_non_inferiority(
+    t: PairedScores | PairedBins, *, margin: float, level: float = 0.95, edition: int = EDITION
+) -> Finding:
+    return _areas(t, margin, level, edition, both=False)
 
 
 @significance(
@@ -122,8 +127,10 @@ def auroc_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level:
     source=(Source("DeLong et al. 1988", "eq. 5"), EXTENSION),
     spec="ADD",
 )
-def auroc_equivalence(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
-    return _areas(t, margin, level, both=True)
+def auroc_equivalence(
+    t: PairedScores | PairedBins, *, margin: float, level: float = 0.95, edition: int = EDITION
+) -> Finding:
+    return _areas(t, margin, level, edition, both=True)
 
 
 def tango(t: Outcomes, gap: float) -> Real:
@@ -231,15 +238,20 @@ def _means(t: Pairs, margin: float, level: float, *, both: bool) -> Finding:
     )
 
 
-def _areas(t: PairedScores | PairedBins, margin: float, level: float, *, both: bool) -> Finding:
+def _areas(t: PairedScores | PairedBins, margin: float, level: float, edition: int, *, both: bool) -> Finding:
     size = checked_margin(margin, 1.0)
     found = areas(t) if min(t.m, t.n) > 1 else None
     if found is None:
         lost = Undefined(reason="it needs two positives and two negatives", code="too-few")
         effect = Effect(name="difference of the areas", value=lost)
         return Finding(chance=lost, effect=effect, statistic=lost, statistic_name="z", about="auroc", level=level)
-    plain = pair(found, 0, 1, level)
+    plain = judged_areas(t, level, edition)
     gap, variance = found.gap(0, 1)
+    if plain.effect.interval is not None and plain.effect.interval.method == METHOD:
+        decided = against_margin(gap, added_ends(found, 0, 1, one_sided(level)), size, level, both=both)
+        notes = (*plain.notes, margin_told(size))
+        return plain.said(chance=decided.chance, statistic=decided.statistic, least=decided.least,
+                          alternative="greater", notes=notes)  # fmt: skip
     if not variance:
         lost = Undefined(reason="the difference of the areas has no variance", code="zero-variance")
         return plain.said(chance=lost, statistic=lost, alternative="greater", notes=(margin_told(size),), within={})

@@ -39,13 +39,19 @@ MOST_CLASSES: Final = 1000
 """Above this many classes there are no draws: 1,000 classes with 100,000 occupied cells take about 10 s."""
 FACTS: Final = {"counts": "a count of these rows, not an estimate", "constants": "a constant, not an estimate"}
 CELLS: Final = ("auto", "dirichlet", "bca", "percentile", "delta")
-EDITION: Final = 4
+EDITION: Final = 5
 """The default methods as they stand; a Record says by which edition it was made, so that it can be computed again.
 
 1: distances between class shares keep the near end of their draws unless chance explains all of the distance.
 2: the band of a lone curve is held at bends of the curve only.
 3: draws of a calibration slope that steps from slope 1 do not reach are left out; a lift has no upper end.
+4: areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
+   all give the same difference end in an interval of no width.
 """
+BEFORE_EDITIONS: Final = 4
+"""Of comparisons whose Record names none: until then all were made in one way."""
+NEAR_ENDS: Final = 5
+"""The edition from which differences of areas near 1 or 0 are those of both areas' own intervals."""
 
 Found: TypeAlias = Interval | str
 """An interval, or the reason why there is none."""

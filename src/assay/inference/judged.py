@@ -13,6 +13,7 @@ from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect
+from assay.inference.intervals import EDITION, NEAR_ENDS
 from assay.inference.proportion import normal_quantile
 from assay.measures.declare import Measure
 
@@ -29,6 +30,7 @@ MOST: Final = 1 << 27
 FEWEST: Final = 999
 JACKKNIFED: Final = 4000
 """Units up to which each is left out once, which the acceleration of an interval rests on."""
+NO_SPREAD: Final = "every draw gives the same difference, so draws cannot tell how sure it is"
 SAME: Final = 1e-12
 """Differences of values up to this are rounding, not difference."""
 
@@ -83,7 +85,13 @@ class Judged(ABC):
         """As many draws as asked for, fewer where cells are very many."""
         return max(min(draws, FEWEST), min(draws, MOST // max(len(self.count), 1)))
 
-    def effect(self, level: float, draws: int, seed: int, *, stratified: bool) -> tuple[Effect, float]:
+    def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:  # noqa: ARG002
+        """The interval from those of both values, where draws cannot tell how sure one of them is; else None."""
+        return None
+
+    def effect(
+        self, level: float, draws: int, seed: int, *, stratified: bool, edition: int = EDITION
+    ) -> tuple[Effect, float]:
         """The difference with its interval, and its standard error."""
         a, b = self.values()
         if math.isnan(a - b):
@@ -93,17 +101,23 @@ class Judged(ABC):
         draws = self.affordable(draws)
         values = self.resampled(draws, seed, stratified=stratified)
         lost = int(np.isnan(values).sum())
+        near = self.added(level, draws, seed, stratified=stratified) if edition >= NEAR_ENDS else None
+        if near is not None:
+            return Effect(name=self.name, value=a - b, interval=near, share=self.share), float(np.nanstd(values))
         if lost:
             told = f"{counted(lost, 'draw')} of {draws:,} left the measure undefined"
             hint = "" if stratified else "; stratified=True keeps the number of rows of each class"
             good = values[~np.isnan(values)]
             spread = float(good.std()) if len(good) > 1 else 0.0
             return Effect(name=self.name, value=a - b, no_interval=told + hint, share=self.share), spread
+        spread = float(values.std())
+        if edition >= NEAR_ENDS and spread <= SAME:
+            return Effect(name=self.name, value=a - b, no_interval=NO_SPREAD, share=self.share), 0.0
         centre = self.centre
         low, high = (end + (a - b - centre) for end in self.bca(centre, np.sort(values), level))
         method = f"bca of {self.method}" if self.jackknifed else f"bias-corrected draws of {self.method}"
         interval = Interval(low=low, high=high, level=level, method=method, draws=draws, seed=seed)
-        return Effect(name=self.name, value=a - b, interval=interval, share=self.share), float(values.std())
+        return Effect(name=self.name, value=a - b, interval=interval, share=self.share), spread
 
     def bca(self, gap: float, values: Floats, level: float) -> tuple[float, float]:
         """Efron's interval; a jackknife that leaves out one row has only as many values as there are cells."""

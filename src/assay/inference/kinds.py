@@ -78,6 +78,8 @@ class Facts:
     two_by_two: bool = True
     rows: int = 0
     """Rows of the data set that values were resampled from; 0 where nobody said."""
+    near_perfect: bool = False
+    """Whether an area is so near 1 or 0 that DeLong's variance cannot be trusted, or is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +128,5 @@ ROWS_KNOWN: Final = Condition("fewer than 1,000 rows", lambda f: f.rows > 0)
 FEW_SETS: Final = Condition("fewer than six of them", lambda f: f.blocks < LEAST_SETS)
 SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
 LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
+NEAR_PERFECT: Final = Condition("a model hardly errs, or hardly ever is right", lambda f: f.near_perfect)
 FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)

@@ -54,14 +54,18 @@ def wilson(successes: int, of: int, level: float) -> Bounds:
     return (0.0 if successes == 0 else max(0.0, middle - half)), (1.0 if successes == of else min(1.0, middle + half))
 
 
-def recovered(x: float, of_x: Bounds, y: float, of_y: Bounds) -> Bounds:
-    """Ends of x - y from the ends of two independent values (Zou and Donner 2008); of Wilson's ends it is Newcombe's.
+def recovered(x: float, of_x: Bounds, y: float, of_y: Bounds, correlation: float = 0.0) -> Bounds:
+    """Ends of x - y from the ends of two values (Zou and Donner 2008, eq. 9 to 12); of Wilson's ends it is Newcombe's.
 
     >>> low, high = recovered(0.8, wilson(56, 70, 0.95), 0.6, wilson(48, 80, 0.95))  # Newcombe 1998, method 10, row (a)
     >>> round(low, 4), round(high, 4)
     (0.0524, 0.3339)
     """
-    return x - y - math.hypot(x - of_x[0], of_y[1] - y), x - y + math.hypot(of_x[1] - x, y - of_y[0])
+
+    def added(a: float, b: float) -> float:
+        return math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)) if correlation else math.hypot(a, b)
+
+    return x - y - added(x - of_x[0], of_y[1] - y), x - y + added(of_x[1] - x, y - of_y[0])
 
 
 def clopper_pearson(successes: int, of: int, level: float) -> Bounds:

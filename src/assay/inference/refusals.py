@@ -41,12 +41,15 @@ _ONE_BY_ONE: Final = (
     "cochran_q",
     "delong",
     "delong_many",
+    "area_difference",
+    "area_differences",
     "paired_permutation",
     "paired_bootstrap",
     "score_permutation",
     "class_score_permutation",
 )
 """Tests that take every row for one independent observation of weight 1."""
+KNOWN_AREA: Final = "it takes an area of 1 or 0 for known, so its interval of the difference is too narrow"
 ONE_COLUMN: Final = "it takes the scores of one class, but every class has a column of its own"
 NO_PAIRS: Final = "it compares two answers to the same row, but the models were tested on different rows"
 _SPREADS: Final = ("variance_f", "bartlett", "levene", "brown_forsythe")
@@ -55,7 +58,10 @@ _SAME_ITEMS: Final = dict.fromkeys(_INDEPENDENT, (PAIRED, True)) | dict.fromkeys
 ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
     Kind.LABELS: _SAME_ITEMS,
     Kind.SCORES: _SAME_ITEMS,
-    Kind.CLASS_SCORES: _SAME_ITEMS | dict.fromkeys(("delong", "delong_many", "score_permutation"), (ONE_COLUMN, True)),
+    Kind.CLASS_SCORES: _SAME_ITEMS
+    | dict.fromkeys(
+        ("delong", "delong_many", "area_difference", "area_differences", "score_permutation"), (ONE_COLUMN, True)
+    ),
     Kind.ITEMS: _SAME_ITEMS,
     Kind.DATA_SETS: _SAME_ITEMS,
     Kind.FIVE_BY_TWO: _SAME_ITEMS,

@@ -21,8 +21,9 @@ from assay.core.values import Undefined
 from assay.inference.classunits import judged_rows
 from assay.inference.declare import significance
 from assay.inference.findings import Effect, Finding
+from assay.inference.intervals import EDITION
 from assay.inference.joint import Joint
-from assay.inference.judged import HELD, SAME, Judged
+from assay.inference.judged import HELD, NO_SPREAD, SAME, Judged
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
 from assay.inference.tails import CERTAIN, Tail
@@ -44,6 +45,7 @@ MOST_ITEMS: Final = 1 << 24
 """Random numbers for items, which unlike cells grow with the rows; beyond, the normal form is used."""
 RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
 ALIKE: Final = Undefined(reason="the models answer every row alike", code="no-discordant-pairs")
+UNMOVED: Final = Undefined(reason=NO_SPREAD, code="zero-variance")
 
 
 @significance(
@@ -66,8 +68,9 @@ def paired_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
+    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
     return _by_swaps(Joint(t, measure, positive), t.n, ways)
 
 
@@ -91,8 +94,9 @@ def paired_bootstrap(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
+    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
     return _by_draws(Joint(t, measure, positive), t.n, ways)
 
 
@@ -115,8 +119,9 @@ def score_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
+    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
     return _by_swaps(of_scores(t, measure), t.m + t.n, ways)
 
 
@@ -139,8 +144,9 @@ def class_score_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
+    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
     return _by_swaps(judged_rows(t, measure, None), t.n, ways)
 
 
@@ -164,8 +170,9 @@ def subject_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
+    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects")
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects", edition=edition)
     return _by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
@@ -189,8 +196,9 @@ def weighted_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
+    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
     return _by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
@@ -238,6 +246,7 @@ class Ways:
     draws: int
     seed: int
     stratified: bool
+    edition: int
     what: str = "rows"
     """What the answers are called that are swapped."""
 
@@ -266,7 +275,7 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
     a, b = judged.values()
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level)
-    effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
+    effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified, edition=ways.edition)
     chance, notes = judge()
     told = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
     return Finding(
@@ -281,7 +290,7 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
         counts={told: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
         more=() if isinstance(judged, Joint) else _alone(judged),
         notes=notes,
-        least=least_normal(spread, ways.level) if spread else ALIKE,
+        least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else ALIKE,
     )
 
 

@@ -9,15 +9,21 @@ scales can be swapped (Venkatraman and Begg 1996). Very many distinct scores are
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError
+from assay.core.text import counted
 from assay.core.values import Undefined
+from assay.inference.auc import area_ends, near_an_end
+from assay.inference.estimates import Interval
 from assay.inference.joint import one_class, table_of
 from assay.inference.judged import Judged
+from assay.inference.nearperfect import METHOD as ADDED
+from assay.inference.proportion import recovered
 from assay.inference.resampling import stream
 from assay.measures.declare import Measure, parse
 from assay.tally.ranked import Ranked
@@ -70,10 +76,12 @@ class Units(Judged):
         strata: Whole,
         value: Callable[[Floats], Floats],
         method: str,
+        sizes: tuple[float, float] | None = None,
     ) -> None:
         self.measure, self.models, self.count, self.disputed = measure, models, count, disputed
         self.method, self.alike = method, "the models answer every row alike"
         self._exact, self._adds, self._strata, self._value = exact, adds, strata, value
+        self._sizes_of_classes = sizes
 
     def values(self) -> tuple[float, float]:
         """The measure of each model; NaN where undefined."""
@@ -107,6 +115,37 @@ class Units(Judged):
 
     def resampled(self, draws: int, seed: int, *, stratified: bool) -> Floats:
         """The difference on draws of the units, over all of them or within those of the same classes."""
+        a, b = self._redrawn(draws, seed, stratified=stratified)
+        gap: Floats = a - b
+        return gap
+
+    def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:
+        """Of areas near 1 or 0, whose draws hardly vary: their own intervals, squared and added."""
+        if self._sizes_of_classes is None:
+            return None
+        positives, negatives = self._sizes_of_classes
+        if not any(near_an_end(area, min(positives, negatives)) for area in self._exact):
+            return None
+        every = np.stack(self._redrawn(draws, seed, stratified=stratified))
+        drawn = every[:, ~np.isnan(every).any(axis=0)]
+        if drawn.shape[1] < PAIR:
+            return None
+        lost, spread = draws - drawn.shape[1], np.cov(drawn)
+        first, second = (
+            area_ends(area, float(spread[i, i]), positives, negatives, level)[:2] for i, area in enumerate(self._exact)
+        )
+        both = float(spread[0, 0] * spread[1, 1])
+        shared = min(max(float(spread[0, 1]) / math.sqrt(both), -1.0), 1.0) if both > 0 else 0.0
+        shared = shared if np.ptp(drawn[0] - drawn[1]) else 0.0  # no draw parts them: it cannot be told
+        low, high = recovered(self._exact[0], first, self._exact[1], second, shared)
+        notes = (f"{counted(lost, 'draw')} of {draws:,} held no row of a class and were left out",) if lost else ()
+        method = f"{ADDED}, spread of {self.method} drawn"
+        return Interval(
+            low=max(low, -1.0), high=min(high, 1.0), level=level, method=method, draws=draws, seed=seed, notes=notes
+        )
+
+    def _redrawn(self, draws: int, seed: int, *, stratified: bool) -> tuple[Floats, Floats]:
+        """The values of both models on draws of the units."""
         strata = self._strata if stratified else np.zeros(len(self.count), dtype=np.int64)
         within = [np.flatnonzero(strata == one) for one in np.unique(strata)]
         rng = stream(seed, 2)
@@ -115,9 +154,9 @@ class Units(Judged):
             drawn = np.zeros((size, len(self.count)))
             for here in within:
                 drawn[:, here] = _drawn(rng, self.count[here], size)
-            a, b = self._of(drawn)
-            parts.append(a - b)
-        return np.concatenate(parts)
+            parts.append(self._of(drawn))
+        first, second = zip(*parts, strict=True)
+        return np.concatenate(first), np.concatenate(second)
 
     def without(self, start: int, stop: int) -> Floats:
         """The difference where one unit of each of some kinds is left out."""
@@ -230,7 +269,21 @@ def _scored(
         strata=strata,
         value=lambda sums: wanted.values(table(sums)),
         method="rows" if subject is None else "subjects",
+        sizes=class_sizes(is_positive, subject, weight) if wanted.name == "auroc" else None,
     )
+
+
+def class_sizes(is_positive: NDArray[np.bool_], subject: Whole | None, weight: Floats | None) -> tuple[float, float]:
+    """As how many rows of equal weight the positives and the negatives count, rows of one subject being one (Kish)."""
+    found = []
+    for here in (is_positive, ~is_positive):
+        heavy = np.ones(int(here.sum())) if weight is None else weight[here]
+        if subject is not None:
+            heavy = np.bincount(subject[here], weights=heavy).astype(np.float64)
+            heavy = heavy if weight is not None else np.minimum(heavy, 1.0)
+        squares = float((heavy * heavy).sum())
+        found.append(float(heavy.sum()) ** 2 / squares if squares else 0.0)
+    return found[0], found[1]
 
 
 def grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple[Whole, Whole, Whole]:

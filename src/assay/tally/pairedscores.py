@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -39,6 +39,8 @@ class PairedScores:
     models: tuple[str, ...]
     positives: Floats
     negatives: Floats
+    shared: dict[str, object] = field(default_factory=dict, repr=False)
+    """What was computed from the rows once and is asked for again."""
 
     @classmethod
     def of(cls, positive: Sequence[bool] | NDArray[np.bool_], scores: Mapping[str, object]) -> PairedScores:

@@ -11,6 +11,7 @@ import pytest
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.values import Undefined
 from assay.inference.anova import one_way_anova, repeated_measures_anova
+from assay.inference.auc import newcombe
 from assay.inference.blockranks import conover, friedman, iman_davenport
 from assay.inference.contingency import fisher_monte_carlo
 from assay.inference.delong import delong, delong_many
@@ -105,8 +106,9 @@ def test_delong_on_identical_models_perfect_ones_and_two_rows():
         )
     )
     assert perfect.p is None
-    assert perfect.more[0].interval is None
-    assert "variance is 0" in perfect.more[0].no_interval
+    assert (perfect.effect.value, perfect.effect.interval) == (1.0, None)
+    assert "no variance" in perfect.effect.no_interval
+    assert (perfect.more[0].interval.low, perfect.more[0].interval.high) == newcombe(1.0, 3, 3, 0.95)
     few = delong(PairedScores.of([False, True], {"A": [0.2, 0.7], "B": [0.1, 0.3]}))
     assert few.p is None
     assert "two of each are needed" in few.reason
@@ -126,14 +128,18 @@ def test_p_of_swaps_is_never_zero():
 
 
 def test_draws_that_lose_a_class_are_counted_and_take_the_interval_away():
-    cells = {(1, 1, 0): 1, (0, 0, 0): 20, (0, 1, 0): 3}
+    cells = {(1, 1, 0): 1, (1, 1, 1): 1, (0, 0, 0): 20, (0, 1, 0): 3}
     t = PairedLabels.from_cells(cells, models=("A", "B"))
     found = paired_bootstrap(t, measure="recall", positive=1, draws=500)
     assert found.effect.interval is None
     assert "left the measure undefined" in found.effect.no_interval
     assert "stratified=True" in found.effect.no_interval
     kept = paired_bootstrap(t, measure="recall", positive=1, draws=500, stratified=True)
-    assert kept.effect.interval is not None
+    assert kept.effect.interval.low < kept.effect.interval.high
+    alone = PairedLabels.from_cells({(1, 1, 0): 1, (0, 0, 0): 20, (0, 1, 0): 3}, models=("A", "B"))
+    sure = paired_bootstrap(alone, measure="recall", positive=1, draws=500, stratified=True)
+    assert sure.effect.interval is None, "one positive, drawn every time"
+    assert "same difference" in sure.least.reason
 
 
 def test_a_measure_without_a_value_leaves_the_comparison_without_one():

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decisions that an interval brings: p values that agree with it at its level, against zero and against a margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.core.values import Undefined
+from assay.inference.power import least_normal
+from assay.inference.proportion import normal_quantile
+from assay.inference.tails import CERTAIN, Tail, normal
+
+if TYPE_CHECKING:
+    from assay.inference.findings import Real
+    from assay.inference.proportion import Bounds
+
+NO_WIDTH = Undefined(reason="the interval has no width on that side", code="zero-variance")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What an interval says: the distance in standard errors, its chance, and what could have been detected."""
+
+    statistic: Real
+    chance: Tail | Undefined
+    least: Real
+
+
+def apart_from_zero(gap: float, ends: Bounds, level: float) -> Decided:
+    """Whether a difference is none: the standard error is that of the interval on the side of zero.
+
+    >>> round(apart_from_zero(0.2, (0.0, 0.3), 0.95).chance.p, 6)
+    0.05
+    """
+    below, above = gap - ends[0], ends[1] - gap
+    z = normal_quantile((1 + level) / 2)
+    error = (below if gap > 0 else above) / z
+    statistic: Real = gap / error if error > 0 else NO_WIDTH
+    chance: Tail | Undefined = statistic if isinstance(statistic, Undefined) else normal(statistic)
+    return Decided(
+        statistic=statistic,
+        chance=chance if gap else CERTAIN,
+        least=least_normal((below + above) / 2 / z, level),
+    )
+
+
+def one_sided(level: float) -> float:
+    """The level of the two-sided interval whose ends are bounds at the level, each alone."""
+    return 2 * level - 1
+
+
+def against_margin(ahead: float, ends: Bounds, margin: float, level: float, *, both: bool) -> Decided:
+    """Whether A is not worse by the margin, or equal within it, from the interval whose ends are one-sided bounds.
+
+    >>> round(against_margin(0.0, (-0.1, 0.2), 0.1, 0.95, both=False).chance.p, 6)
+    0.05
+    """
+    z = normal_quantile(level)
+    sides = [((ahead - ends[0]) / z, ahead + margin)]
+    if both:
+        sides.append(((ends[1] - ahead) / z, margin - ahead))
+    least = least_normal((ends[1] - ends[0]) / 2 / z, one_sided(level))
+    if any(error <= 0 for error, _ in sides):
+        return Decided(statistic=NO_WIDTH, chance=NO_WIDTH, least=least)
+    statistic = min(room / error for error, room in sides)
+    return Decided(statistic=statistic, chance=normal(statistic, "greater"), least=least)
