@@ -79,6 +79,53 @@ def test_areas_of_different_rows_equal_proc(case):
     assert found.df == near((case["apart_df"],), rel=1e-9)
 
 
+@pytest.mark.parametrize("case", R["area"])
+def test_square_and_add_of_areas_follows_its_definition(case):
+    """Zou and Donner 2008, eq. 11 and 12, from pROC's areas, Newcombe's ends found by search, a kernel's covariance."""
+    from assay.inference.nearperfect import area_difference, area_differences, area_equivalence, area_non_inferiority
+
+    y, scores = np.array(case["truth"]) == 1, np.array([case["a"], case["b"]])
+    kernel = np.sign(scores[:, y][:, :, None] - scores[:, ~y][:, None, :]) / 2 + 0.5
+    m, n = kernel.shape[1:]
+    spread = np.cov(kernel.mean(axis=2)) / m + np.cov(kernel.mean(axis=1)) / n
+    t = PairedScores.of(y, {"A": case["a"], "B": case["b"]})
+    found = area_difference(t)
+    assert area_differences.pairs(t)[0].p == found.p
+    if found.effect.interval is None:
+        assert case["z"] == "NaN" or ss.rankdata(case["a"]).tolist() == ss.rankdata(case["b"]).tolist()
+        return
+    both = spread[0, 0] * spread[1, 1]
+    gap_variance = spread[0, 0] + spread[1, 1] - 2 * spread[0, 1]
+    r = spread[0, 1] / math.sqrt(both) if both > 1e-20 and gap_variance > 1e-15 else 0.0
+
+    def ends(i, level):
+        x, v, few, z = case["areas"][i], spread[i, i], min(m, n), ss.norm.ppf((1 + level) / 2)
+        size = (m + n) / 2 - 1
+
+        def smooth(a):
+            return a * (1 - a) * (1 + size * (1 - a) / (2 - a) + size * a / (1 + a)) / (m * n)
+
+        if not 0 < x < 1 or v < 1e-15:
+            grid = np.linspace(0, 1, 200_001)
+            inside = grid[np.abs(x - grid) <= z * np.sqrt(smooth(grid))]
+            return x, inside.min(), inside.max()
+        v = (few * v + 5 * smooth(x)) / (few + 5) if few < 50 or few * min(x, 1 - x) < 2 else v
+        reach = z * math.sqrt(v) / (x * (1 - x))
+        return x, ss.logistic.cdf(ss.logistic.ppf(x) - reach), ss.logistic.cdf(ss.logistic.ppf(x) + reach)
+
+    def added(level):
+        (x, low_x, high_x), (v, low_v, high_v) = ends(0, level), ends(1, level)
+        a, b, c, d = x - low_x, high_v - v, high_x - x, v - low_v
+        reach = [math.sqrt(max(p * p + q * q - 2 * r * p * q, 0)) for p, q in ((a, b), (c, d))]
+        return max(x - v - reach[0], -1), min(x - v + reach[1], 1)
+
+    assert (found.effect.interval.low, found.effect.interval.high) == near(added(0.95), abs=2e-5)
+    low, high = added(0.90)
+    for size in (0.05, 0.2):
+        assert (area_non_inferiority(t, margin=size).p <= 0.05) == (low > -size)
+        assert (area_equivalence(t, margin=size).p <= 0.05) == (low > -size and high < size)
+
+
 def test_apart_difference_of_shares_is_newcombes_interval():
     rows = ((56, 14), (48, 32))  # Newcombe 1998, table II, row (a): 56/70 and 48/80, method 10
     confusions = [Confusion.from_cells({(1, 1): a, (1, 0): b, (0, 0): 1}) for a, b in rows]

@@ -350,14 +350,20 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.SCORES,),
         models=(2, 2),
         questions=(Question.NON_INFERIORITY,),
-        ways=(Way("auroc_non_inferiority", ALWAYS, "a margin is stated: DeLong's test against the margin"),),
+        ways=(
+            Way("area_non_inferiority", NEAR_PERFECT, "a margin is stated, and " + HARDLY_ERRS + ": the interval of both areas against the margin"),
+            Way("auroc_non_inferiority", ALWAYS, "a margin is stated: DeLong's test against the margin"),
+        ),
     ),
     Row(
         number=25,
         kinds=(Kind.SCORES,),
         models=(2, 2),
         questions=(Question.EQUIVALENCE,),
-        ways=(Way("auroc_equivalence", ALWAYS, "a margin is stated: DeLong's test against both ends of it"),),
+        ways=(
+            Way("area_equivalence", NEAR_PERFECT, "a margin is stated, and " + HARDLY_ERRS + ": the interval of both areas against both ends of it"),
+            Way("auroc_equivalence", ALWAYS, "a margin is stated: DeLong's test against both ends of it"),
+        ),
     ),
     Row(
         number=25,

@@ -11,14 +11,12 @@ from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.areas import told_open
-from assay.inference.byinterval import against_margin, one_sided
 from assay.inference.declare import significance
-from assay.inference.delong import areas
+from assay.inference.delong import areas, pair
 from assay.inference.findings import Effect, Finding, Real
 from assay.inference.intervals import EDITION
 from assay.inference.mcnemar import difference
 from assay.inference.means import paired_t
-from assay.inference.nearperfect import METHOD, added_ends, judged_areas
 from assay.inference.power import least_normal, least_student
 from assay.inference.proportion import HALVINGS, normal_quantile
 from assay.inference.tails import Tail, normal, student
@@ -245,13 +243,8 @@ def _areas(t: PairedScores | PairedBins, margin: float, level: float, edition: i
         lost = Undefined(reason="it needs two positives and two negatives", code="too-few")
         effect = Effect(name="difference of the areas", value=lost)
         return Finding(chance=lost, effect=effect, statistic=lost, statistic_name="z", about="auroc", level=level)
-    plain = judged_areas(t, level, edition)
+    plain = pair(found, 0, 1, level, edition=edition)
     gap, variance = found.gap(0, 1)
-    if plain.effect.interval is not None and plain.effect.interval.method == METHOD:
-        decided = against_margin(gap, added_ends(found, 0, 1, one_sided(level)), size, level, both=both)
-        notes = (*plain.notes, margin_told(size))
-        return plain.said(chance=decided.chance, statistic=decided.statistic, least=decided.least,
-                          alternative="greater", notes=notes)  # fmt: skip
     if not variance:
         lost = Undefined(reason="the difference of the areas has no variance", code="zero-variance")
         return plain.said(chance=lost, statistic=lost, alternative="greater", notes=(margin_told(size),), within={})

@@ -17,8 +17,13 @@ from assay.core.values import Undefined
 from assay.inference.auc import newcombe
 from assay.inference.byinterval import against_margin, apart_from_zero
 from assay.inference.delong import areas
-from assay.inference.equivalence import auroc_equivalence, auroc_non_inferiority
-from assay.inference.nearperfect import added_ends, area_difference, near_perfect
+from assay.inference.nearperfect import (
+    added_ends,
+    area_difference,
+    area_equivalence,
+    area_non_inferiority,
+    near_perfect,
+)
 from assay.inference.proportion import recovered
 from assay.inference.ranks import mann_whitney
 from assay.inference.swapping import paired_permutation, score_permutation, subject_permutation, weighted_permutation
@@ -130,9 +135,11 @@ def test_margins_near_the_ends_agree_with_the_interval():
     low, high = added_ends(areas(t), 0, 1, 0.90)
     for size in (0.05, -low - 1e-6, -low + 1e-6, 0.9):
         if size > 0:
-            assert (auroc_non_inferiority(t, margin=size).p <= 0.05) == (low > -size)
-        both = auroc_equivalence(t, margin=max(size, 0.01))
+            assert (area_non_inferiority(t, margin=size).p <= 0.05) == (low > -size)
+        both = area_equivalence(t, margin=max(size, 0.01))
         assert (both.p <= 0.05) == (low > -max(size, 0.01) and high < max(size, 0.01))
+    chosen = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER}, margin=0.9)
+    assert chosen["non-inferiority"].test == "area_non_inferiority"
     assert against_margin(0.1, (0.0, 0.2), 0.1, 0.95, both=True).chance.p > 0.05
     assert apart_from_zero(0.0, (-0.1, 0.1), 0.95).chance.p == 1.0
 
