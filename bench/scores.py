@@ -114,9 +114,27 @@ def class_shapes(rows: int, k: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
+def pooled_error(held: np.ndarray, truth: np.ndarray, most: int = 500_000) -> float:
+    """The standard error of the area of pooled scores, whose rows are the units: DeLong's parts summed by row."""
+    some, own = held[:most], truth[:most]
+    positive = np.zeros(some.shape, dtype=bool)
+    positive[np.arange(len(some)), own] = True
+    pos, neg = np.sort(some[positive]), np.sort(some[~positive])
+
+    def placed(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+        both = (np.searchsorted(among, values, side=side) for side in ("left", "right"))
+        return sum(both) / (2 * len(among))  # type: ignore[return-value]
+
+    parts = np.empty(some.shape)
+    parts[positive] = placed(some[positive], neg)
+    area = parts[positive].mean()
+    parts[positive] = (parts[positive] - area) / len(pos)
+    parts[~positive] = (1 - placed(some[~positive], pos) - area) / len(neg)
+    return float(np.sqrt((parts.sum(axis=1) ** 2).sum() * len(some) / len(held)))
+
+
 def of_classes(rows: int, k: int) -> None:
     """The table of brackets of pairs of classes and of pooled classes."""
-    from assay.inference.auc import delong_variance
     from assay.inference.intervals import Wanted
     from assay.inference.scoreintervals import ScoreUncertainty
     from assay.measures import parse
@@ -153,15 +171,11 @@ def of_classes(rows: int, k: int) -> None:
             if not low <= true <= high:
                 msg = f"{kind}, {name}: {true} lies outside {low} to {high}"
                 raise ArithmeticError(msg)
-            sure = ScoreUncertainty(bins, Wanted())
-            # Pooled scores of a row depend on each other; taken as independent, their error comes out too small.
-            error = (
-                sure._error_of_mean(bins, measure)  # noqa: SLF001
-                if name == "auroc_one_vs_one"
-                else delong_variance(bins.micro()) ** 0.5
-                if name == "auroc_micro"
-                else None
-            )
+            error = None
+            if name == "auroc_one_vs_one":
+                error = ScoreUncertainty(bins, Wanted())._error_of_mean(bins, measure)  # noqa: SLF001
+            elif name == "auroc_micro":
+                error = pooled_error(held, truth)
             share = "" if error is None else f"{(high - low) / error:.3f}"
             cells = sum(len(one.place) for one in (paired if name == "auroc_one_vs_one" else columns))
             bar = "" if error is None else "0.1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of scores as small static SVG: ROC, precision-recall, gains, lift, reliability, decisions, histogram."""
+"""Charts of scores as small static SVG: ROC, precision-recall, error rates, gains, lift, reliability and others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from assay.report import scoresentences as sentences
 from assay.report.calibrating import Bin, Decision, Histogram
+from assay.report.deviates import Deviates, chance, deviate, equal, errors, inside
 from assay.report.figures import Axis, _near, _tick, step_of
 from assay.report.labels import fitted
 from assay.report.scoring import Curve, Ends, Place
@@ -62,6 +63,37 @@ def precision_recall(curve: Curve, place: Place | None = None) -> str:
         across=("recall", UNIT),
         up=("precision", UNIT),
         head=curve.pr_head,
+    )
+
+
+def det(curve: Curve, axis: Deviates, place: Place | None = None) -> str:
+    """False negative rate over false positive rate on axes of normal deviates, with band and equal-error point."""
+    points = errors(curve.fpr, curve.tpr)
+    ends = [
+        (x, 1 - high, 1 - low, 1 - all_high, 1 - all_low)
+        for x, low, high, all_low, all_high in curve.roc_band
+        if axis.low <= deviate(x) <= axis.high
+    ]
+    body = _bands(ends, axis)
+    body += [
+        f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="M{LEFT} {TOP + SIDE}L{LEFT + SIDE} {TOP}"/>',
+        _line(chance(axis), axis, axis, "rf") if chance(axis) else "",
+        _line(inside(points, axis), axis, axis, "ln"),
+    ]
+    if place is not None:
+        body.append(_mark(place.fpr, 1 - place.tpr, "det", axis))
+    if (rate := equal(points)) is not None:
+        x, y = _x(rate, axis), _y(rate, axis)
+        body.append(f'<circle class="pt" fill="{LIGHT.blue}" cx="{x}" cy="{y}" r="3"/>')
+        body.append(_said(float(x) + 9, float(y) - 6, sentences.EQUAL_ERROR, "start"))
+    return _plane(
+        sentences.DET,
+        sentences.det_described(curve.equal_error, curve.label),
+        "".join(body),
+        across=("false positive rate", axis),
+        up=("false negative rate", axis),
+        head=curve.det_head,
+        data=f' data-low="{axis.low:.4f}" data-high="{axis.high:.4f}"',
     )
 
 
@@ -229,10 +261,10 @@ def _plane(
         f' width="{WIDTH}" height="{HEIGHT}" fill="currentColor" font-family="system-ui, sans-serif"'
         f' font-size="10"{data}><title>{escape(title)}</title><desc>{escape(described)}</desc>'
         f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(head or title)}</text>'
-        f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
-        f'<g class="ax" text-anchor="middle">{numbers}'
-        f'<text x="{LEFT + SIDE // 2}" y="{bottom + 31}" font-size="11">{escape(across[0])}</text>'
-        f'<g font-size="11">{name}</g></g><g class="ax" text-anchor="end">{left}</g>{body}</svg>'
+        f'<g class="fr"><path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
+        f'<g class="ax" text-anchor="middle">{numbers}</g><g class="ax" text-anchor="end">{left}</g></g>'
+        f'<g class="ax" text-anchor="middle" font-size="11">'
+        f'<text x="{LEFT + SIDE // 2}" y="{bottom + 31}">{escape(across[0])}</text>{name}</g>{body}</svg>'
     )
 
 
@@ -277,7 +309,7 @@ def _steps(points: Sequence[tuple[float, float]], across: Axis, up: Axis, kind: 
     return f'<path class="{kind}" fill="none" stroke="{COLOURS[kind]}" stroke-width="2" d="{path}"/>'
 
 
-def _bands(ends: Sequence[Ends]) -> list[str]:
+def _bands(ends: Sequence[Ends], axis: Axis = UNIT) -> list[str]:
     """The band that holds everywhere, and inside it the one that holds at each place alone."""
     if not ends:
         return []
@@ -285,11 +317,11 @@ def _bands(ends: Sequence[Ends]) -> list[str]:
         ([(x, b) for x, *_, b in ends], [(x, a) for x, _, _, a, _ in ends]),
         ([(x, b) for x, _, b, _, _ in ends], [(x, a) for x, a, *_ in ends]),
     )
-    return [_band(high, low) for high, low in pairs]
+    return [_band(high, low, axis) for high, low in pairs]
 
 
-def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]]) -> str:
-    way = [(_x(x, UNIT), _y(y, UNIT)) for x, y in (*high, *reversed(low))]
+def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]], axis: Axis) -> str:
+    way = _placed((*high, *reversed(low)), axis)
     return f'<path class="bd" fill="{LIGHT.blue}" fill-opacity=".14" d="{_path(way)}Z"/>'
 
 
@@ -327,9 +359,13 @@ def _away(point: tuple[float, float], a: tuple[float, float], b: tuple[float, fl
     return abs(dy * (point[0] - a[0]) - dx * (point[1] - a[1])) / length
 
 
-def _mark(x: float, y: float, name: str) -> str:
+def _placed(points: Iterable[tuple[float, float]], axis: Axis) -> list[tuple[str, str]]:
+    return [(_x(x, axis), _y(y, axis)) for x, y in points]
+
+
+def _mark(x: float, y: float, name: str, axis: Axis = UNIT) -> str:
     look = f'fill="{LIGHT.card}" stroke="{LIGHT.blue}" stroke-width="3"'
-    return f'<circle id="mark-{name}" class="mk" cx="{_x(x, UNIT)}" cy="{_y(y, UNIT)}" r="6" {look}/>'
+    return f'<circle id="mark-{name}" class="mk" cx="{_x(x, axis)}" cy="{_y(y, axis)}" r="6" {look}/>'
 
 
 def _x(value: float, across: Axis) -> str:

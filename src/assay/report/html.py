@@ -40,6 +40,7 @@ DENSE: Final = 15
 LONG: Final = 12
 _STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|ln2|bd|mk|ct|up|dn|hs|hd)")[^>]*>')
 """Start tags of charts whose colours the style sheet sets."""
+_FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
 _SAID: Final = re.compile(
     r' (?:xmlns|font-family|width(?=="\d+" h)|height(?=="\d+" f)|(?:stroke|fill)(?:-opacity)?)="(?!none")[^"]*"'
     r'| font-size="(?:10.5|13)"| font-weight="600"'
@@ -112,10 +113,24 @@ def framed(name: str, document: object, *, script: str = "", **more: object) -> 
         coded=_coded,
         **more,
     )
+    page = _framed_once(page)
     used = {one for names in _CLASSES.findall(page) for one in names.split()}
     style = worn(stylesheet(), used)
     filled = {POLICY: str(escape(policy(style, script))), STYLE: style, SCRIPT: script}
     return re.sub("|".join(filled), lambda found: filled[found[0]], _brief(page))
+
+
+def _framed_once(page: str) -> str:
+    """A page in which charts with the same frame, grid and numbers at the axes, share one; a page holds dozens."""
+    seen: dict[str, str] = {}
+
+    def frame(found: re.Match[str]) -> str:
+        if (name := seen.get(found[0])) is not None:
+            return f'<use href="#{name}"/>'
+        seen[found[0]] = name = f"fr{len(seen)}"
+        return found[0].replace('<g class="fr">', f'<g id="{name}">', 1)
+
+    return _FRAME.sub(frame, page)
 
 
 def _brief(page: str) -> str:
@@ -265,7 +280,8 @@ def _plots(rows: Sequence[tuple[Point, ...]], *, by: str, wholes: Sequence[Entry
 class Charts:
     """Charts of scores."""
 
-    curves: tuple[tuple[Markup, Markup], ...]
+    curves: tuple[tuple[Markup, Markup, Markup], ...]
+    """Of each class ROC, precision-recall and error rates, the last empty where nothing can be drawn."""
     reliability: Markup | None
     decision: Markup | None
     histogram: Markup | None
@@ -285,9 +301,13 @@ def _charts(found: Scoring | None) -> Charts | None:
     cut = found.now.value if found.now is not None else None
     alone = len(found.curves) == 1 and bool(found.curves[0].gains)
     several = found.curves if len(found.curves) > 1 else ()
-    pairs = ((drawn(charts.roc(one, place)), drawn(charts.precision_recall(one, place))) for one in found.curves)
+    axis = found.errors
+    curves = (
+        (charts.roc(one, place), charts.precision_recall(one, place), charts.det(one, axis, place) if axis else "")
+        for one in found.curves
+    )
     return Charts(
-        curves=tuple(pairs),
+        curves=tuple((drawn(a), drawn(b), drawn(c)) for a, b, c in curves),
         reliability=drawn(charts.reliability(found.bins)) if found.bins else None,
         decision=drawn(charts.decision(found.decision)) if found.decision else None,
         histogram=drawn(charts.histogram(found.histogram, cut)) if found.histogram else None,

@@ -31,6 +31,7 @@ def scores(document: Document) -> Iterator[Block]:
             yield heading(one.label if one.pooled else f"{one.label} against the rest")
         areas = [f"AUROC {one.area}"] if one.area else []
         areas += [f"average precision {one.precision_area}"] if one.precision_area else []
+        areas += [f"equal error rate {one.equal_error}"] if one.equal_error else []
         if areas:
             yield says("; ".join(areas) + ".")
         yield panels(_charts(found, one, first=i == 0), alt="Curves of scores")
@@ -43,6 +44,12 @@ def scores(document: Document) -> Iterator[Block]:
             ),
             "small": True,
         }
+        yield table(
+            scoresentences.ERRORS_TABLE,
+            scoresentences.ERRORS_HEAD,
+            [list(map(text, row)) for row in one.error_rows],
+            widths=["l 1fr", "r 1fr", "r 1fr", "r 1fr"],
+        )
         if len(found.curves) == 1 and one.gain_rows:
             yield table(
                 scoresentences.GAINS_TABLE,
@@ -62,6 +69,8 @@ def _charts(found: Scoring, one: Curve, *, first: bool) -> Iterator[str]:
     place, cut = (found.now.place, found.now.value) if found.now is not None else (None, None)
     yield charts.roc(one, place)
     yield charts.precision_recall(one, place)
+    if found.errors is not None:
+        yield charts.det(one, found.errors, place)
     if first and found.histogram is not None:
         yield charts.histogram(found.histogram, cut)
     if len(found.curves) == 1:

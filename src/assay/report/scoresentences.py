@@ -11,6 +11,7 @@ from assay.report.sentences import SEE_TABLE
 
 ROC: Final = "ROC curve"
 PRECISION_RECALL: Final = "Precision-recall curve"
+DET: Final = "Detection error tradeoff"
 RELIABILITY: Final = "Reliability"
 DECISION: Final = "Decision curve"
 TOP_LABEL: Final = "Class with the largest probability"
@@ -22,6 +23,16 @@ GAINS_HEAD: Final = ("rows called", "positives found", "lift")
 GAINS_SAID: Final = (
     "Rows are called from the highest score down. Gains: the upper line is a perfect order, the dashed one chance."
     " Lift: how many times as many positives as chance would find."
+)
+ERRORS_TABLE: Final = "Error rates at the last drawn point whose false positive rate is not above a limit"
+CLASS_ERRORS: Final = (
+    "False negative rate of each class at the last drawn point whose false positive rate is not above a limit"
+)
+ERRORS_HEAD: Final = ("at most", "false positive rate", "false negative rate", "threshold")
+EQUAL_ERROR: Final = "equal error"
+DET_SAID: Final = (
+    "Detection error tradeoff: both error rates on axes of normal deviates, where small rates have room; lower left is"
+    " better, the dashed line is chance, and the dot errs equally often on both sides."
 )
 HISTOGRAM: Final = "Scores by true class"
 NOBODY: Final = "none called"
@@ -79,6 +90,15 @@ def pr_described(area: str, label: str) -> str:
     """A precision-recall curve for who cannot see it."""
     whose = f" of {label}" if label else ""
     return f"Precision over recall{whose}; average precision {area or 'not given'}; {SEE_TABLE}."
+
+
+def det_described(equal_error: str, label: str) -> str:
+    """A curve of two error rates for who cannot see it."""
+    whose = f" of {label}" if label else ""
+    return (
+        f"False negative rate over false positive rate{whose}, on axes of normal deviates; equal error rate"
+        f" {equal_error or 'not given'}; {SEE_TABLE}."
+    )
 
 
 def reliability_described(bins: Sequence[tuple[float, float]], label: str, share_of: str) -> str:

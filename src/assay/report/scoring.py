@@ -11,6 +11,7 @@ from assay.core.text import figure, visible
 from assay.core.values import WORST
 from assay.report import scoresentences as sentences
 from assay.report.calibrating import Bin, Decision, Histogram, count_of, decision, histogram, reliability
+from assay.report.deviates import Deviates, errors, reached, window
 from assay.report.entries import Entry, amount, entry, prose, real
 from assay.report.gains import gains, nearest
 from assay.report.labels import fitted
@@ -21,6 +22,7 @@ Ends: TypeAlias = tuple[float, float, float, float, float]
 LISTED: Final = 21
 """Points of a curve that its table lists; the Record has the others."""
 MOST_PANELS: Final = 6
+AREAS: Final = ("auroc", "average_precision", "equal_error_rate")
 SURE: Final = ("recall", "specificity", "precision")
 """Rates of an operating point that are listed with their intervals; the Record has further ones."""
 HEAD: Final = 26
@@ -67,8 +69,10 @@ class Curve:
     label: str
     head: str
     pr_head: str
+    det_head: str
     area: str
     precision_area: str
+    equal_error: str
     prevalence: float
     fpr: tuple[float, ...]
     tpr: tuple[float, ...]
@@ -80,6 +84,8 @@ class Curve:
     """Share of rows called positive, share of positives found, and how many times chance that is."""
     gain_rows: tuple[tuple[str, str, str], ...]
     """Some of them, as text."""
+    error_rows: tuple[tuple[str, str, str, str], ...]
+    """False positive rates people ask about, and the last point not above: its two error rates and threshold."""
     points: str
     """Threshold, true and false positives of every point, for the slider."""
     default: int
@@ -139,6 +145,18 @@ class Scoring:
     """Of several classes: how often the class with the largest probability is the true one."""
 
     @property
+    def errors(self) -> Deviates | None:
+        """The axis of the error rates of all curves; None where no curve has two points to draw."""
+        return window(errors(one.fpr, one.tpr) for one in self.curves)
+
+    @property
+    def misses(self) -> Side:
+        """Of several classes: the false negative rate of each by false positive rate."""
+        asked = [row[0] for row in self.curves[0].error_rows] if self.curves else []
+        rows = tuple((a, *(one.error_rows[i][2] for one in self.curves)) for i, a in enumerate(asked))
+        return Side(head=(sentences.ERRORS_HEAD[0], *(one.label for one in self.curves)), rows=rows)
+
+    @property
     def shares(self) -> Side:
         """Of several classes: the share of each class by bin of its probability."""
         found = {one.label: {(a.low, a.high): a for a in one.bins} for one in self.curves if one.bins}
@@ -190,7 +208,7 @@ def read_scores(content: Mapping[str, Any], estimates: Sequence[Mapping[str, Any
 
 
 def _areas(estimates: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], Entry]:
-    wanted = {"auroc", "average_precision", "auroc_micro", "average_precision_micro"}
+    wanted = {"auroc", "average_precision", "equal_error_rate", "auroc_micro", "average_precision_micro"}
     return {
         (str(one["measure"]), repr(one.get("class"))): entry(one)
         for one in estimates
@@ -266,26 +284,33 @@ def _curve(one: Mapping[str, Any], areas: Mapping[tuple[str, str], Entry], now: 
     band = one.get("band") or {}
     pooled = one.get("average") == "micro"
     label = sentences.POOLED if pooled else "" if one.get("class") is None else visible(one["class"])
-    names = ("auroc_micro", "average_precision_micro") if pooled else ("auroc", "average_precision")
-    area, precision_area = (_said(areas.get((name, repr(one.get("class"))))) for name in names)
+    names = ("auroc_micro", "average_precision_micro", "") if pooled else AREAS
+    area, precision_area, equal_error = (_said(areas.get((name, repr(one.get("class"))))) for name in names)
     step = max(1, -(-len(cells) // LISTED))
     listed = sorted({*range(0, len(cells), step), len(cells) - 1})
+    fpr, tpr = [_share(fp, negatives) or 0.0 for *_, fp in cells], [_share(tp, positives) or 0.0 for _, tp, _ in cells]
     gained = tuple(gains(((tp, fp) for _, tp, fp in cells), positives, negatives))
     return Curve(
         label=label,
         head=_head(label, area),
         pr_head=_head(label, precision_area),
+        det_head=_head(label, equal_error),
         area=area,
         precision_area=precision_area,
+        equal_error=equal_error,
         prevalence=_share(positives, positives + negatives) or 0.0,
-        fpr=tuple(_share(fp, negatives) or 0.0 for _, _, fp in cells),
-        tpr=tuple(_share(tp, positives) or 0.0 for _, tp, _ in cells),
+        fpr=tuple(fpr),
+        tpr=tuple(tpr),
         precision=tuple(_share(tp, tp + fp) for _, tp, fp in cells),
         roc_band=_ends(band.get("roc", ())),
         pr_band=_ends(band.get("pr", ())),
         rows=tuple(_row(_cells(one["points"][i], one)) for i in listed),
         gains=gained,
         gain_rows=tuple((figure(a), figure(b), figure(c)) for a, b, c in nearest(gained)),
+        error_rows=tuple(
+            (f"{asked:g}", figure(fpr[i]), figure(1 - tpr[i]), _threshold(one["points"][i][0]))
+            for asked, i in reached(fpr)
+        ),
         points=";".join(f"{_scripted(t)},{tp:.10g},{fp:.10g}" for t, tp, fp in cells),
         default=_default(cells, now),
         bins=reliability(one.get("reliability")),

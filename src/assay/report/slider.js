@@ -11,6 +11,12 @@ const [LEFT, TOP, SIDE] = [40, 30, 240];
 const rate = (a, b) => b ? (a / b).toFixed(3) : '\u2205';
 const count = n => n.toLocaleString('en', {maximumFractionDigits: 3});
 const place = (mark, x, y) => { if (mark) { mark.setAttribute('cx', LEFT + SIDE * x); mark.setAttribute('cy', TOP + SIDE * (1 - y)); } };
+// Winitzki's inverse of the error function: within a third of a pixel. Rates of none and all stand at the edges.
+const deviate = (p, mark) => {
+const {low, high} = mark.closest('svg').dataset, e = Math.log(Math.max(4 * p * (1 - p), 1e-12)), h = 4.33 + e / 2;
+const z = Math.sign(p - .5) * Math.sqrt(2 * (Math.sqrt(h * h - e / .147) - h));
+return Math.min(1, Math.max(0, (z - low) / (high - low)));
+};
 const histogram = at('cut') ? at('cut').closest('svg') : null;
 const shown = {now: at('t-now').textContent};
 const move = () => {
@@ -25,6 +31,8 @@ f1: rate(2 * tp, 2 * tp + fp + fn), acc: rate(tp + tn, positives + negatives), c
 for (const one in rates) at('r-' + one).textContent = rates[one];
 place(at('mark-roc'), fp / negatives, tp / positives);
 place(at('mark-pr'), tp / positives, tp + fp ? tp / (tp + fp) : 1);
+const det = at('mark-det');
+if (det) place(det, deviate(fp / negatives, det), deviate(fn / positives, det));
 if (histogram && threshold !== null) {
 const low = Number(histogram.dataset.low), high = Number(histogram.dataset.high);
 const x = LEFT + SIDE * Math.min(1, Math.max(0, (threshold - low) / (high - low)));

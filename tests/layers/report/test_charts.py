@@ -7,10 +7,14 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
 
 from assay.assess.run import assess
 from assay.assess.thinning import thinned
-from assay.report import charts
+from assay.report import charts, scoresentences
+from assay.report.deviates import deviate, errors, inside, window
 from assay.report.document import read
 from assay.report.html import policy, render, slider, stylesheet
 from assay.report.markdown import render as markdown
@@ -43,6 +47,7 @@ def test_every_chart_is_xml_with_a_title_and_a_description():
     for svg in (
         charts.roc(found.curves[0], found.now.place),
         charts.precision_recall(found.curves[0], found.now.place),
+        charts.det(found.curves[0], found.errors, found.now.place),
         charts.reliability(found.bins),
         charts.decision(found.decision),
         charts.gains(found.curves[0]),
@@ -131,10 +136,85 @@ def test_a_page_with_curves_stays_small(rows, most):
 def test_several_classes_share_two_cards_of_curves():
     page = render(many().record)
     assert (
-        page.count('<svg class="plot"') == 2 * 5 + 1 + 4 + 4
-    )  # ROC and PR with the pooled ones, top label, reliability, decisions
+        page.count('<svg class="plot"') == 3 * 5 + 1 + 4 + 4
+    )  # ROC, PR and error rates with the pooled ones, top label, reliability, decisions
     assert page.count("of each class against the rest, with its area") == 2
     assert len(page.encode()) <= 150_000
+
+
+def test_error_rates_are_drawn_on_axes_of_normal_deviates():
+    record = scored(operating_points=[0.3]).record
+    found = read(record).scoring
+    axis, curve = found.errors, found.curves[0]
+    svg = charts.det(curve, axis, found.now.place)
+    (line,) = re.findall(r'class="ln"[^>]* d="([^"]*)"', svg)
+    wanted = [norm.ppf([x, 1 - y]) for x, y in zip(curve.fpr, curve.tpr, strict=True) if 0 < x < 1 and 0 < y < 1]
+    inside = np.array([one for one in wanted if (axis.low < one).all() and (one < axis.high).all()])
+    drawn_at = 40 + 240 * (inside[:, 0] - axis.low) / (axis.high - axis.low)
+    assert len(inside) > 30
+    start = [float(x) for x in re.match(r"M([\d.]+) ([\d.]+)", line).groups()]
+    assert start[0] == pytest.approx(drawn_at[0], abs=12)
+    at = norm.ppf(next(e["value"] for e in record["estimates"] if e["measure"] == "equal_error_rate"))
+    dot = re.search(r'<circle class="pt" fill="[^"]*" cx="([\d.]+)" cy="([\d.]+)"', svg)
+    part = (at - axis.low) / (axis.high - axis.low)
+    assert [float(x) for x in dot.groups()] == pytest.approx([40 + 240 * part, 270 - 240 * part], abs=2)
+    mark = re.search(r'id="mark-det"[^>]* cx="([\d.]+)" cy="([\d.]+)"', svg)
+    place = [(norm.ppf(x) - axis.low) / (axis.high - axis.low) for x in (found.now.place.fpr, 1 - found.now.place.tpr)]
+    assert [float(x) for x in mark.groups()] == pytest.approx([40 + 240 * place[0], 270 - 240 * place[1]], abs=0.1)
+    assert svg.count('class="bd"') == 2
+    assert '<text x="35"' in svg
+
+
+def test_error_rates_are_listed_for_limits_people_ask_about():
+    record = scored().record
+    found, page = read(record).scoring, render(record)
+    points = record["curves"][0]["points"]
+    positives, negatives = record["curves"][0]["positives"], record["curves"][0]["negatives"]
+    for asked, fpr, fnr, _ in found.curves[0].error_rows:
+        _, tp, fp = next(p for p in reversed(points) if p[2] / negatives <= float(asked))
+        assert (float(fpr), float(fnr)) == pytest.approx((fp / negatives, 1 - tp / positives), abs=5e-4)
+    assert "Table: Error rates" in page
+    assert "equal error rate 0." in page
+    side = read(many().record).scoring.misses
+    assert side.head[-1] == "all classes pooled"
+    assert len(side.rows) == 6
+    assert "Table: Error rates of each class" in render(many().record)
+
+
+def test_a_ranking_without_mistakes_has_no_error_rates_to_draw():
+    a = assess(truth=[0, 0, 1, 1], score=[0.1, 0.2, 0.8, 0.9], scores="probability", threshold=0.5)
+    found = read(a.record).scoring
+    assert found.errors is None
+    assert scoresentences.DET not in render(a.record)
+    assert markdown(a.record)
+
+
+rates = st.floats(1e-9, 1 - 1e-9) | st.sampled_from([0.0, 1.0])
+
+
+@given(st.lists(st.tuples(rates, rates), min_size=2, max_size=12))
+def test_a_line_is_cut_where_it_leaves_the_window(some):
+    fpr, tpr = (sorted(one) for one in zip(*some, strict=True))
+    points = errors(fpr, tpr)
+    axis = window([points])
+    if axis is None:
+        return
+    kept = inside(points, axis)
+    assert kept
+    for one in kept:
+        assert all(axis.low - 1e-6 <= deviate(rate) <= axis.high + 1e-6 for rate in one)
+    for one in points:
+        if all(axis.low < deviate(rate) < axis.high for rate in one):
+            assert any(one == pytest.approx(other, abs=1e-9) for other in kept)
+
+
+def test_charts_with_the_same_frame_share_it():
+    page = render(scored().record)
+    frames = re.findall(r'<use href="#(fr\d+)"/>', page)
+    assert len(frames) > 2
+    for name in set(frames):
+        assert page.count(f'<g id="{name}">') == 1
+    assert 'class="fr"' not in page
 
 
 def test_the_numbers_of_every_class_stand_side_by_side():
