@@ -25,6 +25,9 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
         show_ids=given.pop("show_ids", False),
     )
     given["limits"] = limits_of(given)
+    given["table"] = _selected(given.pop("tables_of", ()), "--table")
+    given["query"] = _selected(given.pop("queries_of", ()), "--query")
+    apart = len(tables) > 1 or any(isinstance(given[word], dict) for word in ("table", "query"))
     predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
     measures, labels = list(given.pop("measures", ())), list(given.pop("labels", ()))
     by_position = given.pop("by_position", False)
@@ -32,7 +35,7 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     if values or given.get("model") is not None:
         given |= {"predicted": predicted or None, "score": score or None}
         given |= {"measure": measures or None, "label": labels or None}
-        return _of_values(tables, values, ids, by_position=by_position, reading=reading, **given)
+        return _of_values(tables, values, ids, apart=apart, by_position=by_position, reading=reading, **given)
     _demand_values(given)
     if len(ids) > 1:
         raise PlanError(
@@ -48,7 +51,7 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
             fix="--predicted COLUMN or --score COLUMN; for one file with a column a model --predicted NAME=COLUMN",
         )
     roles: dict[str, Any]
-    if len(tables) == 1:
+    if not apart:
         roles = {
             "data": tables[0],
             "predicted": _by_model(predicted, "--predicted") or None,
@@ -56,7 +59,7 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
         }
     else:
         roles = {
-            "data": _named(tables),
+            "data": tables[0] if len(tables) == 1 else _named(tables),
             "predicted": _one(predicted, "--predicted"),
             "score": _scores_of_files(score),
             "pairing": "position" if by_position else None,
@@ -76,6 +79,7 @@ def _of_values(
     values: Sequence[str],
     ids: Sequence[str],
     *,
+    apart: bool,
     by_position: bool,
     reading: Reading,
     **given: Any,  # noqa: ANN401  options by name
@@ -88,7 +92,7 @@ def _of_values(
         )
     long = given.get("model") is not None
     roles: dict[str, Any] = {"id": (ids[0] if len(ids) == 1 else list(ids)) if ids else None}
-    if len(tables) == 1 and not long:
+    if not apart and not long:
         roles |= {"data": tables[0], "values": _by_model(values, "--value")}
     elif not values:
         raise PlanError("role-missing", "nobody said which column holds the values", fix="--value COLUMN")
@@ -97,7 +101,7 @@ def _of_values(
             "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"
         )
     else:
-        roles |= {"data": tables[0] if long else _named(tables), "values": _one(values, "--value")}
+        roles |= {"data": tables[0] if len(tables) == 1 else _named(tables), "values": _one(values, "--value")}
         roles["pairing"] = "position" if by_position else None
     return assay.compare(**roles, reading=reading, **given)
 
@@ -172,6 +176,23 @@ def _scores_of_files(given: Sequence[str]) -> str | dict[str, str] | None:
     if len(found) != len(given):
         raise PlanError(
             "role-clash", "two scores are of one class", found=listed(given), fix="give every class one column"
+        )
+    return found
+
+
+def _selected(given: Sequence[str], option: str) -> str | dict[str, str] | None:
+    """A table or query as typed: one for all models, or NAME= before each."""
+    pairs = [text.partition("=") for text in given]
+    named = [bool(mark and name and rest) and not any(one.isspace() for one in name) for name, mark, rest in pairs]
+    if not any(named):
+        return _one(given, option)
+    found = {name: rest for name, _, rest in pairs}
+    if not all(named) or len(found) < len(given):
+        raise PlanError(
+            "role-clash",
+            f"{option} is given {len(given)} times, and it is not clear which is of which model",
+            found=listed(given),
+            fix=f"{option} NAME=... once for every model",
         )
     return found
 

@@ -296,6 +296,20 @@ _MODELS = (
     click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
     click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
     _SHOW_IDS,
+    click.option(
+        "--table",
+        "tables_of",
+        metavar="[NAME=]TABLE",
+        multiple=True,
+        help="Table or view of a database; of one that holds a table a model NAME=TABLE, repeated.",
+    ),
+    click.option(
+        "--query",
+        "queries_of",
+        metavar="[NAME=]SQL",
+        multiple=True,
+        help="One SELECT for a database to answer, in place of a table.",
+    ),
     *_MACHINE,
 )
 

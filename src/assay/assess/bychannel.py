@@ -49,5 +49,12 @@ class ByChannel:
 
 def by_channel(found: Comparison, given: Mapping[str, Any], channel: str) -> ByChannel:
     """The compared models in every level of a column of their table."""
-    columns = Given(channel=channel, **{name: given.get(name) for name in ("truth", "predicted", "reading", "engine")})
+    columns = Given(
+        channel=channel,
+        truth=given.get("truth"),
+        predicted=given.get("predicted"),
+        reading=given.get("reading"),
+        engine=given.get("engine"),
+        limits=given.get("limits"),
+    )
     return ByChannel(levels=channels(together(given["data"], columns), found.labels), asked=found.asked)

@@ -22,6 +22,7 @@ from assay.assess.pairing import (
     named,
     together,
 )
+from assay.assess.selecting import selected
 from assay.assess.separating import compare_apart
 from assay.assess.settings import chosen
 from assay.assess.spelling import speller
@@ -86,6 +87,8 @@ def compare(
     seed: int = SEED,
     draws: int = DRAWS,
     reading: Reading | None = None,
+    table: object = None,
+    query: object = None,
     engine: str | None = None,
     limits: Limits | None = None,
     spelled: bool = False,
@@ -95,6 +98,7 @@ def compare(
     Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. Tables of their own, compare(a, b)
     or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
     measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
+    A database has a table or a query for all models, or one a model: table={"A": "preds_1", "B": "preds_2"}.
     Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
@@ -123,10 +127,12 @@ def compare(
             raise PlanError(
                 "role-clash", "both values and predictions are given", fix="give values of a measure, or predictions"
             )
+        alone = len(tables) == 1 and data is None
+        found = selected(tables[0] if alone else named(tables, data), reading, table, query)
         given_values = Valued(
-            values=values, data=tables[0] if len(tables) == 1 and data is None else named(tables, data), model=model,
-            id=id, subject=subject, pairing=pairing, reading=reading, per=per, independent=independent,
-            lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train,
+            values=values, data=found.data, model=model,
+            id=id, subject=subject, pairing=pairing, reading=found.reading, readings=found.readings, per=per,
+            independent=independent, lower_is_better=lower_is_better, folds=folds, test_over_train=test_over_train,
             engine=engine, limits=limits,
         )  # fmt: skip
         return compare_values(given_values, asked)
@@ -138,11 +144,12 @@ def compare(
         )
     if truth is None:
         raise PlanError("role-missing", "no truth is given", where="truth", fix="give truth=...")
+    found = selected(named(tables, data), reading, table, query)
+    data = found.data
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
-        pairing=pairing, reading=reading, engine=engine, limits=limits,
+        pairing=pairing, reading=found.reading, readings=found.readings, engine=engine, limits=limits,
     )  # fmt: skip
-    data = named(tables, data)
     if independent:
         usual = {True: chosen(BINARY_MEASURES) or (), False: chosen(CLASS_MEASURES) or ()}
         return compare_apart(
@@ -152,6 +159,7 @@ def compare(
     if isinstance(id, Mapping):
         data, given = by_own_ids(data, given)
     paired = apart(data, given) if isinstance(data, Mapping) and not is_table(data) else together(data, given)
+    paired = replace(paired, selected=found.told())
     return _compared(paired, asked, labels, positive, measures, spelled=spelled, limits=limits)
 
 
@@ -214,7 +222,7 @@ def _compared(
         census=Census(read=rows, scored=rows),
         **held,
         notes=settled.notes,
-        data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {})},
+        data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {}), **paired.selected},
         proof=paired.proof,
         found_in=environment(limits),
     )

@@ -88,12 +88,12 @@ def _in_engine(
     """Rows matched in the engine, whatever their number: cells come back, and what is compared row by row."""
     from assay.rows.matching import FIT, columns_of, open_matched
 
-    reading, models = given.reading or Reading(), tuple(data)
+    models = tuple(data)
     only_counted = given.score is given.subject is given.weight is None
     found = open_matched(
         {name: one for name, one in data.items() if are_paths(one)},
         roles,
-        dict.fromkeys(models, reading),
+        {name: given.reading_of(name) or Reading() for name in models},
         given.limits or Limits(),
         kept=not only_counted,
     )
@@ -164,7 +164,7 @@ def _in_memory(
     files: dict[str, str] = {}
     names: list[str] = []
     for (model, own), table in zip(roles.items(), data.values(), strict=True):
-        source = open_source(table, own, given.reading, engine=given.engine, limits=given.limits)
+        source = open_source(table, own, given.reading_of(model), engine=given.engine, limits=given.limits)
         try:
             if own.score is not None:
                 source, _ = sound(source, "any", single=by_class is None, drop=False)

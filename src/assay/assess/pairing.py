@@ -7,7 +7,7 @@ import os
 import string
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -41,8 +41,14 @@ class Given:
     weight: object = None
     pairing: str | None = None
     reading: Reading | None = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    """How the table of a model is read, where that was said by model."""
     engine: str | None = None
     limits: Limits | None = None
+
+    def reading_of(self, model: str) -> Reading | None:
+        """How the table of a model is read."""
+        return self.readings.get(model, self.reading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +68,8 @@ class Paired:
     files: Mapping[str, str] | None = None
     lines: Lines | None = None
     """Row by row, where rows are of subjects or have weights."""
+    selected: Mapping[str, object] = field(default_factory=dict)
+    """The tables or queries of databases that were asked for."""
     columns: Mapping[str, ScoreColumns] | None = None
     """Which score column is of which class, as far as was said, where every class has one; by model."""
 

@@ -184,7 +184,7 @@ def _part(table: object, given: Given, model: str) -> Part:
         )
     columns = None if found is None else ScoreColumns(columns=found.columns)
     roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
-    source = open_source(table, roles, given.reading, engine=given.engine, limits=given.limits)
+    source = open_source(table, roles, given.reading_of(model), engine=given.engine, limits=given.limits)
     try:
         cells, where = joint(source), source.where
         named, files = origin(source)
@@ -203,7 +203,7 @@ def _part(table: object, given: Given, model: str) -> Part:
     truths, values = None, None
     if columns is not None:
         roles = replace(roles, predicted=given.truth, score=columns)
-        source = open_source(table, roles, given.reading, engine=given.engine, limits=given.limits)
+        source = open_source(table, roles, given.reading_of(model), engine=given.engine, limits=given.limits)
         try:
             source, _ = sound(source, "any", single=True, drop=False)
             truths, (values, *_) = scored(source)

@@ -51,6 +51,7 @@ class Valued:
     lower_is_better: bool = False
     folds: int | None = None
     test_over_train: object = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)
     engine: str | None = None
     limits: Limits | None = None
 
@@ -205,7 +206,10 @@ def _long(given: Valued) -> Read:
 def _apart(given: Valued, data: Mapping[str, object]) -> Read:
     """One table a model."""
     value = _one_name(given.values, VALUE)
-    parts = {str(name): _table(table, [value], given) for name, table in data.items()}
+    parts = {
+        str(name): _table(table, [value], replace(given, reading=given.readings.get(str(name), given.reading)))
+        for name, table in data.items()
+    }
     own = {name: _keys(table, given) for name, table in parts.items()}
     placed = given.pairing == "position"
     if given.id is None and not given.independent and not placed:

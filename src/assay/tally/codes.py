@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.labels import Label
+from assay.rows.copying import copied
+from assay.rows.databases import CountedTable
 from assay.rows.engine import quote_identifier
 from assay.rows.labels import label_of
 from assay.rows.opened import OpenedFile, number_sql, translated
 from assay.rows.scorestream import embedded
 
 if TYPE_CHECKING:
+    import duckdb
     from numpy.typing import NDArray
 
     from assay.rows.columns import Coded
@@ -114,18 +117,29 @@ def columns_of(
     """Columns of labels and columns of numbers of every row, held compactly: texts are numbered in the engine."""
     from assay.tally.pairing import _fetched
 
-    opened, where = embedded(source), [f"{source.where}, {source.shown(column)}" for column in labelled]
+    where = [f"{source.where}, {source.shown(column)}" for column in labelled]
+    if isinstance(source.opened, CountedTable):
+        held = copied(source.opened, [*labelled, *numbers], None)
+        try:
+            return _from_engine(held, held.relation, labelled, numbers, where)
+        finally:
+            held.close()
+    opened = embedded(source)
     if opened is not None:
-        return _from_engine(opened, source, labelled, numbers, where)
+        return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped)
     found = _fetched(source, [*labelled, *numbers])
     codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
     return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]
 
 
-def _from_engine(
-    opened: OpenedFile, source: FrameSource, labelled: Sequence[str], numbers: Sequence[str], where: Sequence[str]
+def _from_engine(  # noqa: PLR0917  the rows, their columns, and what these are called
+    opened: OpenedFile,
+    relation: duckdb.DuckDBPyRelation,
+    labelled: Sequence[str],
+    numbers: Sequence[str],
+    where: Sequence[str],
+    dropped: int = 0,
 ) -> tuple[list[Codes], list[Floats]]:
-    relation = source.frame.to_native()
     types = {name: str(kind).partition("(")[0] for name, kind in zip(relation.columns, relation.types, strict=True)}
     texts: dict[int, list[Label | None]] = {}
     chosen, joins = [], []
@@ -149,7 +163,7 @@ def _from_engine(
     asked = ", ".join(f"{sql} AS k{i}" for i, sql in enumerate(chosen))
     each = opened.arrays(f"SELECT {asked} FROM {_LINES} AS l {' '.join(joins)}")  # noqa: S608  quoted
     found = [each[f"k{i}"] for i in range(len(chosen))]
-    opened.confirm(len(found[0]) + source.dropped)
+    opened.confirm(len(found[0]) + dropped)
     codes = [
         Codes(codes=one, names=(*texts[place], None)).labelled(where[place])
         if place in texts
