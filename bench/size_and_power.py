@@ -15,8 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.special import ndtri
 
 from assay.inference.apart import apart_difference, delong_unpaired
+from assay.inference.apartmargins import apart_equivalence, apart_non_inferiority
 from assay.inference.blockranks import friedman, friedman_permutation, iman_davenport
 from assay.inference.contingency import two_shares
 from assay.inference.delong import delong
@@ -259,6 +261,39 @@ def margins_by_subject(rng: np.random.Generator, shift: float) -> Rejected:
     )
 
 
+def margins_on_different_rows(rng: np.random.Generator, shift: float) -> Rejected:
+    """150 and 200 rows: A is worse than B by exactly the margin of 10 points, or better by `shift`."""
+    confusions, scores = [], []
+    for name, n, right, area in (("A", 150, 0.7 + shift, 0.75 + shift), ("B", 200, 0.8, 0.85)):
+        y = rng.random(n) < 0.45
+        called = np.where(rng.random(n) < right, y, ~y)
+        cells = Counter(zip(y.tolist(), called.tolist(), strict=True))
+        confusions.append(Confusion.from_cells(dict(cells), labels=(False, True)))
+        scores.append(PairedScores.of(y, {name: y * math.sqrt(2) * float(ndtri(area)) + rng.normal(size=n)}))
+    t = Apart(models=("A", "B"), labels=(False, True), confusions=tuple(confusions), scores=tuple(scores))
+    return _rejected(
+        {
+            "non-inferiority of accuracy": apart_non_inferiority(t, margin=0.1).p,
+            "non-inferiority of AUROC": apart_non_inferiority(t, margin=0.1, measure="auroc").p,
+            "equivalence of accuracy": apart_equivalence(t, margin=0.1).p,
+            "equivalence of AUROC": apart_equivalence(t, margin=0.1, measure="auroc").p,
+        }
+    )
+
+
+def classes_on_different_rows(rng: np.random.Generator, shift: float) -> Rejected:
+    """Scores of three classes on 150 rows of one model and 200 of the other."""
+    rows = []
+    for name, n, gain in (("A", 150, 1.2 + shift), ("B", 200, 1.2)):
+        truth = rng.choice(3, size=n, p=(0.5, 0.3, 0.2))
+        s = rng.normal(size=(n, 3)) + np.eye(3)[truth] * gain
+        chances = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
+        rows.append(PairedRows.of(truth=truth.tolist(), labels=(0, 1, 2), models=(name,), scores={name: chances}))
+    t = Apart(models=("A", "B"), labels=(0, 1, 2), rows=tuple(rows))
+    names = {"macro AUROC": "auroc_macro", "log loss": "log_loss_multiclass", "top-2 accuracy": "top_k_accuracy(k=2)"}
+    return _rejected({f"intervals of both, {name}": apart_difference(t, measure=m).p for name, m in names.items()})
+
+
 def _logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
@@ -286,6 +321,8 @@ WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] 
     "several classes": (several_classes, 0.35),
     "different rows": (different_rows, 0.6),
     "a margin, several rows a subject": (margins_by_subject, 0.1),
+    "a margin, different rows": (margins_on_different_rows, 0.1),
+    "several classes, different rows": (classes_on_different_rows, 0.6),
 }
 
 

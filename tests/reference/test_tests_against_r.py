@@ -134,6 +134,24 @@ def test_apart_difference_of_shares_is_newcombes_interval():
     assert (found.effect.interval.low, found.effect.interval.high) == near((0.0524, 0.3339), abs=5e-5)
 
 
+@pytest.mark.parametrize("rows", [((56, 14), (48, 32)), ((90, 10), (91, 9)), ((40, 0), (35, 5)), ((9, 3), (11, 1))])
+def test_margins_on_different_rows_agree_with_newcombes_interval_of_statsmodels(rows):
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    from assay.inference.apartmargins import apart_equivalence, apart_non_inferiority
+
+    (a, b), (c, d) = rows
+    confusions = [Confusion.from_cells({(1, 1): x, (1, 0): y}, labels=(0, 1)) for x, y in rows]
+    t = Apart(models=("A", "B"), labels=(0, 1), confusions=tuple(confusions))
+    low, high = confint_proportions_2indep(a, a + b, c, c + d, method="newcomb", alpha=0.10)
+    z = ss.norm.ppf(0.95)
+    gap = a / (a + b) - c / (c + d)
+    for margin in (0.02, 0.15, 0.4):
+        below, above = (gap + margin) * z / (gap - low), (margin - gap) * z / (high - gap)
+        assert apart_non_inferiority(t, margin=margin).p == near(ss.norm.sf(below), rel=1e-9)
+        assert apart_equivalence(t, margin=margin).p == near(ss.norm.sf(min(below, above)), rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["unit_non_inferiority", "unit_equivalence"])
 def test_margins_by_units_are_t_tests_with_the_spread_of_draws(kind):
     rng = np.random.default_rng(8)

@@ -15,6 +15,7 @@ from assay.core.labels import Label
 from assay.core.text import listed
 from assay.inference.apart import large_counts, near_perfect_apart
 from assay.inference.choose import Choice
+from assay.inference.classunits import OF_CLASSES
 from assay.inference.contingency import two_shares
 from assay.inference.findings import Finding
 from assay.inference.intervals import NEAR_ENDS
@@ -27,20 +28,16 @@ from assay.tally.ranked import Ranked
 
 DIFFERENT: Final = "tested on different rows, where 5.3.5 asks for the same: the rows may differ, not the models"
 
+LED: Final = ("accuracy", "recall", "specificity", "auroc", "auroc_macro")
+"""Measures that are asked for anyway."""
+
 
 def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
     """Accuracy, both classes apart, the area under the ROC curve, and what else was asked for."""
     asking = Asking(asked=asked, kind=Kind.APART, models=len(t.models))
-    if asked.margin is not None:
-        raise PlanError(
-            "comparison-needs",
-            "a margin is tested on the same rows",
-            fix='hold one model against the other: assay gate RECORD --against REFERENCE --accept "... non-inferior"',
-        )
     pairs = _pairs(t, asked)
     found: list[Answer] = []
-    others = [one for one in asked.measures if (t.scores if one.takes is Ranked else t.confusions) is not None]
-    others = [one for one in others if one.name not in ("accuracy", "recall", "specificity", "auroc")]
+    others = [one for one in asked.measures if _held(t, one) and one.name not in LED]
     if t.confusions is not None:
         accuracy = _shares(asking, t, pairs, ("accuracy",), positive)
         sizes = [n for n in t.class_sizes() if n]
@@ -54,9 +51,41 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
             found.append(_shares(_freely(asking), t, pairs, ("recall", "specificity"), positive))
     if t.scores is not None:
         found.append(_measured(asking, t, pairs, ("auroc",), positive))
+    if t.rows is not None:
+        others = [parse("auroc_macro"), *others]
     if others:
         found.append(_measured(asking, t, pairs, others, positive))
-    return [_told(one) for one in found]
+    return [_told(one) for one in (*found, *_margins(asking, t, positive))]
+
+
+def _held(t: Apart, one: Measure) -> bool:
+    """Whether the rows hold what a measure reads."""
+    if one.takes in OF_CLASSES:
+        return t.rows is not None
+    return (t.scores if one.takes is Ranked else t.confusions) is not None
+
+
+def _margins(asking: Asking, t: Apart, positive: Label | None) -> list[Answer]:
+    """Whether A is good enough, by accuracy and by the area under the ROC curve, as far as both are there."""
+    asked = asking.asked
+    if asked.margin is None:
+        return []
+    if len(t.models) > 2:  # noqa: PLR2004  a pair
+        told = "compare two models at a time"
+        raise PlanError("comparison-needs", "a margin is stated for more than two models", fix=told)
+    question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
+    choice = asking.choice(question, Facts(n=t.n, models=len(t.models)), free=True)
+    names = [("accuracy", t.confusions), ("auroc", t.scores), ("auroc_macro", t.rows)]
+    if choice.test is None:
+        return []
+    (pair,) = _pairs(t, asked)
+    found = [
+        one
+        for name, held in names
+        if held is not None
+        for one in asking.run(choice.test, t.only(*pair), choice, measure=name, positive=positive)
+    ]
+    return [Answer(question=str(question), kind=Kind.APART, choice=choice, findings=tuple(found))]
 
 
 def _freely(asking: Asking) -> Asking:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from assay.assess.answering import answered
 from assay.assess.asking import Asked
+from assay.assess.classcolumns import in_order_of_classes, scored_classes, spelled_classes
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_complete, demand_one_kind, demand_values
 from assay.assess.environment import environment
@@ -29,13 +30,11 @@ from assay.assess.spelling import speller
 from assay.assess.valuing import Valued, compare_values
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import listed
 from assay.inference.intervals import Wanted
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
 from assay.rows.labels import Classes, classes
 from assay.rows.opening import no_rows
-from assay.rows.scores import ScoreColumns, labels_by_score
 from assay.tally.census import Census
 from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
@@ -186,9 +185,9 @@ def _compared(
         own = speller({label for label in (*true, *called) if label is not None})
         labels = None if labels is None else [own(label) for label in labels]
         positive = None if positive is None else own(positive)
-        paired = replace(paired, columns=None if paired.columns is None else _spelled(paired.columns, own))
+        paired = replace(paired, columns=None if paired.columns is None else spelled_classes(paired.columns, own))
     demand_one_kind(true, called, paired)
-    scored = _scored_classes(paired, cast("set[Label]", true | called), labels)
+    scored = scored_classes(paired.columns, cast("set[Label]", true | called), labels)
     settled = classes(
         truth=cast("set[Label]", true),
         predicted=cast("set[Label]", (called or true) | {label for own in scored.values() for label in own}),
@@ -198,7 +197,9 @@ def _compared(
         where=paired.where,
         locate=lambda *_: "",
     )
-    paired = _in_order_of_classes(paired, scored, settled)
+    if scored:
+        ordered = in_order_of_classes(cast("dict[str, Any]", paired.scores), scored, settled)
+        paired = replace(paired, scores=ordered, columns=None if settled.positive is not None else paired.columns)
     asked_for = chosen(measures)
     two = paired.scores is not None and paired.columns is None
     if two and settled.positive is None and paired.lines is None:
@@ -259,37 +260,3 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
     elif paired.scores is not None:
         held["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
     return held
-
-
-def _spelled(columns: Mapping[str, ScoreColumns], own: Callable[[Label], Label]) -> dict[str, ScoreColumns]:
-    """Classes of score columns that were typed as text, as the rows spell them."""
-    return {
-        model: replace(one, labels=None if one.labels is None else tuple(own(label) for label in one.labels))
-        for model, one in columns.items()
-    }
-
-
-def _scored_classes(paired: Paired, seen: set[Label], declared: Sequence[Label] | None) -> dict[str, tuple[Label, ...]]:
-    """The class of each score column, by model; all models must score the same classes."""
-    found = {model: labels_by_score(one, seen, declared) for model, one in (paired.columns or {}).items()}
-    if len({frozenset(own) for own in found.values()}) > 1:
-        raise PlanError(
-            "score-columns",
-            "the models do not score the same classes",
-            where="score",
-            found="; ".join(f"{model}: {listed(own)}" for model, own in found.items()),
-            fix="give every model one column for each class",
-        )
-    return found
-
-
-def _in_order_of_classes(paired: Paired, scored: Mapping[str, tuple[Label, ...]], settled: Classes) -> Paired:
-    """The score columns of every model in the order of the classes; of two classes the one of the positive class."""
-    if not scored:
-        return paired
-    matrices = cast("dict[str, Any]", paired.scores)
-    if settled.positive is not None:
-        one = {model: matrices[model][:, own.index(settled.positive)] for model, own in scored.items()}
-        return replace(paired, scores=one, columns=None)
-    every = {model: matrices[model][:, [own.index(c) for c in settled.labels]] for model, own in scored.items()}
-    return replace(paired, scores=every)

@@ -189,9 +189,8 @@ class Comparison:
         if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
             found = areas(self.scores)
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
-        if self.apart is not None and self.apart.scores is not None:
-            parts = zip(self.models, self.apart.scores, strict=True)
-            return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
+        if self.apart is not None and (self.apart.scores or self.apart.rows):
+            return self._areas_apart(self.apart)
         confusions = self._confusions()
         if not confusions:
             return "auroc", dict.fromkeys(self.models, 0.5), True
@@ -202,6 +201,13 @@ class Comparison:
         name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
         views = {m: View(one, self._settings, positive=self.positive) for m, one in confusions.items()}
         return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
+
+    def _areas_apart(self, held: Apart) -> tuple[str, dict[str, float], bool]:
+        if held.rows is not None:
+            every = [unit_values(one, self.positive)[1] for one in held.rows]
+            return "auroc_macro", {model: value for one in every for model, value in one.items()}, True
+        parts = zip(self.models, held.scores or (), strict=True)
+        return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
 
     def _means(self, values: Blocks | Groups) -> tuple[str, dict[str, float], bool]:
         means = {m: float(one.mean) for m, one in zip(values.models, values.values, strict=True)}

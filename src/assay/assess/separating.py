@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.answering import answered
 from assay.assess.asking import Asked
+from assay.assess.classcolumns import in_order_of_classes, scored_classes, spelled_classes
 from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_two, demand_values
 from assay.assess.environment import environment
-from assay.assess.pairing import Given, by_model, is_table, own_column
+from assay.assess.pairing import Given, by_model, by_name, is_table, own_column
 from assay.assess.provenance import origin
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
@@ -26,6 +27,7 @@ from assay.tally.apart import Apart
 from assay.tally.census import Census
 from assay.tally.codes import Codes
 from assay.tally.confusion import Confusion
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.pairing import Cell, joint, scored
 
@@ -44,6 +46,8 @@ class Part:
     named: str
     """What a Record calls the rows."""
     files: Mapping[str, str]
+    columns: ScoreColumns | None = None
+    """Where every class has a score of its own."""
 
     @property
     def rows(self) -> int:
@@ -75,14 +79,24 @@ def compare_apart(
     demand_two(tuple(parts))
     true = {label for part in parts.values() for label in _truths(part)}
     called = {cell[1] for part in parts.values() for cell in part.cells or {}}
+    columns = {name: part.columns for name, part in parts.items() if part.columns is not None}
+    if columns and len(columns) < len(parts):
+        raise PlanError(
+            "score-columns",
+            "some models have a score for each class, and some have one",
+            where="score",
+            fix="give every model one column for each class, or every model the one of the positive class",
+        )
     if spelled:
         own = speller({label for label in (*true, *called) if label is not None})
         labels = None if labels is None else [own(label) for label in labels]
         positive = None if positive is None else own(positive)
+        columns = spelled_classes(columns, own)
+    by_class = scored_classes(columns, cast("set[Label]", true | called), labels)
     where = "; ".join(part.where for part in parts.values())
     settled = classes(
         truth=cast("set[Label]", true),
-        predicted=cast("set[Label]", called or true),
+        predicted=cast("set[Label]", (called or true) | {label for own in by_class.values() for label in own}),
         declared=labels,
         positive=positive,
         unknown="error",
@@ -90,12 +104,16 @@ def compare_apart(
         locate=lambda *_: "",
     )
     scores = given.score is not None
-    demand_values(measures, labels=bool(called), scores=scores)
-    if scores and settled.positive is None:
+    values = {name: part.scores for name, part in parts.items()}
+    values = in_order_of_classes(values, by_class, settled) if by_class else values
+    two = scores and (not by_class or settled.positive is not None)
+    demand_values(measures, labels=bool(called), scores=two, classwise=scores and not two)
+    if two and settled.positive is None:
         raise PlanError(
             "comparison-needs",
             f"there is one score a row, and there are {len(settled.labels)} classes",
-            fix="compare the predictions, or one class against the rest",
+            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
+            "(--score LABEL=COLUMN), or compare one class against the rest",
         )
     tally = Apart(
         models=tuple(parts),
@@ -107,10 +125,21 @@ def compare_apart(
         if called
         else None,
         scores=tuple(
-            PairedScores.of(cast("Codes", part.truth).are(settled.positive), {name: part.scores})
+            PairedScores.of(cast("Codes", part.truth).are(settled.positive), {name: values[name]})
             for name, part in parts.items()
         )
-        if scores
+        if two
+        else None,
+        rows=tuple(
+            PairedRows.of(
+                truth=list(part.truth or ()),
+                labels=settled.labels,
+                models=(name,),
+                scores={name: values[name]},
+            )
+            for name, part in parts.items()
+        )
+        if scores and not two
         else None,
     )
     if measures is None and called and len(parts) == PAIR:
@@ -175,13 +204,6 @@ def _part(table: object, given: Given, model: str) -> Part:
     predicted = None if predicted is None else own_column(predicted, model) if table is not None else predicted
     score = None if score is None else own_column(score, model) if table is not None else score
     found = score_columns(score)
-    if found is not None and not found.single:
-        raise PlanError(
-            "comparison-needs",
-            "scores of all classes are compared on the same rows only",
-            where="score",
-            fix="compare the predictions, or the scores of one class",
-        )
     columns = None if found is None else ScoreColumns(columns=found.columns)
     roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
     source = open_source(table, roles, given.reading_of(model), engine=given.engine, limits=given.limits)
@@ -206,11 +228,13 @@ def _part(table: object, given: Given, model: str) -> Part:
         source = open_source(table, roles, given.reading_of(model), engine=given.engine, limits=given.limits)
         try:
             source, _ = sound(source, "any", single=True, drop=False)
-            truths, (values, *_) = scored(source)
+            truths, every = scored(source)
+            values = by_name((model,), every)[model]
         finally:
             source.close()
     called = None if predicted is None else cells
-    return Part(cells=called, truth=truths, scores=values, where=where, named=named, files=files)
+    many = found if found is not None and not found.single else None
+    return Part(cells=called, truth=truths, scores=values, where=where, named=named, files=files, columns=many)
 
 
 def _truths(part: Part) -> set[Label | None]:

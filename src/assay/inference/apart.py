@@ -15,6 +15,7 @@ from assay.core.values import Share, Undefined, Value
 from assay.inference.areas import Areas
 from assay.inference.auc import near_an_end
 from assay.inference.byinterval import apart_from_zero
+from assay.inference.classunits import OF_CLASSES, class_tally
 from assay.inference.declare import significance
 from assay.inference.delong import area_effect, areas
 from assay.inference.estimates import Estimate, Interval
@@ -121,7 +122,7 @@ def apart_difference(
     wanted = parse(measure) if isinstance(measure, str) else measure
     a, b = (estimate(t, i, wanted, positive, Wanted(level=level, seed=seed, edition=edition)) for i in range(PAIR))
     name = f"{wanted.title}, {t.models[0]} minus {t.models[1]}"
-    gap = mover(a, b)
+    gap = mover(a, b, (t.models[0], t.models[1]))
     more = tuple(_alone(one, f"{wanted.title} of {m}") for one, m in zip((a, b), t.models, strict=True))
     share = wanted.gives is Share
     if gap.value is None or gap.interval is None:
@@ -162,6 +163,13 @@ def estimate(t: Apart, model: int, measure: Measure, positive: Label | None, wan
         table = Scores.binary(scores, np.arange(len(scores)) < own.m).one_vs_rest(1)
         value = measure(table)
         found = ScoreUncertainty(table, wanted).interval(measure, value)
+    elif measure.takes in OF_CLASSES:
+        if t.rows is None:
+            told = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'
+            raise PlanError("comparison-needs", f"{measure.title} reads the scores of all classes", fix=told)
+        tally = class_tally(t.rows[model], measure, 0)
+        value = measure(tally)
+        found = ScoreUncertainty(tally, wanted).interval(measure, value)
     else:
         if t.confusions is None or not measure.from_labels:
             raise PlanError("comparison-needs", f"{measure.title} reads predictions", fix="give predicted={...}")

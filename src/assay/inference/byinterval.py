@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.inference.power import least_normal
 from assay.inference.proportion import normal_quantile
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from assay.inference.findings import Real
     from assay.inference.proportion import Bounds
 
+LEAST_LEVEL = 0.75
+"""Its two-sided interval has a level of one half, below which the tails overlap."""
 NO_WIDTH = Undefined(reason="the interval has no width on that side", code="zero-variance")
 
 
@@ -47,6 +50,13 @@ def apart_from_zero(gap: float, ends: Bounds, level: float) -> Decided:
 
 def one_sided(level: float) -> float:
     """The level of the two-sided interval whose ends are bounds at the level, each alone."""
+    if level < LEAST_LEVEL:
+        raise PlanError(
+            "confidence-level-range",
+            f"level = {level!r} is too low to hold an interval to a margin, which is one-sided",
+            known=f"{LEAST_LEVEL} up to, but not including, 1",
+            fix="give a share such as 0.95",
+        )
     return 2 * level - 1
 
 

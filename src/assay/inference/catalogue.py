@@ -6,6 +6,7 @@ from __future__ import annotations
 from assay.inference import (  # noqa: F401  importing declares
     anova,
     apart,
+    apartmargins,
     blockranks,
     contingency,
     delong,

@@ -86,7 +86,7 @@ def of_classes(t: PairedRows, measure: Measure) -> Units:
     return Units(
         measure=measure,
         models=t.models,
-        exact=two_of(plain_value(measure, _tally(t, measure, i)) for i in range(PAIR)),
+        exact=two_of(plain_value(measure, class_tally(t, measure, i)) for i in range(PAIR)),
         adds=(adds[0], adds[1]),
         count=count,
         disputed=disputed_units(parts.differ, t.subject),
@@ -207,10 +207,10 @@ def _added(unit: Whole, entries: Entries, weight: Floats, width: int) -> Any:  #
 def class_value(t: PairedRows, measure: Measure | str, model: str) -> float:
     """The value of one model alone; NaN where undefined."""
     wanted = parse(measure) if isinstance(measure, str) else measure
-    return plain_value(wanted, _tally(t, wanted, t.models.index(model)))
+    return plain_value(wanted, class_tally(t, wanted, t.models.index(model)))
 
 
-def _tally(t: PairedRows, measure: Measure, model: int) -> Scores | Ranks | RowScores:
+def class_tally(t: PairedRows, measure: Measure, model: int) -> Scores | Ranks | RowScores:
     """The tally a measure takes, of one model."""
     matrix, weight = cast("Floats", t.scores)[model], t.weight
     if measure.takes is Ranks:

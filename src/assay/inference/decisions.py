@@ -319,6 +319,20 @@ TABLE: Final[tuple[Row, ...]] = (
     ),
     Row(
         number=25,
+        kinds=(Kind.APART,),
+        models=(2, 2),
+        questions=(Question.NON_INFERIORITY,),
+        ways=(Way("apart_non_inferiority", ALWAYS, "a margin is stated, and the rows differ: the interval of the difference follows from those of both"),),
+    ),
+    Row(
+        number=25,
+        kinds=(Kind.APART,),
+        models=(2, 2),
+        questions=(Question.EQUIVALENCE,),
+        ways=(Way("apart_equivalence", ALWAYS, "a margin is stated, and the rows differ: the interval of the difference follows from those of both"),),
+    ),
+    Row(
+        number=25,
         kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
         models=(2, 2),
         questions=(Question.NON_INFERIORITY,),

@@ -23,7 +23,7 @@ class Gap:
     reason: str | None = None
 
 
-def mover(new: Estimate, reference: Estimate) -> Gap:
+def mover(new: Estimate, reference: Estimate, names: tuple[str, str] = ("this model", "the reference")) -> Gap:
     """The value of one sample minus that of the other, with an interval at the level both have.
 
     >>> from assay.core.values import Share
@@ -36,7 +36,7 @@ def mover(new: Estimate, reference: Estimate) -> Gap:
     >>> round(found.low, 4), round(found.high, 4)
     (0.0524, 0.3339)
     """
-    pair = ((new, "this model"), (reference, "the reference"))
+    pair = ((new, names[0]), (reference, names[1]))
     for one, whose in pair:
         if one.value is None:
             return Gap(value=None, interval=None, reason=f"{one.measure} of {whose} is undefined: {one.reason}")

@@ -30,7 +30,7 @@ def by_row(measure: Measure, matrix: Floats, truth: Whole) -> Floats:
     given = {**measure.parameters, **measure.given}
     own = np.take_along_axis(matrix, truth[:, np.newaxis], axis=1)
     if measure.name == "log_loss_multiclass":
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # no probabilities: told as undefined
             loss: Floats = -np.log(clipped(own[:, 0], cast("float | None", given["clip"])))
             return loss
     if measure.name == "brier_score_multiclass":

@@ -12,6 +12,7 @@ from assay.core.labels import Label
 from assay.tally.base import VERSION, places
 from assay.tally.confusion import Confusion
 from assay.tally.outcomes import Table
+from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 
 KIND: Final = "answers-apart"
@@ -26,12 +27,16 @@ class Apart:
     confusions: tuple[Confusion, ...] | None = None
     scores: tuple[PairedScores, ...] | None = None
     """Of one model each."""
+    rows: tuple[PairedRows, ...] | None = None
+    """Scores of all classes, of one model each."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Rows of each model."""
         if self.confusions is not None:
             return tuple(one.rows for one in self.confusions)
+        if self.rows is not None:
+            return tuple(one.n for one in self.rows)
         return tuple(one.m + one.n for one in self.scores or ())
 
     @property
@@ -47,6 +52,7 @@ class Apart:
             labels=self.labels,
             confusions=None if self.confusions is None else tuple(self.confusions[i] for i in at),
             scores=None if self.scores is None else tuple(self.scores[i] for i in at),
+            rows=None if self.rows is None else tuple(self.rows[i] for i in at),
         )
 
     def class_sizes(self) -> list[int]:
@@ -81,6 +87,7 @@ class Apart:
             "labels": list(self.labels),
             "confusions": None if self.confusions is None else [one.to_json() for one in self.confusions],
             "scores": None if self.scores is None else [one.to_json() for one in self.scores],
+            **({} if self.rows is None else {"rows": [one.to_json() for one in self.rows]}),
         }
 
     @classmethod
@@ -94,12 +101,13 @@ class Apart:
                 fix="write it again with this version of assay",
             )
         confusions = cast("list[dict[str, object]] | None", content["confusions"])
-        scores = cast("list[Mapping[str, object]] | None", content["scores"])
+        scores, rows = (cast("list[Mapping[str, object]] | None", content.get(part)) for part in ("scores", "rows"))
         return cls(
             models=tuple(cast("list[str]", content["models"])),
             labels=tuple(cast("list[Label]", content["labels"])),
             confusions=None if confusions is None else tuple(Confusion.from_json(one) for one in confusions),
             scores=None if scores is None else tuple(PairedScores.from_json(one) for one in scores),
+            rows=None if rows is None else tuple(PairedRows.from_json(one) for one in rows),
         )
 
 
