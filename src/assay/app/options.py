@@ -10,6 +10,15 @@ import click
 
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
+_EXACT_SCORES = click.option(
+    "--exact-scores",
+    metavar="NUMBER",
+    type=int,
+    default=4_000_000,
+    show_default=True,
+    help="Distinct scores up to which they are counted one by one; beyond, in bins that keep their order.",
+)
+
 _MACHINE = (
     click.option(
         "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
@@ -85,14 +94,7 @@ _ROWS = (
         multiple=True,
         help="Also list TP, FP, FN and TN at this threshold; repeatable.",
     ),
-    click.option(
-        "--exact-scores",
-        metavar="NUMBER",
-        type=int,
-        default=4_000_000,
-        show_default=True,
-        help="Distinct scores up to which they are counted one by one; beyond, in bins that keep their order.",
-    ),
+    _EXACT_SCORES,
     click.option(
         "--missing-score",
         metavar="CHOICE",
@@ -280,6 +282,7 @@ _MODELS = (
     ),
     click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option("--measure", "measures", metavar="NAME", multiple=True, help="Also compare this measure; repeatable."),
+    _EXACT_SCORES,
     click.option("--level", default=0.95, show_default=True, help="Confidence level; alpha is what is left to 1."),
     click.option("--correction", default="holm", show_default=True, help="holm, bonferroni, fdr_bh, fdr_by, sidak."),
     click.option("--margin", type=float, help="Largest difference that does not matter: asks whether A is not worse."),

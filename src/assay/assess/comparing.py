@@ -40,6 +40,8 @@ from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
+from assay.tally.ranked import Ranked
+from assay.tally.scoring import EXACT
 
 if TYPE_CHECKING:
     from assay.measures import Measure
@@ -85,6 +87,7 @@ def compare(
     pairing: Literal["id", "position"] | None = None,
     seed: int = SEED,
     draws: int = DRAWS,
+    exact_scores: int = EXACT,
     reading: Reading | None = None,
     table: object = None,
     query: object = None,
@@ -98,7 +101,8 @@ def compare(
     or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
     measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
     A database has a table or a query for all models, or one a model: table={"A": "preds_1", "B": "preds_2"}.
-    Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`.
+    Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`. Where a
+    file or frame holds more distinct scores than `exact_scores`, AUROC is compared from bins, with guaranteed ends.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
@@ -148,6 +152,8 @@ def compare(
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
         pairing=pairing, reading=found.reading, readings=found.readings, engine=engine, limits=limits,
+        exact=exact_scores,
+        by_row=tuple(one.title for one in chosen(measures) or () if one.takes is Ranked and one.name != "auroc"),
     )  # fmt: skip
     if independent:
         usual = {True: chosen(BINARY_MEASURES) or (), False: chosen(CLASS_MEASURES) or ()}
@@ -175,11 +181,12 @@ def _compared(
     cells = {cell[: len(paired.models) + 1]: 0 for cell in paired.cells or {}}
     for cell, n in (paired.cells or {}).items():
         cells[cell[: len(paired.models) + 1]] += n
-    rows = sum(cells.values()) if paired.cells is not None else len(paired.truth or ())
+    seen = paired.bins.truth if paired.bins is not None else {}
+    rows = sum(cells.values()) if paired.cells is not None else sum(seen.values()) or len(paired.truth or ())
     if not rows:
         raise no_rows(paired.where)
     demand_complete(paired, cells)
-    true = {c[0] for c in cells} if cells else (set() if paired.truth is None else paired.truth.seen())
+    true = {c[0] for c in cells} if cells else set(seen) if paired.truth is None else paired.truth.seen()
     called = {label for c in cells for label in c[1:]}
     if spelled:
         own = speller({label for label in (*true, *called) if label is not None})
@@ -201,7 +208,7 @@ def _compared(
         ordered = in_order_of_classes(cast("dict[str, Any]", paired.scores), scored, settled)
         paired = replace(paired, scores=ordered, columns=None if settled.positive is not None else paired.columns)
     asked_for = chosen(measures)
-    two = paired.scores is not None and paired.columns is None
+    two = paired.bins is not None or (paired.scores is not None and paired.columns is None)
     if two and settled.positive is None and paired.lines is None:
         raise PlanError(
             "comparison-needs",
@@ -257,6 +264,8 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
         held["rows"] = PairedRows.of(
             truth=paired.truth or (), labels=settled.labels, models=paired.models, scores=paired.scores
         )
+    elif paired.bins is not None:
+        held["scores"] = paired.bins.of(settled.positive)
     elif paired.scores is not None:
         held["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
     return held

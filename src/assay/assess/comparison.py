@@ -35,6 +35,7 @@ from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedbins import PairedBins, scores_from_json
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups
@@ -81,7 +82,7 @@ class Comparison:
         census: Census,
         paired: PairedLabels | None = None,
         channels: Mapping[str, PairedLabels] | None = None,
-        scores: PairedScores | None = None,
+        scores: PairedScores | PairedBins | None = None,
         values: Blocks | Groups | None = None,
         rows: PairedRows | None = None,
         apart: Apart | None = None,
@@ -257,7 +258,8 @@ class Comparison:
         if self.channels:
             out["channels"] = [{"channel": name, "paired": one.to_json()} for name, one in self.channels.items()]
         if self.scores is not None:
-            out["scores"] = self.scores.to_json(order_only=not any(map(reads_values, self.asked.measures)))
+            held, by_order = self.scores, not any(map(reads_values, self.asked.measures))
+            out["scores"] = held.to_json() if isinstance(held, PairedBins) else held.to_json(order_only=by_order)
         if self.rows is not None:
             out["rows"] = self.rows.to_json()
         if self.apart is not None:
@@ -355,7 +357,7 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
                 found=tallies["scores"].get("why"),
                 fix="compare again from the rows: this version keeps what it needs",
             )
-        out["scores"] = PairedScores.from_json(tallies["scores"])
+        out["scores"] = scores_from_json(tallies["scores"])
     if "apart" in tallies:
         out["apart"] = Apart.from_json(tallies["apart"])
     if "rows" in tallies:

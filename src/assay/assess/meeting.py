@@ -110,6 +110,8 @@ def _in_engine(
         channel=FIT if only_counted else None,
         subject=None if given.subject is None else SUBJECT,
         weight=None if given.weight is None else "weight",
+        exact=given.exact,
+        by_row=given.by_row,
     )
     try:
         if not only_counted:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from assay.assess.demanding import demand_two
+from assay.assess.inbins import InBins, in_bins
 from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
@@ -26,6 +27,7 @@ from assay.rows.scores import ScoreColumns, score_columns
 from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import Cell, Lines, joint, lines, scored
+from assay.tally.scoring import EXACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,10 @@ class Given:
     """How the table of a model is read, where that was said by model."""
     engine: str | None = None
     limits: Limits | None = None
+    exact: int = EXACT
+    """Distinct scores of a table up to which they are held row by row."""
+    by_row: tuple[str, ...] = ()
+    """Measures asked for that read scores row by row."""
 
     def reading_of(self, model: str) -> Reading | None:
         """How the table of a model is read."""
@@ -70,6 +76,8 @@ class Paired:
     """Row by row, where rows are of subjects or have weights."""
     selected: Mapping[str, object] = field(default_factory=dict)
     """The tables or queries of databases that were asked for."""
+    bins: InBins | None = None
+    """Scores in bins, where there are more than are held row by row."""
     columns: Mapping[str, ScoreColumns] | None = None
     """Which score column is of which class, as far as was said, where every class has one; by model."""
 
@@ -96,6 +104,8 @@ def together(data: object, given: Given) -> Paired:
         channel=given.channel,
         subject=given.subject,
         weight=given.weight,
+        exact=given.exact,
+        by_row=given.by_row,
     )
 
     def opened(roles: Roles) -> closing[Source]:
@@ -116,6 +126,8 @@ class Columns:
     channel: object = None
     subject: object = None
     weight: object = None
+    exact: int = EXACT
+    by_row: tuple[str, ...] = ()
 
     @property
     def answers(self) -> Roles:
@@ -147,6 +159,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     values: dict[str, Any] | None = None
     truths: Codes | None = None
     rows: Lines | None = None
+    bins: InBins | None = None
     if columns.subject is not None or columns.weight is not None:
         group = {name: column for name, column in roles.group.items() if name != "channel"}
         group |= {} if columns.subject is None else {SUBJECT: columns.subject}
@@ -155,8 +168,10 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         truths, values = (rows.truth, by_name(models, rows.scores)) if scores is not None else (None, None)
     elif scores is not None:
         with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
-            truths, found = scored(sound(source, "any", single=False, drop=False)[0])
-        values = by_name(models, found)
+            fit, _ = sound(source, "any", single=False, drop=False)
+            bins = None if columns.by_class else in_bins(fit, models, exact=columns.exact, by_row=columns.by_row)
+            truths, found = scored(fit) if bins is None else (None, ())
+        values = by_name(models, found) if bins is None else None
     return Paired(
         models=models,
         cells=cells,
@@ -170,6 +185,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         files=files,
         lines=rows,
         columns=columns.by_class,
+        bins=bins,
     )
 
 

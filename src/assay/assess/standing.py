@@ -14,6 +14,7 @@ from assay.assess.comparison import Comparison
 from assay.assess.record import Record
 from assay.tally.base import digest
 from assay.tally.paired import PairedLabels
+from assay.tally.pairedbins import PairedBins, scores_from_json
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 
@@ -54,12 +55,12 @@ class Standing:
         return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
 
     @cached_property
-    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PairedRows | None]:
+    def _paired(self) -> tuple[PairedLabels | None, PairedScores | PairedBins | None, PairedRows | None]:
         tallies = [one["tallies"] for one in self.compared]
         labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
         held = (one["scores"] for one in tallies if one.get("scores", {}).get("kind", "areas") != "areas")
         rows = next((PairedRows.from_json(one["rows"]) for one in tallies if "rows" in one), None)
-        return labels, next((PairedScores.from_json(one) for one in held), None), rows
+        return labels, next((scores_from_json(one) for one in held), None), rows
 
     @property
     def findings(self) -> list[Mapping[str, Any]]:

@@ -89,7 +89,11 @@ def told_open(found: Areas, a: int, b: int, within: dict[str, tuple[float, float
     errors = within["standard error"]
     if ends[0] == ends[1] and errors[1] - errors[0] <= KNOWN * errors[1]:
         return ("scores were counted in bins of one score each: nothing is open",)
-    parts = [f"the difference lies between {_told(*ends)}", f"its standard error between {_told(*errors)}"]
+    parts = [
+        *(f"AUROC of {found.models[i]} lies between {_told(*own)}" for i in (a, b) if (own := found.bracket(i))),
+        f"the difference between {_told(*ends)}",
+        f"its standard error between {_told(*errors)}",
+    ]
     low, high = within.get("p", (1.0, 1.0))
     if "p" in within:
         parts.append(f"p between {shown(low).removeprefix('= ')} and {shown(high).removeprefix('= ')}")

@@ -16,6 +16,7 @@ from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.areas import Areas, told_open
 from assay.inference.auc import area_ends
+from assay.inference.binnedareas import binned_areas
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
@@ -184,13 +185,9 @@ def many(found: Areas, level: float, edition: int = EDITION) -> Finding:
 
 
 def areas(t: PairedScores | PairedBins) -> Areas:
-    """The areas of all models and DeLong's covariance of them; of single scores they are computed once for a tally."""
-    if isinstance(t, PairedBins):
-        from assay.inference.binnedareas import binned_areas
-
-        return binned_areas(t)
+    """The areas of all models and DeLong's covariance of them, computed once for a tally."""
     if "areas" not in t.shared:
-        t.shared["areas"] = _areas(t)
+        t.shared["areas"] = binned_areas(t) if isinstance(t, PairedBins) else _areas(t)
     return cast("Areas", t.shared["areas"])
 
 

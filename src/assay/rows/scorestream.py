@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from assay.core.errors import AssayError
 from assay.core.labels import Label
 from assay.rows.engine import quote_identifier, sql_label
 from assay.rows.opened import OpenedFile
@@ -71,8 +72,17 @@ def batches_of(source: FrameSource, score: str, numbers: Mapping[Label, int]) ->
 
     None where it cannot be asked.
     """
-    opened = embedded(source)
-    if opened is None or not _comparable(source.frame.collect_schema()[source.truth], tuple(numbers)):
+    found = None if embedded(source) is None else sided_batches(source, (score,), numbers)
+    return None if found is None else _turned(found)
+
+
+def sided_batches(
+    source: FrameSource, scores: Sequence[str], numbers: Mapping[Label, int]
+) -> Generator[tuple[Any, ...]] | None:
+    """The same of several columns, the class of the row first; also from a relation of DuckDB that a user gave."""
+    if not source.frame.implementation.is_duckdb():
+        return None
+    if not _comparable(source.frame.collect_schema()[source.truth], tuple(numbers)):
         return None
     truth = quote_identifier(source.truth)
     sides = ""
@@ -80,8 +90,23 @@ def batches_of(source: FrameSource, score: str, numbers: Mapping[Label, int]) ->
         these = ", ".join(sql_label(label) for label, given in numbers.items() if given == number)
         sides += f"WHEN {truth} IN ({these}) THEN {number} "
     uncalled = f"WHEN {quote_identifier(source.predicted)} IS NULL THEN -1 " if source.predicted else ""
-    chosen = f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side, {quote_identifier(score)} AS score"
-    return _turned(opened.batches(source.frame.to_native().project(chosen)))
+    columns = (f"{quote_identifier(score)} AS score_{place}" for place, score in enumerate(scores))
+    chosen = ", ".join((f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side", *columns))
+    relation = source.frame.to_native().project(chosen)
+    opened = embedded(source)
+    return _handed_over(source, relation) if opened is None else opened.batches(relation)
+
+
+def _handed_over(source: FrameSource, relation: Any) -> Generator[tuple[Any, ...]]:  # noqa: ANN401  a relation
+    from assay.rows.arrowstream import batches
+    from assay.rows.frames import engine_failure
+
+    try:
+        yield from batches(relation)
+    except AssayError:
+        raise
+    except Exception as error:
+        raise engine_failure(error, source.where) from error
 
 
 def _turned(batches: Generator[tuple[Any, ...]]) -> Generator[Batch]:

@@ -8,7 +8,7 @@ negatives in the cells of a coarse table, whose bins are runs of fine ones that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -27,7 +27,7 @@ from assay.tally.packing import (
     unpacked_reals,
     unpacked_whole,
 )
-from assay.tally.pairedscores import score_column
+from assay.tally.pairedscores import PairedScores, score_column
 from assay.tally.ranked import whole
 from assay.tally.scorebins import ScoreBins
 
@@ -78,6 +78,8 @@ class PairedBins:
     starts: tuple[Whole, ...]
     """By model: the fine bin that each coarse bin begins with; the first one is 0."""
     joint: tuple[Joint, ...]
+    shared: dict[str, object] = field(default_factory=dict, init=False, repr=False)
+    """What was computed from the counts once and is asked for again."""
 
     @classmethod
     def of(
@@ -247,6 +249,11 @@ class PairedBins:
                             f"the table of {self.models[a]} and {self.models[b]} does not hold the rows of their bins",
                             fix="restore the file from its source",
                         )
+
+
+def scores_from_json(content: Mapping[str, object]) -> PairedScores | PairedBins:
+    """Scores of several models as a Record holds them: row by row, or in bins."""
+    return PairedBins.from_json(content) if content.get("kind") == KIND else PairedScores.from_json(content)
 
 
 def map_of(scores: Floats) -> BinMap:

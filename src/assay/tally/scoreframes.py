@@ -102,7 +102,7 @@ _Column: TypeAlias = tuple[ScoreBins, TruthBins | None]
 
 def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     """Count the scores of a source into bins, in all rows and in each level of each factor."""
-    plain = [_whole(source, i, wanted) for i in range(len(wanted.columns))]
+    plain = [whole_column(source, i, wanted) for i in range(len(wanted.columns))]
     by_factor: dict[str, dict[Label | None, Tallied]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, i, wanted) for i in range(len(wanted.columns))]
@@ -110,7 +110,7 @@ def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     return Scored(whole=_built(plain, wanted), by_factor=by_factor)
 
 
-def _whole(source: FrameSource, column: int, wanted: Wanted) -> _Column:
+def whole_column(source: FrameSource, column: int, wanted: Wanted) -> _Column:
     """All rows; one that should not be counted is found on the way, and then looked for again to say where it is."""
     kind: Kind = "probability" if wanted.probability else "any"
     try:

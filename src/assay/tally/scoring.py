@@ -125,7 +125,7 @@ def _of_rows(
     return Scores.binary(columns[0][some], truth[some] == 1, held, labels=cast("tuple[Label, Label]", wanted.labels))
 
 
-def _distinct(source: FrameSource, wanted: Wanted) -> int:
+def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
     """How many distinct scores the fullest column holds; not counted where there are no more rows than allowed."""
     from assay.rows.scoreframes import fetched
 
@@ -171,7 +171,7 @@ class _Level:
 
 
 def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
-    if source.weight is None and _distinct(source, wanted) > wanted.exact:
+    if source.weight is None and distinct_scores(source, wanted) > wanted.exact:
         from assay.tally.scoreframes import bins_of_frame
 
         return bins_of_frame(source, wanted)

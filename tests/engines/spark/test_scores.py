@@ -14,6 +14,7 @@ from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
 from assay.tally.binned import bin_map, binned
+from assay.tally.pairedbins import PairedBins, coarse_starts
 from assay.tally.scoring import Wanted, count_scores
 
 pytestmark = [
@@ -82,6 +83,19 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
 
     (expected,), (exact,) = (counted(one, frame, "chance", every, weight="weight") for one in (None, data))
     assert exact == expected
+
+
+def test_scores_of_several_models_in_bins_are_those_of_arrays(connect, monkeypatch):
+    monkeypatch.setattr(coarse_starts, "__defaults__", (32,))
+    frame = rows()
+    data = connect.createDataFrame(
+        frame.select("ill", "chance", "wild").rows(), "ill string, chance double, wild double"
+    )
+    given = {"data": data, "truth": "ill", "score": {"A": "chance", "B": "wild"}, "positive": "yes"}
+    found = assay.compare(**given, exact_scores=10)
+    columns = {"A": frame["chance"].to_numpy(), "B": frame["wild"].to_numpy()}
+    assert found.scores == PairedBins.of((frame["ill"] == "yes").to_numpy(), columns)
+    assert max(len(one) for one in found.scores.starts) == 32
 
 
 def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores of several models counted in bins through every engine give the identical tally."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.rows.opening import Roles, open_source
+from assay.rows.scored import sound
+from assay.rows.scores import ScoreColumns
+from assay.tally import pairedbins
+from assay.tally.pairedbinframes import paired_bins
+from assay.tally.pairedbins import PairedBins
+
+ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
+
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis on a newer DuckDB
+
+ENGINES = {
+    "polars": lambda frame, _: frame,
+    "lazy": lambda frame, _: frame.lazy(),
+    "pyarrow": lambda frame, _: frame.to_arrow(),
+    "duckdb": lambda frame, _: duckdb.connect().from_arrow(frame.to_arrow()),
+    "enum in duckdb": lambda frame, _: (
+        duckdb.connect().from_arrow(frame.to_arrow()).project("* REPLACE (CAST(ill AS ENUM('no', 'yes')) AS ill)")
+    ),
+    "parquet": lambda frame, folder: written(frame, folder / "rows.parquet"),
+    "csv": lambda frame, folder: written(frame, folder / "rows.csv"),
+    "ibis": lambda frame, _: ibis.memtable(frame.to_arrow()),
+}
+MODELS = {"A": "a", "B": "b", "C": "c"}
+
+
+def written(frame, path):
+    getattr(frame, f"write_{path.suffix[1:]}")(path)
+    return path
+
+
+def rows(n=3000):
+    rng = np.random.default_rng(6)
+    ill = rng.random(n) < 0.3
+    base = rng.normal(size=n) + ill
+    return pl.DataFrame(
+        {
+            "ill": np.where(ill, "yes", "no"),
+            "a": 1 / (1 + np.exp(-9 * base)),
+            "b": np.sinh(3 * (base + rng.normal(size=n))),
+            "c": np.round(base, 1) + 0.0,
+        }
+    )
+
+
+def counted(data, models, labels=("no", "yes")):
+    roles = Roles(truth="ill", predicted="ill", score=ScoreColumns(columns=tuple(models.values())))
+    source = open_source(data, roles)
+    try:
+        source, _ = sound(source, "any", single=False, drop=False)
+        return paired_bins(source, tuple(models), labels)
+    finally:
+        source.close()
+
+
+def in_numpy(frame, models):
+    columns = {model: frame[name].to_numpy() for model, name in models.items()}
+    return PairedBins.of((frame["ill"] == "yes").to_numpy(), columns)
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_every_engine_counts_the_tally_of_arrays(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(pairedbins, "COARSE", 64)
+    monkeypatch.setattr(pairedbins.coarse_starts, "__defaults__", (64,))
+    models = MODELS if kind in ("polars", "parquet") else {"A": "a", "B": "b"}
+    frame = rows()
+    found, expected = counted(ENGINES[kind](frame, tmp_path), models), in_numpy(frame, models)
+    assert found == expected
+    assert [len(one) for one in found.starts][:2] == [64, 64]
+    for mine, theirs in zip(found.margins, expected.margins, strict=True):
+        np.testing.assert_array_equal(mine.only, theirs.only)
+
+
+def test_the_other_class_as_the_positive_one_is_the_same_tally_swapped():
+    frame = rows(500)
+    assert counted(frame, MODELS, ("yes", "no")) == in_numpy(frame, MODELS).swapped()
