@@ -15,8 +15,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.rows.differing import SUBJECT
 from assay.rows.ids import ids_told
 from assay.rows.limits import Limits
-from assay.rows.listing import are_paths
-from assay.rows.opening import Roles, no_rows, open_source
+from assay.rows.opening import Roles, no_rows, open_source, refuse_limits
 from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns
 from assay.tally.codes import Codes
@@ -74,9 +73,11 @@ def _plainly(given: Given) -> bool:
 
 
 def _for_engine(data: Mapping[str, object], given: Given, roles: Mapping[str, Roles]) -> bool:
-    """Whether the embedded engine can read every table, and every column is named."""
+    """Whether the embedded engine is to read every table, and every column is named."""
+    for one in data.values():
+        refuse_limits(one, given.engine, given.limits)
     named = all(isinstance(column, str) for own in roles.values() for column in own.named().values())
-    return named and given.engine in (None, "duckdb") and all(are_paths(one) for one in data.values())
+    return named and given.engine in (None, "duckdb")
 
 
 def _in_engine(
@@ -86,17 +87,14 @@ def _in_engine(
     by_class: Mapping[str, ScoreColumns] | None,
 ) -> Paired | None:
     """Rows matched in the engine, whatever their number: cells come back, and what is compared row by row."""
-    from assay.rows.matching import FIT, columns_of, open_matched
+    from assay.rows.matching import FIT, columns_of, open_matched, sides_of
 
     models = tuple(data)
     only_counted = given.score is given.subject is given.weight is None
-    found = open_matched(
-        {name: one for name, one in data.items() if are_paths(one)},
-        roles,
-        {name: given.reading_of(name) or Reading() for name in models},
-        given.limits or Limits(),
-        kept=not only_counted,
-    )
+    readings = {name: given.reading_of(name) or Reading() for name in models}
+    sides = sides_of(data, roles, readings)
+    limits = given.limits or Limits()
+    found = None if sides is None else open_matched(*sides, roles, readings, limits, kept=not only_counted)
     if found is None:
         return None
     own = {name: columns_of(place, roles[name]) for place, name in enumerate(models)}

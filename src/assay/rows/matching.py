@@ -12,84 +12,27 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from assay.core.errors import AssayError
-from assay.rows.differing import LISTED, SUBJECT, Rows, Some, another, ids_twice, other_rows, without_id
+from assay.rows.differing import SUBJECT
 from assay.rows.engine import quote_identifier, told_as_ours
 from assay.rows.files import with_engine
 from assay.rows.frames import of_opened
-from assay.rows.labels import label_of
+from assay.rows.framesides import frame_side
 from assay.rows.limits import Limits
-from assay.rows.listing import Paths
-from assay.rows.opened import NUMERIC, REAL, VIEW, Home, OpenedFile, number_sql
-from assay.rows.opening import FrameSource, Roles, no_rows
+from assay.rows.listing import are_paths
+from assay.rows.modeltables import KEY, ModelTable, alike, compared, differ, met
+from assay.rows.opened import NUMERIC, VIEW, Home, OpenedFile, number_sql
+from assay.rows.opening import FrameSource, Roles, no_rows, open_source
 from assay.rows.reading import Reading
 from assay.rows.scored import sound
 from assay.rows.sides import Side, model_sides, opened_side
+from assay.rows.unmatched import faults
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.core.labels import Label
 
-KEY: Final = "id"
 FIT: Final = "assay_fit"
 """The column that says of a row what is wrong with it: 0 for nothing."""
-_WIDE: Final = {"ubigint", "hugeint", "uhugeint"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTable:
-    """The rows of one model in the engine."""
-
-    model: str
-    opened: OpenedFile
-    source: FrameSource
-
-    @property
-    def rows(self) -> Rows:
-        """Whose rows these are, as errors call them."""
-        return Rows(model=self.model, where=self.source.where)
-
-    @property
-    def view(self) -> str:
-        """What it is called in SQL."""
-        return quote_identifier(self.opened.view)
-
-    @property
-    def key(self) -> str:
-        """The column of the ids."""
-        return self.source.group[KEY]
-
-    def column(self, what: str) -> str | None:
-        """The column of a role, if the model has it."""
-        if what == "weight":
-            return self.source.weight
-        return self.source.truth if what == "truth" else self.source.group.get(what)
-
-    def kind(self, column: str) -> str:
-        """What kind of labels a column holds: text, numbers, truth values, or something else."""
-        return _kind(self.opened.columns[column])
-
-    def label(self, column: str, value: object) -> Label | None:
-        """A value of a column as a label."""
-        return label_of(value, where=f"{self.source.where}, {self.source.shown(column)}")
-
-    def value(self, what: str, alias: str) -> str:
-        """What is compared between models: the same SQL value for the same label."""
-        column = str(self.column(what))
-        name = f"{alias}.{quote_identifier(column)}"
-        if what == "weight":
-            return number_sql(self.opened, column, alias)
-        if self.kind(column) == "text":
-            return f"CAST({name} AS VARCHAR)"
-        return f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END" if self._real(column) else name
-
-    def size(self) -> int:
-        """How many rows there are."""
-        return _count(self, f"FROM {self.view}") if self.opened.rows is None else self.opened.rows
-
-    def _real(self, column: str) -> bool:
-        return self.opened.columns[column].lower() in {"float", "double"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +78,34 @@ def columns_of(place: int, model: Roles) -> Roles:
     )
 
 
+def sides_of(
+    data: Mapping[str, object], roles: Mapping[str, Roles], readings: Mapping[str, Reading]
+) -> tuple[dict[str, Side], dict[str, Roles]] | None:
+    """Where each model's rows lie, and its columns by the names they have there; None where only memory can match.
+
+    Frames are looked at as when they are read by themselves, so that what is wrong with them is told alike.
+    """
+    sides: dict[str, Side] = {}
+    own = dict(roles)
+    for place, (model, one) in enumerate(data.items()):
+        if are_paths(one):
+            continue
+        source = open_source(one, roles[model], readings[model])
+        if (score := roles[model].score) is not None:
+            source, _ = sound(source, "any", single=len(score.columns) == 1, drop=False)
+        found = frame_side(one, roles[model], source.where, f"assay_model_{place}")
+        if found is None:
+            return None
+        sides[model], own[model] = found
+    paths = {model: one for model, one in data.items() if are_paths(one)}
+    sides |= model_sides(paths, readings, list(data))
+    return {model: sides[model] for model in data}, own
+
+
 def open_matched(
-    data: Mapping[str, Paths],
+    sides: Mapping[str, Side],
     roles: Mapping[str, Roles],
+    called: Mapping[str, Roles],
     readings: Mapping[str, Reading],
     limits: Limits,
     *,
@@ -147,24 +115,23 @@ def open_matched(
 
     With `kept`, the rows are put together once and not anew for every question.
     """
-    sides = model_sides(data, readings)
     found: list[tuple[ModelTable, ...]] = []
     named: dict[str, str] = {}
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
         tables = tuple(
-            _opened(side, model, roles[model], connection, readings[model])
-            for side, model in zip(sides, data, strict=True)
+            _opened(side, model, roles[model], called[model], connection, readings[model])
+            for model, side in sides.items()
         )
         found.append(tables)
         if not all(_fits(one) for one in tables):
             return tables[0].opened
-        if not all(_alike(tables[0], one) for one in tables):
+        if not all(alike(tables[0], one) for one in tables):
             raise faults(tables) or ArithmeticError
         return _joined(tables, list(roles.values()), named, kept=kept)
 
-    files = [file for side in sides for file in side.files]
-    databases = [path for side in sides if not side.files for path in side.paths]
+    files = [file for side in sides.values() for file in side.files]
+    databases = [path for side in sides.values() if not side.files for path in side.paths]
     opened = with_engine(files, limits, work, databases=databases)
     if not opened.homes:
         opened.close()
@@ -172,8 +139,13 @@ def open_matched(
     return Matched(opened=opened, tables=found[0], named=named)
 
 
-def _opened(
-    side: Side, model: str, roles: Roles, connection: duckdb.DuckDBPyConnection, reading: Reading
+def _opened(  # noqa: PLR0917  the side, and all that is known of it
+    side: Side,
+    model: str,
+    roles: Roles,
+    called: Roles,
+    connection: duckdb.DuckDBPyConnection,
+    reading: Reading,
 ) -> ModelTable:
     numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
     columns: dict[str, bool] = {}
@@ -182,17 +154,12 @@ def _opened(
     opened = opened_side(side, columns, connection, progress=None, max_rows=reading.max_rows)
     source = of_opened(opened, roles)
     source = replace(source, where=opened.shown) if opened.called else source
+    named = zip(roles.named().values(), called.named().values(), strict=True)
+    source = replace(source, names={str(here): str(theirs) for here, theirs in named} | dict(source.names))
     if roles.score is not None:
         checked, _ = sound(source, "any", single=len(roles.score.columns) == 1, drop=False)
         source = checked if isinstance(checked, FrameSource) else source
     return ModelTable(model=model, opened=opened, source=source)
-
-
-def _kind(type_: str) -> str:
-    bare = type_.partition("(")[0].lower()
-    if bare in ("varchar", "enum"):
-        return "text"
-    return "number" if bare in NUMERIC | REAL else bare
 
 
 def _fits(one: ModelTable) -> bool:
@@ -202,41 +169,6 @@ def _fits(one: ModelTable) -> bool:
     return ids in {"varchar", "enum", *NUMERIC} and all(
         one.kind(column) in {"text", "number", "boolean"} for column in labels
     )
-
-
-def _key(one: ModelTable, tables: Sequence[ModelTable], alias: str) -> str:
-    """The id of a model in a type in which ids of all models compare exactly."""
-    name = f"{alias}.{quote_identifier(one.key)}"
-    types = {table.opened.columns[table.key].lower() for table in tables}
-    if len(types) == 1 and one.kind(one.key) == "number":
-        return name
-    if one.kind(one.key) == "text":
-        return f"CAST({name} AS VARCHAR)"
-    return f"CAST({name} AS {'HUGEINT' if types & _WIDE else 'BIGINT'})"
-
-
-def _alike(first: ModelTable, other: ModelTable) -> bool:
-    return first.kind(first.key) == other.kind(other.key)
-
-
-def _met(first: ModelTable, other: ModelTable, alias: str) -> str:
-    """The condition that two rows have one id."""
-    if not _alike(first, other):
-        return "false"
-    return f"{_key(first, (first, other), 't0')} = {_key(other, (first, other), alias)}"
-
-
-def _differ(first: ModelTable, other: ModelTable, what: str, alias: str) -> str:
-    """The condition that truth, subject or weight of a row is not the same in two models."""
-    mine, theirs = first.value(what, "t0"), other.value(what, alias)
-    kinds = {one.kind(str(one.column(what))) for one in (first, other)}
-    if what != "weight" and len(kinds) > 1:
-        return f"({mine} IS NOT NULL OR {theirs} IS NOT NULL)"
-    return f"{mine} IS DISTINCT FROM {theirs}"
-
-
-def _compared(one: ModelTable) -> list[str]:
-    return [what for what in ("truth", SUBJECT, "weight") if one.column(what) is not None]
 
 
 def _joined(tables: Sequence[ModelTable], roles: Sequence[Roles], named: dict[str, str], *, kept: bool) -> OpenedFile:
@@ -261,9 +193,9 @@ def _joined(tables: Sequence[ModelTable], roles: Sequence[Roles], named: dict[st
     others = list(enumerate(tables))[1:]
     # No id may be missing on either side: then as many rows as every model has are each id once, and never else.
     lost = " OR ".join(f"t{i}.{quote_identifier(one.key)} IS NULL" for i, one in enumerate(tables))
-    wrong = " OR ".join(_differ(first, one, what, f"t{i}") for i, one in others for what in _compared(first))
+    wrong = " OR ".join(differ(first, one, what, f"t{i}") for i, one in others for what in compared(first))
     fit = f"CAST(CASE WHEN {lost} THEN 2 WHEN {wrong} THEN 1 ELSE 0 END AS TINYINT) AS {FIT}"
-    joins = " ".join(f"FULL JOIN {one.view} AS t{i} ON {_met(first, one, f't{i}')}" for i, one in others)
+    joins = " ".join(f"FULL JOIN {one.view} AS t{i} ON {met(first, one, f't{i}')}" for i, one in others)
     query = f"SELECT {', '.join([*chosen, fit])} FROM {first.view} AS t0 {joins}"  # noqa: S608  quoted
     where = "; ".join(one.source.where for one in tables)
     form = " and ".join(sorted({one.opened.format for one in tables}))
@@ -289,86 +221,4 @@ def _joined(tables: Sequence[ModelTable], roles: Sequence[Roles], named: dict[st
     )
 
 
-def faults(tables: Sequence[ModelTable]) -> AssayError | None:
-    """What is wrong with rows that did not match, in the order in which rows in memory would be looked at."""
-    for one in tables:
-        lacking = _count(one, f"FROM {one.view} WHERE {quote_identifier(one.key)} IS NULL")
-        if lacking:
-            return without_id(lacking, one.model, one.rows.where)
-    for one in tables:
-        if (twice := _twice(one)).ids:
-            return ids_twice(one.rows, twice)
-    first = tables[0]
-    for other in tables[1:]:
-        lost, more = _lone(first, other), _lone(other, first)
-        if lost.ids or more.ids:
-            return other_rows(first.rows, other.rows, lost, more, kinds=not _alike(first, other))
-        for what in _compared(first):
-            if (error := _another(first, other, what)) is not None:
-                return error
-    return None
-
-
-def _count(one: ModelTable, query: str) -> int:
-    return int(one.opened.fetch(f"SELECT count(*) {query}")[0][0])
-
-
-def _numbered(one: ModelTable) -> str:
-    return f"(SELECT *, row_number() OVER () AS assay_row FROM {one.view})"  # noqa: S608  quoted
-
-
-def _ids(one: ModelTable, rows: Sequence[tuple[object, ...]]) -> tuple[Label, ...]:
-    found = [one.label(one.key, row[0]) for row in rows]
-    return tuple(key for key in found if key is not None)
-
-
-def _twice(one: ModelTable) -> Some:
-    """Ids that stand in several rows, in the order in which they come up again."""
-    name = quote_identifier(one.key)
-    doubled = f"SELECT {name} FROM {one.view} GROUP BY {name} HAVING count(*) > 1"  # noqa: S608
-    ids = _count(one, f"FROM ({doubled})")
-    if not ids:
-        return Some(ids=0, first=())
-    again = f"SELECT {name}, assay_row, row_number() OVER (PARTITION BY {name} ORDER BY assay_row) AS assay_time"
-    query = f"{again} FROM {_numbered(one)} SEMI JOIN ({doubled}) USING ({name})"
-    first = one.opened.fetch(f"SELECT {name} FROM ({query}) WHERE assay_time = 2 ORDER BY assay_row LIMIT {LISTED}")  # noqa: S608
-    return Some(ids=ids, first=_ids(one, first))
-
-
-def _lone(one: ModelTable, other: ModelTable) -> Some:
-    """Ids of one model that another does not have, in the order of their rows."""
-    met = "false" if not _alike(one, other) else f"{_key(one, (one, other), 't0')} = {_key(other, (one, other), 't1')}"
-    ids = _count(one, f"FROM {one.view} AS t0 ANTI JOIN {other.view} AS t1 ON {met}")
-    first = (
-        one.opened.fetch(
-            f"SELECT t0.{quote_identifier(one.key)} FROM {_numbered(one)} AS t0 ANTI JOIN {other.view} AS t1"  # noqa: S608
-            f" ON {met} ORDER BY t0.assay_row LIMIT {LISTED}"
-        )
-        if ids
-        else []
-    )
-    return Some(ids=ids, first=_ids(one, first))
-
-
-def _another(first: ModelTable, other: ModelTable, what: str) -> AssayError | None:
-    """Rows whose truth, subject or weight differs, in the order of the first model's rows."""
-    met, differ = _met(first, other, "t1"), _differ(first, other, what, "t1")
-    wrong = _count(first, f"FROM {first.view} AS t0 JOIN {other.view} AS t1 ON {met} WHERE {differ}")
-    if not wrong:
-        return None
-    values = ", ".join(
-        one.value(what, alias) if what == "weight" else f"{alias}.{quote_identifier(str(one.column(what)))}"
-        for one, alias in ((first, "t0"), (other, "t1"))
-    )
-    rows = first.opened.fetch(
-        f"SELECT t0.{quote_identifier(first.key)}, {values} FROM {_numbered(first)} AS t0 JOIN {other.view} AS t1"  # noqa: S608
-        f" ON {met} WHERE {differ} ORDER BY t0.assay_row LIMIT {LISTED}"
-    )
-    if what != "weight":
-        names = [str(one.column(what)) for one in (first, other)]
-        rows = [(key, first.label(names[0], mine), other.label(names[1], theirs)) for key, mine, theirs in rows]
-    each = [(_ids(first, [row])[0], row[1], row[2]) for row in rows]
-    return another(first.rows, other.rows, what, wrong, _count(first, f"FROM {first.view}"), each)
-
-
-__all__ = ["FIT", "KEY", "Matched", "ModelTable", "columns_of", "faults", "open_matched"]
+__all__ = ["FIT", "Matched", "columns_of", "open_matched", "sides_of"]

@@ -163,19 +163,20 @@ def two_sides(data: Paths, truth_data: Paths, reading: Reading) -> tuple[Side, S
     return ours, theirs
 
 
-def model_sides(tables: Mapping[str, Paths], readings: Mapping[str, Reading]) -> list[Side]:
+def model_sides(tables: Mapping[str, Paths], readings: Mapping[str, Reading], models: Sequence[str]) -> dict[str, Side]:
     """The table of each model by what it is: files, or a table or query of a database."""
-    sides: list[Side] = []
-    for place, (model, data) in enumerate(tables.items()):
+    sides: dict[str, Side] = {}
+    for model, data in tables.items():
+        place = models.index(model)
         one, reading, view = _alone(data), readings[model], f"assay_model_{place}"
         database = isinstance(one, str) and is_database(one)
         if isinstance(one, str) and database:
             demand_one_selection(reading, address(one))
-            sides.append(_Database(path=one, reading=reading, view=view, alias=f"source_{place}"))
-            sides[-1].paths  # noqa: B018  one that is not there is told before links to files are made
+            sides[model] = _Database(path=one, reading=reading, view=view, alias=f"source_{place}")
+            sides[model].paths  # noqa: B018  one that is not there is told before links to files are made
         else:
             refuse_selection(one, reading)
-            sides.append(_Files(files=prepared(list_files(one), reading), called=shown(one), view=view))
+            sides[model] = _Files(files=prepared(list_files(one), reading), called=shown(one), view=view)
     return sides
 
 

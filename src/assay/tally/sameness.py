@@ -16,7 +16,7 @@ from assay.rows.opened import translated
 from assay.tally.pairing import line
 
 if TYPE_CHECKING:
-    from assay.rows.matching import ModelTable
+    from assay.rows.modeltables import ModelTable
 
 _PLAIN: Final = r"[ !#-&(-\[\]-~]*"
 """Texts that Python writes as they are, between two quotes: printable ASCII without quotes and backslashes."""
