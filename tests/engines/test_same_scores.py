@@ -66,6 +66,17 @@ def test_one_column_of_scores(kind, tmp_path):
     assert a.scores.groups == b.scores.groups
 
 
+@pytest.mark.parametrize("kind", ["polars", "pyarrow", "duckdb", "csv", "parquet"])
+def test_weights_and_their_squares_are_summed_alike(kind, tmp_path):
+    frame = rows(200).with_columns(w=pl.Series(np.random.default_rng(3).integers(0, 40, 200) / 8))
+    few = {"measures": ["auroc"], "threshold": 0.5, "positive": "yes"}
+    a = assay.assess(data=given(kind, frame, tmp_path), truth="ill", score="logit", weight="w", **few)
+    b = assay.assess(truth=frame["ill"].to_list(), score=frame["logit"].to_numpy(), weight=frame["w"].to_list(), **few)
+    assert a.scores.whole == b.scores.whole
+    assert a.scores.whole.columns[0].squares is not None
+    assert a.record["operating_points"] == b.record["operating_points"]
+
+
 @pytest.mark.parametrize("kind", ENGINES)
 def test_one_column_for_each_class(kind, tmp_path):
     frame = rows()

@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.scoring import ScorePart, Threshold
 from assay.core.labels import Label
 from assay.core.text import quoted
-from assay.core.values import Share, Undefined
+from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Interval
+from assay.inference.intervals import Found, Uncertainty
 from assay.inference.proportion import fitting, of_share
 from assay.inference.scoreintervals import WEIGHTED
 from assay.measures import parse
-from assay.tally.base import Count, count_to_json
+from assay.tally.base import Count, Weight, count_to_json
 from assay.tally.binned import Binned
+from assay.tally.confusion import Confusion
 from assay.tally.ranked import Ranked
 from assay.tally.tables import Binary
 
@@ -58,6 +62,7 @@ def operating_points(
                     named=_names(part, label),
                     optimistic=one.optimistic,
                     wanted=wanted,
+                    squares=None if isinstance(part.whole, Binned) else part.whole.squares_at(label, one.value),
                 ),
             }
         )
@@ -94,37 +99,53 @@ def rates(
     named: dict[str, str],
     optimistic: bool,
     wanted: Wanted,
+    squares: Mapping[str, Fraction] | None = None,
 ) -> list[dict[str, object]]:
-    """The rates of some cells with their intervals, as in a Record."""
+    """The rates of some cells with their intervals, as in a Record; `squares` are the squared weights in each cell."""
     notes = (*((FLATTERS,) if optimistic else ()), *((IN_BIN,) if open_ is not None else ()))
-    every = [_rate(parse(name), cells, open_, named, wanted) for name in RATES]
+    exact = Binary(**{name: whole(getattr(cells, name)) for name in CELLS})  # type: ignore[arg-type]
+    sure = None if squares is None else _weighted(exact, squares, wanted)
+    intervals = partial(_interval, wanted=wanted) if sure is None else sure.overall
+    every = [_rate(parse(name), exact, open_, named, intervals) for name in RATES]
     return [replace(one, label=label, notes=notes).to_json() for one in every]
 
 
+def _weighted(cells: Binary, squares: Mapping[str, Fraction], wanted: Wanted) -> Uncertainty:
+    """Intervals of weighted cells, as measures of labels have them."""
+    places = zip(CELLS, ((1, 1), (0, 1), (1, 0), (0, 0)), strict=True)
+    held: dict[tuple[Label, Label], Count | Weight] = {
+        place: Weight(total=Fraction(cast("Fraction", getattr(cells, name))), squares=squares[name])
+        for name, place in places
+    }
+    return Uncertainty(Confusion.from_cells(held, labels=(0, 1), weighted=True), wanted, positive=1)
+
+
 def _rate(
-    measure: Measure, cells: Binary, open_: tuple[int, int] | None, named: dict[str, str], wanted: Wanted
+    measure: Measure,
+    exact: Binary,
+    open_: tuple[int, int] | None,
+    named: dict[str, str],
+    intervals: Callable[[Measure, Value], Found],
 ) -> Estimate:
-    exact = Binary(**{name: whole(getattr(cells, name)) for name in CELLS})  # type: ignore[arg-type]
     found = measure(exact)
     result = found.named(**named) if isinstance(found, Undefined) else cast("Share", found)
-    interval, reason, n = None, "the value is undefined", cast("Count", exact.n)
-    if isinstance(result, Share):
-        n = cast("Count", result.denominator)
-        interval, reason = _interval(result, wanted), WEIGHTED
+    n = cast("Count", result.denominator if isinstance(result, Share) else exact.n)
+    drawn = intervals(measure, result) if isinstance(result, Share) else "the value is undefined"
     return Estimate(
         measure=measure.title,
         result=result,
-        interval=interval,
-        no_interval=None if interval is not None else reason,
+        interval=drawn if isinstance(drawn, Interval) else None,
+        no_interval=drawn if isinstance(drawn, str) else None,
         n=n,
         bracket=None if open_ is None or isinstance(result, Undefined) else _between(measure, exact, open_),
     )
 
 
-def _interval(result: Share, wanted: Wanted) -> Interval | None:
-    top, of = cast("Count", result.numerator), cast("Count", result.denominator)
-    if not isinstance(top, int) or not isinstance(of, int):
-        return None
+def _interval(_: Measure, result: Value, *, wanted: Wanted) -> Found:
+    share = cast("Share", result)
+    top, of = cast("Count", share.numerator), cast("Count", share.denominator)
+    if not isinstance(top, int) or not isinstance(of, int):  # of an older Record, which does not hold the squares
+        return WEIGHTED
     low, high = of_share(top, of, wanted.level, wanted.shares)
     return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))
 

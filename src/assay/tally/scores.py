@@ -15,9 +15,10 @@ import numpy as np
 from assay.core.errors import OutOfRange, PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
-from assay.tally.base import VERSION, count_from_json, count_to_json
-from assay.tally.ranked import Multiset, Ranked, ones
-from assay.tally.scoreweights import given_weights, summed
+from assay.tally.base import VERSION
+from assay.tally.ranked import Multiset, Ranked
+from assay.tally.scorecolumns import Column, column_of, joined, pooled, read
+from assay.tally.scoreweights import given_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,32 +28,6 @@ if TYPE_CHECKING:
     Places: TypeAlias = NDArray[np.int64]
 
 LARGEST_WHOLE = 2**53
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Column:
-    """One column of scores: the distinct scores of each true class, ascending, class after class."""
-
-    value: Floats
-    count: Floats  # whole numbers, as all counts of a Ranked table
-    start: NDArray[np.int64]
-    weight: Weights | None = None
-
-    def rows(self, truth: int) -> Multiset:
-        """The scores of the rows of one true class; weights take the place of counts where they are given."""
-        part = slice(int(self.start[truth]), int(self.start[truth + 1]))
-        if self.weight is not None:
-            return Multiset(self.value[part], self.weight[part].astype(np.float64))
-        return Multiset(self.value[part], self.count[part])
-
-    def to_json(self) -> dict[str, object]:
-        """As in a Record; counts are left out where every score occurs once."""
-        out: dict[str, object] = {"start": self.start.tolist(), "scores": self.value.tolist()}
-        if len(self.count) and self.count.max() > 1:
-            out["counts"] = self.count.tolist()
-        if self.weight is not None:
-            out["weights"] = [count_to_json(weight) for weight in self.weight.tolist()]
-        return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,7 +62,7 @@ class Scores:
         return cls(
             labels=labels,
             scored=labels[1:],
-            columns=(_column(column, parts, given_weights(weight)),),
+            columns=(column_of(column, parts, given_weights(weight)),),
             rows=len(column),
             weighted=weight is not None,
         )
@@ -119,7 +94,7 @@ class Scores:
         for one in held:
             column = _numbers(one)
             _same_length(column, codes)
-            made.append(_column(column, parts, exact))
+            made.append(column_of(column, parts, exact))
         return cls(labels=names, scored=names, columns=tuple(made), rows=len(codes), weighted=weight is not None)
 
     @property
@@ -136,7 +111,7 @@ class Scores:
         """The scores of one class: its rows against all others."""
         column, own = self._column(label), self.labels.index(label)
         others = [column.rows(i) for i in range(self.k) if i != own]
-        return Ranked.apart(column.rows(own), others[0] if len(others) == 1 else _pooled(others))
+        return Ranked.apart(column.rows(own), others[0] if len(others) == 1 else pooled(others))
 
     def one_vs_one(self, label: Label, other: Label) -> Ranked:
         """The scores of one class: its rows against those of one other class."""
@@ -150,17 +125,27 @@ class Scores:
         for label, column in zip(self.scored, self.columns, strict=True):
             for i, truth in enumerate(self.labels):
                 (own if truth == label else others).append(column.rows(i))
-        return Ranked.apart(_pooled(own), _pooled(others))
+        return Ranked.apart(pooled(own), pooled(others))
 
     def of_truth(self) -> Multiset:
         """The score each row gave its true class; only where every class has a column."""
-        return _pooled([self._column(label).rows(i) for i, label in enumerate(self.labels)])
+        return pooled([self._column(label).rows(i) for i, label in enumerate(self.labels)])
 
     def sizes(self) -> list[int | Fraction]:
         """Rows, or their weight, by true class."""
         one = self.columns[0]
         held = one.count if one.weight is None else one.weight
         return [sum(held[one.start[i] : one.start[i + 1]].tolist()) for i in range(self.k)]
+
+    def squares_at(self, label: Label, threshold: float) -> dict[str, Fraction] | None:
+        """The squared weights in the four cells of one class at a threshold; None where they are not known."""
+        column, own = self._column(label), self.labels.index(label)
+        if column.squares is None:
+            return None
+        tp, fn = column.squares_at(own, threshold)
+        others = [column.squares_at(i, threshold) for i in range(self.k) if i != own]
+        fp, tn = (sum((one[side] for one in others), Fraction(0)) for side in (0, 1))
+        return {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
 
     def __add__(self, other: Scores) -> Scores:
         """Both tallies together: equal to counting the rows of both at once."""
@@ -177,7 +162,7 @@ class Scores:
                 "one tally is weighted and the other is not",
                 fix="give weights to both, or to neither",
             )
-        columns = tuple(_joined(a, b, self.k) for a, b in zip(self.columns, other.columns, strict=True))
+        columns = tuple(joined(a, b, self.k) for a, b in zip(self.columns, other.columns, strict=True))
         return Scores(
             labels=self.labels,
             scored=self.scored,
@@ -201,8 +186,9 @@ class Scores:
         for column in self.columns:
             for part, kind in ((column.start, "<i8"), (column.value, "<f8"), (column.count, "<i8")):
                 found.update(np.ascontiguousarray(part, dtype=kind).tobytes())
-            if column.weight is not None:
-                found.update(json.dumps([str(weight) for weight in column.weight.tolist()]).encode())
+            for held in (column.weight, column.squares):
+                if held is not None:
+                    found.update(json.dumps([str(weight) for weight in held.tolist()]).encode())
         return found.hexdigest()
 
     def to_json(self, *, columns: bool = True) -> dict[str, object]:
@@ -230,7 +216,7 @@ class Scores:
         return cls(
             labels=tuple(cast("list[Label]", content["labels"])),
             scored=tuple(cast("list[Label]", content["scored"])),
-            columns=tuple(_read(one) for one in cast("list[dict[str, list[object]]]", content["columns"])),
+            columns=tuple(read(one) for one in cast("list[dict[str, list[object]]]", content["columns"])),
             rows=cast("int", content["rows"]),
             weighted=bool(content["weighted"]),
         )
@@ -263,112 +249,3 @@ def _same_length(scores: Floats, truth: NDArray[np.bool_] | NDArray[np.int64]) -
             f"there are {counted(len(scores), 'score')} for {counted(len(truth), 'row')}",
             fix="give one score a row",
         )
-
-
-def _column(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
-    """Each class sorted apart: two sorts are twice as fast as one order of all rows, and need no index."""
-    if weight is not None:
-        weighted = [_weighted(scores[part], weight[part]) for part in parts]
-        kept = np.concatenate([exact for _, exact in weighted])
-        return _built([rows for rows, _ in weighted], kept)
-    sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
-    start = np.cumsum([0, *sizes])
-    held = np.empty(int(start[-1]))
-    rows = []
-    for i, part in enumerate(parts):
-        place = held[start[i] : start[i + 1]]
-        if part.dtype == bool:
-            np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
-        else:
-            np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
-        rows.append(_sorted(place))
-    if all(one.single for one in rows):
-        return Column(value=held, count=ones(len(held)), start=start)
-    return _built(rows, None)
-
-
-def _built(rows: Sequence[Multiset], weight: Weights | None) -> Column:
-    start = np.cumsum([0, *(len(one.value) for one in rows)])
-    single = all(one.single for one in rows)
-    return Column(
-        value=np.concatenate([one.value for one in rows]),
-        count=ones(int(start[-1])) if single else np.concatenate([one.count for one in rows]).astype(np.int64),
-        start=start,
-        weight=weight,
-    )
-
-
-def _sorted(scores: Floats) -> Multiset:
-    """Some rows as distinct scores with counts; `scores` is fresh memory and is sorted in place."""
-    scores.sort()
-    _refuse_infinite(scores)
-    scores += 0.0  # minus zero and zero are one score
-    new = scores[1:] != scores[:-1]
-    if new.all():
-        return Multiset(scores, ones(len(scores)))
-    first = np.flatnonzero(np.concatenate([np.ones(1, dtype=bool), new]))
-    return Multiset(scores[first], np.diff(first, append=len(scores)))
-
-
-def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Weights]:
-    """The same with the exact weight of each distinct score; rows without weight are absent."""
-    kept = (weight != 0).astype(np.bool_)
-    order = np.argsort(scores[kept], kind="stable")
-    rows = _sorted(scores[kept][order])
-    return rows, summed(weight[kept][order], np.asarray(rows.count, dtype=np.int64))
-
-
-def _refuse_infinite(ordered: Floats) -> None:
-    """NaN is sorted to the end and infinities to the ends, so the ends tell of all."""
-    if len(ordered) and not (np.isfinite(ordered[0]) and np.isfinite(ordered[-1])):
-        lost = int((~np.isfinite(ordered)).sum())
-        raise OutOfRange(
-            "score-not-finite",
-            f"{counted(lost, 'score')} {'is' if lost == 1 else 'are'} NaN or infinite",
-            fix="correct the scores, or leave the rows out",
-        )
-
-
-def _joined(a: Column, b: Column, k: int) -> Column:
-    """Two columns together, class by class."""
-    rows, weights = [], []
-    for truth in range(k):
-        parts = [slice(int(one.start[truth]), int(one.start[truth + 1])) for one in (a, b)]
-        value = np.concatenate([a.value[parts[0]], b.value[parts[1]]])
-        order = np.argsort(value, kind="stable")  # two runs in order: one merge
-        value = value[order]
-        new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
-        first = np.flatnonzero(new)
-        count = np.concatenate([a.count[parts[0]], b.count[parts[1]]])[order]
-        single = len(first) == len(value) and (not len(count) or count.max() == 1)
-        held = ones(len(value)) if single else np.add.reduceat(count, first) if len(first) else count
-        rows.append(Multiset(value[first], held))
-        if a.weight is not None and b.weight is not None:
-            both = np.concatenate([a.weight[parts[0]], b.weight[parts[1]]])[order]
-            weights.append(np.add.reduceat(both, first) if len(first) else both)
-    return _built(rows, np.concatenate(weights) if weights else None)
-
-
-def _pooled(rows: Sequence[Multiset]) -> Multiset:
-    """Several multisets as one."""
-    value = np.concatenate([one.value for one in rows])
-    order = np.argsort(value, kind="stable")
-    value, count = value[order], np.concatenate([one.count for one in rows])[order]
-    new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
-    first = np.flatnonzero(new)
-    if len(first) == len(value):
-        single = all(one.single for one in rows)
-        return Multiset(value, ones(len(value)) if single else count)
-    return Multiset(value[first], np.add.reduceat(count, first))
-
-
-def _read(content: Mapping[str, list[object]]) -> Column:
-    value = np.array(content["scores"], dtype=np.float64)
-    weight: Weights | None = None
-    if "weights" in content:
-        weight = np.empty(len(value), dtype=object)
-        weight[:] = [Fraction(count_from_json(one)) for one in content["weights"]]
-    counts = np.array(content["counts"], dtype=np.int64) if "counts" in content else ones(len(value))
-    return Column(
-        value=value, count=cast("Floats", counts), start=np.array(content["start"], dtype=np.int64), weight=weight
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.errors import OutOfRange
+from assay.tally.base import squared
 from assay.tally.exact import exact_sums
 
 if TYPE_CHECKING:
@@ -44,6 +45,18 @@ def _fractions(weight: Weights) -> Weights:
     exact = np.empty(len(weight), dtype=object)
     exact[:] = [one if isinstance(one, Fraction) else Fraction(one) for one in weight.tolist()]
     return exact
+
+
+def squares_of(weight: Weights) -> Weights:
+    """The square of each weight, as a double has it; exact where no double does."""
+    if weight.dtype != object:
+        with np.errstate(over="ignore", under="ignore"):
+            squares = cast("NDArray[np.float64]", weight) ** 2
+        if (np.isfinite(squares) & (squares > 0)).all():
+            return cast("Weights", squares)
+    held = np.empty(len(weight), dtype=object)
+    held[:] = [squared(Fraction(one)) for one in weight.tolist()]
+    return held
 
 
 def summed(weight: Weights, times: NDArray[np.int64]) -> Weights:

@@ -20,12 +20,14 @@ from assay.rows.columns import Coded
 from assay.rows.labels import label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
 from assay.rows.scored import look
+from assay.tally.base import Weight
 from assay.tally.binned import Tallied
 from assay.tally.counting import _numbers
 from assay.tally.grouping import weight_of
 from assay.tally.ranked import ones, whole
 from assay.tally.ranks import Ranks
-from assay.tally.scores import Column, Scores
+from assay.tally.scorecolumns import Column
+from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,11 +157,12 @@ def _sketched(source: FrameSource, names: Sequence[str], rows: int, exact: int) 
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The rows of one true class: their distinct scores ascending, how many, and the weight they carry."""
+    """The rows of one true class: their distinct scores ascending, how many, and the weight they carry, and squares."""
 
     value: NDArray[np.float64]
     count: NDArray[np.int64]
     weight: NDArray[np.object_] | None
+    squares: NDArray[np.object_] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +206,7 @@ def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -
         ends = np.searchsorted(truth[order][first:last], np.arange(len(wanted.labels) + 1)) + first
         parts = [order[a:b] for a, b in pairwise(ends.tolist())]
         out[label] = _Level(
-            tuple(_cells(value[part], count[part], None if weight is None else weight[part]) for part in parts),
+            tuple(_cells(value[part], count[part], None if weight is None else weight[:, part]) for part in parts),
             sum(int(count[part].sum()) for part in parts),
         )
     return out
@@ -221,16 +224,17 @@ def _grouped(source: FrameSource, level: str | None, score: str) -> dict[str, ND
 
 
 def _weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:
-    """The weight that each cell carries; each distinct weight is read once."""
-    known: dict[object, Fraction] = {}
+    """The weight that each cell carries, and below it that of its squares; each distinct weight is read once."""
+    known: dict[object, Weight] = {}
 
-    def one(value: object, times: int) -> Fraction:
+    def one(value: object, times: int) -> tuple[Fraction, Fraction]:
         if value not in known:
-            known[value] = weight_of(value, source)
-        return known[value] if times == 1 else known[value] * times
+            known[value] = Weight.of(weight_of(value, source))
+        return known[value].total * times, known[value].squares * times
 
-    held = np.empty(len(values), dtype=object)
-    held[:] = [one(value, times) for value, times in zip(values.tolist(), count.tolist(), strict=True)]
+    held = np.empty((2, len(values)), dtype=object)
+    for i, (value, times) in enumerate(zip(values.tolist(), count.tolist(), strict=True)):
+        held[:, i] = one(value, times)
     return held
 
 
@@ -249,15 +253,13 @@ def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) ->
 def _cells(value: NDArray[np.float64], count: NDArray[np.int64], weight: NDArray[np.object_] | None) -> _Cells:
     """Equal scores together (they differ in weight, or in the sign of a zero); rows without weight are absent."""
     if weight is not None:
-        kept = np.array([bool(one) for one in weight.tolist()], dtype=np.bool_)
-        value, count, weight = value[kept], count[kept], weight[kept]
-    if not len(value):
-        return _Cells(value, count, weight)
-    first = np.flatnonzero(np.concatenate([[True], value[1:] != value[:-1]]))
-    if len(first) == len(value):
-        return _Cells(value, count, weight)
-    summed = None if weight is None else np.add.reduceat(weight, first)
-    return _Cells(value[first], np.add.reduceat(count, first), summed)
+        kept = np.array([bool(one) for one in weight[0].tolist()], dtype=np.bool_)
+        value, count, weight = value[kept], count[kept], weight[:, kept]
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(value)), dtype=np.bool_), value[1:] != value[:-1]]))
+    if len(first) < len(value):
+        weight = None if weight is None else np.add.reduceat(weight, first, axis=1)
+        value, count = value[first], np.add.reduceat(count, first)
+    return _Cells(value, count, *((None, None) if weight is None else (weight[0], weight[1])))
 
 
 def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
@@ -265,6 +267,7 @@ def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
     for column in columns:
         count = np.concatenate([one.count for one in column.cells])
         weights = [one.weight for one in column.cells if one.weight is not None]
+        squares = [one.squares for one in column.cells if one.squares is not None]
         weighted = bool(weights)
         made.append(
             Column(
@@ -272,6 +275,7 @@ def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
                 count=whole(count) if len(count) and count.max() > 1 else ones(len(count)),
                 start=np.cumsum([0, *(len(one.value) for one in column.cells)]),
                 weight=np.concatenate(weights) if weights else None,
+                squares=np.concatenate(squares) if squares else None,
             )
         )
     return Scores(

@@ -21,7 +21,7 @@ from assay.tally.scorebins import ScoreBins
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.scores import Column
+    from assay.tally.scorecolumns import Column
 
     Floats: TypeAlias = NDArray[np.float64]
     Places: TypeAlias = NDArray[np.int64]

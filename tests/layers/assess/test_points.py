@@ -86,12 +86,43 @@ def test_a_rate_without_rows_says_why_and_classes_are_told_apart():
         assert {rate["class"] for rate in one["rates"]} == {one["class"]}
 
 
-def test_weighted_rows_have_rates_and_the_reason_for_no_interval():
-    a = assay.assess(**GIVEN, weight=rng.random(200), operating_points=[0.5], threshold=0.4)
-    rate = points(a)[1]["rates"][0]
-    assert rate["low"] is None
-    assert "weighted" in rate["no_interval"]
+def test_weighted_rows_have_rates_with_the_intervals_of_weighted_labels():
+    weight = rng.random(200).round(3) + 0.001
+    a = assay.assess(**GIVEN, weight=weight, operating_points=[0.5], threshold=0.4)
+    for place, threshold in enumerate((0.4, 0.5)):
+        labels = assay.assess(truth=TRUTH * 1, predicted=(threshold <= SCORE) * 1, positive=1, weight=weight)
+        for rate in points(a)[place]["rates"]:
+            one = labels[rate["measure"]]
+            assert rate["value"] == pytest.approx(one.value, abs=1e-12)
+            assert (rate["low"], rate["high"]) == pytest.approx((one.low, one.high), abs=1e-9)
+            assert rate["interval"] == "weighted dirichlet on cells"
     assert verify(a.record).holds
+
+
+def test_whole_weights_are_not_taken_for_counts():
+    once = assay.assess(**GIVEN, operating_points=[0.5], threshold=0.4)
+    thrice = assay.assess(**GIVEN, weight=np.full(200, 3), operating_points=[0.5], threshold=0.4)
+    for one, other in zip(points(once)[1]["rates"], points(thrice)[1]["rates"], strict=True):
+        assert other["value"] == one["value"]
+        assert other["high"] - other["low"] == pytest.approx(one["high"] - one["low"], rel=0.25)
+
+
+def test_an_older_record_of_weighted_rows_tells_no_interval_and_still_verifies():
+    content = json.loads(assay.assess(**GIVEN, weight=rng.random(200), threshold=0.4).record.to_text())
+    for column in content["tallies"]["scores"]["whole"]["columns"]:
+        del column["squares"]
+    for rate in content["operating_points"][0]["rates"]:
+        rate.update(
+            low=None, high=None, interval=None, no_interval="no interval for weighted rows: weights are not counts"
+        )
+        for name in ("draws", "seed", "level"):
+            rate.pop(name, None)
+    content["digests"]["tallies"] = digest(content["tallies"])
+    old = assay.Record(sealed(content))
+    found = verify(old)
+    assert found.holds, found.mismatches
+    again = assay.merge(old, assay.assess(**GIVEN, weight=rng.random(200), threshold=0.4))
+    assert points(again)[0]["rates"][0]["low"] is None
 
 
 def test_intervals_stand_in_every_report(found, tmp_path):

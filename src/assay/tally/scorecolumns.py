@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One column of scores by true class: distinct scores ascending, with counts, and what their rows weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import OutOfRange
+from assay.core.text import counted
+from assay.tally.base import count_from_json, count_to_json
+from assay.tally.ranked import Multiset, ones
+from assay.tally.scoreweights import squares_of, summed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Weights: TypeAlias = NDArray[np.object_]
+    Places: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column of scores: the distinct scores of each true class, ascending, class after class."""
+
+    value: Floats
+    count: Floats  # whole numbers, as all counts of a Ranked table
+    start: NDArray[np.int64]
+    weight: Weights | None = None
+    squares: Weights | None = None
+    """Of weighted rows: the sum of their squared weights at each score, without which a rate has no interval."""
+
+    def rows(self, truth: int) -> Multiset:
+        """The scores of the rows of one true class; weights take the place of counts where they are given."""
+        part = slice(int(self.start[truth]), int(self.start[truth + 1]))
+        if self.weight is not None:
+            return Multiset(self.value[part], self.weight[part].astype(np.float64))
+        return Multiset(self.value[part], self.count[part])
+
+    def squares_at(self, truth: int, threshold: float) -> tuple[Fraction, Fraction]:
+        """The squared weights of the rows of one true class that a threshold calls, and of those it does not."""
+        part = slice(int(self.start[truth]), int(self.start[truth + 1]))
+        held, called = cast("Weights", self.squares)[part], self.value[part] >= threshold
+        above, below = (sum(held[some].tolist(), Fraction(0)) for some in (called, ~called))
+        return above, below
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record; counts are left out where every score occurs once."""
+        out: dict[str, object] = {"start": self.start.tolist(), "scores": self.value.tolist()}
+        if len(self.count) and self.count.max() > 1:
+            out["counts"] = self.count.tolist()
+        if self.weight is not None:
+            out["weights"] = [count_to_json(weight) for weight in self.weight.tolist()]
+        if self.squares is not None:
+            out["squares"] = [count_to_json(square) for square in self.squares.tolist()]
+        return out
+
+
+def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
+    """Each class sorted apart: two sorts are twice as fast as one order of all rows, and need no index."""
+    if weight is not None:
+        weighted = [_weighted(scores[part], weight[part]) for part in parts]
+        kept, squares = (np.concatenate([one[which] for one in weighted]) for which in (1, 2))
+        return _built([rows for rows, *_ in weighted], kept, squares)
+    sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
+    start = np.cumsum([0, *sizes])
+    held = np.empty(int(start[-1]))
+    rows = []
+    for i, part in enumerate(parts):
+        place = held[start[i] : start[i + 1]]
+        if part.dtype == bool:
+            np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
+        else:
+            np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
+        rows.append(_sorted(place))
+    if all(one.single for one in rows):
+        return Column(value=held, count=ones(len(held)), start=start)
+    return _built(rows)
+
+
+def _built(rows: Sequence[Multiset], weight: Weights | None = None, squares: Weights | None = None) -> Column:
+    start = np.cumsum([0, *(len(one.value) for one in rows)])
+    single = all(one.single for one in rows)
+    return Column(
+        value=np.concatenate([one.value for one in rows]),
+        count=ones(int(start[-1])) if single else np.concatenate([one.count for one in rows]).astype(np.int64),
+        start=start,
+        weight=weight,
+        squares=squares,
+    )
+
+
+def _sorted(scores: Floats) -> Multiset:
+    """Some rows as distinct scores with counts; `scores` is fresh memory and is sorted in place."""
+    scores.sort()
+    _refuse_infinite(scores)
+    scores += 0.0  # minus zero and zero are one score
+    new = scores[1:] != scores[:-1]
+    if new.all():
+        return Multiset(scores, ones(len(scores)))
+    first = np.flatnonzero(np.concatenate([np.ones(1, dtype=bool), new]))
+    return Multiset(scores[first], np.diff(first, append=len(scores)))
+
+
+def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Weights, Weights]:
+    """The same with the exact weight of each distinct score, and the squares; rows without weight are absent."""
+    kept = (weight != 0).astype(np.bool_)
+    order = np.argsort(scores[kept], kind="stable")
+    rows = _sorted(scores[kept][order])
+    held, times = weight[kept][order], np.asarray(rows.count, dtype=np.int64)
+    return rows, summed(held, times), summed(squares_of(held), times)
+
+
+def _refuse_infinite(ordered: Floats) -> None:
+    """NaN is sorted to the end and infinities to the ends, so the ends tell of all."""
+    if len(ordered) and not (np.isfinite(ordered[0]) and np.isfinite(ordered[-1])):
+        lost = int((~np.isfinite(ordered)).sum())
+        raise OutOfRange(
+            "score-not-finite",
+            f"{counted(lost, 'score')} {'is' if lost == 1 else 'are'} NaN or infinite",
+            fix="correct the scores, or leave the rows out",
+        )
+
+
+def joined(a: Column, b: Column, k: int) -> Column:
+    """Two columns together, class by class."""
+    rows: list[Multiset] = []
+    weights: list[Weights] = []
+    squares: list[Weights] = []
+    for truth in range(k):
+        parts = [slice(int(one.start[truth]), int(one.start[truth + 1])) for one in (a, b)]
+        value = np.concatenate([a.value[parts[0]], b.value[parts[1]]])
+        order = np.argsort(value, kind="stable")  # two runs in order: one merge
+        value = value[order]
+        new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
+        first = np.flatnonzero(new)
+        count = np.concatenate([a.count[parts[0]], b.count[parts[1]]])[order]
+        single = len(first) == len(value) and (not len(count) or count.max() == 1)
+        held = ones(len(value)) if single else np.add.reduceat(count, first) if len(first) else count
+        rows.append(Multiset(value[first], held))
+        for sums, one, other in ((weights, a.weight, b.weight), (squares, a.squares, b.squares)):
+            if one is not None and other is not None:
+                both = np.concatenate([one[parts[0]], other[parts[1]]])[order]
+                sums.append(np.add.reduceat(both, first) if len(first) else both)
+    return _built(rows, *(np.concatenate(sums) if sums else None for sums in (weights, squares)))
+
+
+def pooled(rows: Sequence[Multiset]) -> Multiset:
+    """Several multisets as one."""
+    value = np.concatenate([one.value for one in rows])
+    order = np.argsort(value, kind="stable")
+    value, count = value[order], np.concatenate([one.count for one in rows])[order]
+    new = np.concatenate([np.ones(min(1, len(value)), dtype=bool), value[1:] != value[:-1]])
+    first = np.flatnonzero(new)
+    if len(first) == len(value):
+        single = all(one.single for one in rows)
+        return Multiset(value, ones(len(value)) if single else count)
+    return Multiset(value[first], np.add.reduceat(count, first))
+
+
+def read(content: Mapping[str, list[object]]) -> Column:
+    """The inverse of `Column.to_json`."""
+    value = np.array(content["scores"], dtype=np.float64)
+    counts = np.array(content["counts"], dtype=np.int64) if "counts" in content else ones(len(value))
+    return Column(
+        value=value,
+        count=cast("Floats", counts),
+        start=np.array(content["start"], dtype=np.int64),
+        weight=_fractions(content["weights"]) if "weights" in content else None,
+        squares=_fractions(content["squares"]) if "squares" in content else None,
+    )
+
+
+def _fractions(content: Sequence[object]) -> Weights:
+    held = np.empty(len(content), dtype=object)
+    held[:] = [Fraction(count_from_json(one)) for one in content]
+    return held
