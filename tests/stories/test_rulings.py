@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def parquet(columns):
     return held.getvalue()
 
 
-NAMES = {"np": np, "pd": pd, "nan": float("nan"), "parquet": parquet}
+NAMES = {"Decimal": Decimal, "np": np, "pd": pd, "nan": float("nan"), "parquet": parquet}
 
 
 def written(ruling, folder):
@@ -96,7 +97,8 @@ def test_the_command_line_refuses_with_its_exit_code_and_writes_nothing(ruling, 
     path, out = written(ruling, tmp_path), tmp_path / "out"
     truth, predicted = ruling.get("columns", ["y", "p"])
     given = {f"--{name.replace('_', '-')}": value for name, value in ruling.get("given", {}).items()}
-    options = [name if value is True else f"{name}={value}" for name, value in given.items()]
+    options = [f"--label={label}" for label in given.pop("--labels", ())]
+    options += [name if value is True else f"{name}={value}" for name, value in given.items()]
     options += [f"--truth-file={tmp_path / 'data' / ruling['truth_file']}"] if "truth_file" in ruling else []
     command = [
         sys.executable,

@@ -152,7 +152,7 @@ def compare(
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
         pairing=pairing, reading=found.reading, readings=found.readings, engine=engine, limits=limits,
-        exact=exact_scores,
+        labels=labels, spelled=spelled, exact=exact_scores,
         by_row=tuple(one.title for one in chosen(measures) or () if one.takes is Ranked and one.name != "auroc"),
     )  # fmt: skip
     if independent:

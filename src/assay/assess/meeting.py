@@ -15,9 +15,10 @@ from assay.core.errors import PlanError, RowsError
 from assay.rows.differing import SUBJECT
 from assay.rows.ids import ids_told
 from assay.rows.limits import Limits
-from assay.rows.opening import Roles, no_rows, open_source, refuse_limits
+from assay.rows.opening import Roles, no_rows, refuse_limits
 from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns
+from assay.rows.stored import demand_whole
 from assay.tally.codes import Codes
 from assay.tally.pairing import KEY, Answers, Lines, answers, cells_of, joint, matched, proof, scores_of
 
@@ -97,6 +98,8 @@ def _in_engine(
     found = None if sides is None else open_matched(*sides, roles, readings, limits, kept=not only_counted)
     if found is None:
         return None
+    for one in found.tables:
+        demand_whole(one.source, given.labels, spelled=given.spelled)
     own = {name: columns_of(place, roles[name]) for place, name in enumerate(models)}
     scored = {name: one.score for name, one in own.items() if one.score is not None}
     columns = Columns(
@@ -164,7 +167,7 @@ def _in_memory(
     files: dict[str, str] = {}
     names: list[str] = []
     for (model, own), table in zip(roles.items(), data.values(), strict=True):
-        source = open_source(table, own, given.reading_of(model), engine=given.engine, limits=given.limits)
+        source = given.opened(table, own, model)
         try:
             if own.score is not None:
                 source, _ = sound(source, "any", single=by_class is None, drop=False)

@@ -24,6 +24,7 @@ from assay.rows.limits import Limits
 from assay.rows.opening import Roles, Source, open_source
 from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns, score_columns
+from assay.rows.stored import demand_whole
 from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import Cell, Lines, joint, lines, scored
@@ -51,6 +52,19 @@ class Given:
     """Distinct scores of a table up to which they are held row by row."""
     by_row: tuple[str, ...] = ()
     """Measures asked for that read scores row by row."""
+    labels: Sequence[Label] | None = None
+    spelled: bool = False
+
+    def opened(self, data: object, roles: Roles, model: str | None = None) -> Source:
+        """The rows of a table, of one model or of all, after a look at how stated labels are stored."""
+        reading = self.reading if model is None else self.reading_of(model)
+        source = open_source(data, roles, reading, engine=self.engine, limits=self.limits)
+        try:
+            demand_whole(source, self.labels, spelled=self.spelled)
+        except BaseException:
+            source.close()
+            raise
+        return source
 
     def reading_of(self, model: str) -> Reading | None:
         """How the table of a model is read."""
@@ -109,7 +123,7 @@ def together(data: object, given: Given) -> Paired:
     )
 
     def opened(roles: Roles) -> closing[Source]:
-        return closing(open_source(data, roles, given.reading, engine=given.engine, limits=given.limits))
+        return closing(given.opened(data, roles))
 
     return read_rows(columns, opened)
 

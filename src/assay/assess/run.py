@@ -26,6 +26,7 @@ from assay.inference.resampling import SEED
 from assay.rows.labels import Classes, Locate, classes, kind_of
 from assay.rows.opening import Roles, Source, no_rows, open_source
 from assay.rows.scores import Kind, MissingScore, demand_mended, score_columns
+from assay.rows.stored import demand_whole
 from assay.tally.base import together
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
@@ -151,6 +152,7 @@ def assess(
 
     source = opened(data, roles, truth_data)
     try:
+        demand_whole(source, labels, spelled=spelled)
         if columns is None:
             return _assessed(
                 source,

@@ -20,7 +20,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted
 from assay.rows.labels import classes
-from assay.rows.opening import Roles, no_rows, open_source
+from assay.rows.opening import Roles, no_rows
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
 from assay.tally.apart import Apart
@@ -206,7 +206,7 @@ def _part(table: object, given: Given, model: str) -> Part:
     found = score_columns(score)
     columns = None if found is None else ScoreColumns(columns=found.columns)
     roles = Roles(truth=given.truth, predicted=given.truth if predicted is None else predicted)
-    source = open_source(table, roles, given.reading_of(model), engine=given.engine, limits=given.limits)
+    source = given.opened(table, roles, model)
     try:
         cells, where = joint(source), source.where
         named, files = origin(source)
@@ -225,7 +225,7 @@ def _part(table: object, given: Given, model: str) -> Part:
     truths, values = None, None
     if columns is not None:
         roles = replace(roles, predicted=given.truth, score=columns)
-        source = open_source(table, roles, given.reading_of(model), engine=given.engine, limits=given.limits)
+        source = given.opened(table, roles, model)
         try:
             source, _ = sound(source, "any", single=True, drop=False)
             truths, every = scored(source)

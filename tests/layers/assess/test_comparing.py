@@ -386,3 +386,19 @@ def test_limits_and_engines_are_refused_where_nothing_is_read_by_an_engine_of_ou
         with pytest.raises(assay.PlanError) as error:
             assay.compare(**given, **stated)
         assert error.value.code == "role-clash"
+
+
+@pytest.mark.parametrize("given", [{"labels": [0, 1]}, {"labels": ["0", "1"], "spelled": True}, {}], ids=str)
+def test_whole_labels_that_are_stated_must_be_stored_as_such_in_every_table(tmp_path, given):
+    frame = pl.DataFrame({"id": range(N), "y": Y, "a": A, "b": B})
+    frame.write_parquet(tmp_path / "A.parquet")
+    frame.with_columns(pl.col("y").cast(pl.Float64)).write_parquet(tmp_path / "B.parquet")
+    apart = {"data": {name: tmp_path / f"{name}.parquet" for name in "AB"}, "truth": "y", "predicted": "a"}
+    one = {"data": tmp_path / "B.parquet", "truth": "y", "predicted": {"A": "a", "B": "b"}}
+    for way in ({**apart, "id": "id"}, {**apart, "pairing": "position"}, {**apart, "independent": True}, one):
+        if not given:
+            assert assay.compare(**way).record["samples"] in {N, 2 * N}
+            continue
+        with pytest.raises(assay.RowsError) as error:
+            assay.compare(**way, **given)
+        assert (error.value.code, error.value.found) == ("column-type", "double")
