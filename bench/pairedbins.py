@@ -73,7 +73,7 @@ def run(side: str, path: Path) -> tuple[float, float, object]:
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{side}: {done.stderr[-2000:]}")
-    seconds, memory, found = json.loads(done.stdout)
+    seconds, memory, found = json.loads(done.stdout.splitlines()[-1])  # an engine may show progress before
     return seconds, memory, found
 
 

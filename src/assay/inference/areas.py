@@ -96,7 +96,8 @@ def told_open(found: Areas, a: int, b: int, within: dict[str, tuple[float, float
     ]
     low, high = within.get("p", (1.0, 1.0))
     if "p" in within:
-        parts.append(f"p between {shown(low).removeprefix('= ')} and {shown(high).removeprefix('= ')}")
+        least, most = (shown(end).removeprefix("= ") for end in (low, high))
+        parts.append(f"p {shown(high)}" if least == most else f"p between {least} and {most}")
     notes = [f"scores were counted in bins: {', '.join(parts)}, for certain"]
     alpha = round(1 - level, 12)
     if low <= alpha < high:

@@ -12,8 +12,9 @@ import pytest
 import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
-from assay.rows.scores import score_columns
+from assay.rows.scores import ScoreColumns, score_columns
 from assay.tally.binned import bin_map, binned
+from assay.tally.pairedbinframes import paired_bins
 from assay.tally.pairedbins import PairedBins, coarse_starts
 from assay.tally.scoring import Wanted, count_scores
 
@@ -87,15 +88,14 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
 
 def test_scores_of_several_models_in_bins_are_those_of_arrays(connect, monkeypatch):
     monkeypatch.setattr(coarse_starts, "__defaults__", (32,))
-    frame = rows()
-    data = connect.createDataFrame(
-        frame.select("ill", "chance", "wild").rows(), "ill string, chance double, wild double"
-    )
-    given = {"data": data, "truth": "ill", "score": {"A": "chance", "B": "wild"}, "positive": "yes"}
-    found = assay.compare(**given, exact_scores=10)
-    columns = {"A": frame["chance"].to_numpy(), "B": frame["wild"].to_numpy()}
-    assert found.scores == PairedBins.of((frame["ill"] == "yes").to_numpy(), columns)
-    assert max(len(one) for one in found.scores.starts) == 32
+    frame = rows().select("ill", "chance", "wild")
+    data = connect.createDataFrame(frame.rows(), "ill string, chance double, wild double")
+    columns = ScoreColumns(columns=("chance", "wild"))
+    source = open_source(data, Roles(truth="ill", predicted="ill", score=columns))
+    found = paired_bins(source, ("A", "B"), LABELS)
+    scores = {"A": frame["chance"].to_numpy(), "B": frame["wild"].to_numpy()}
+    assert found == PairedBins.of((frame["ill"] == "yes").to_numpy(), scores)
+    assert max(len(one) for one in found.starts) == 32
 
 
 def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
