@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from assay.report.terminal import summary
 from tests.layers.report import examples
 
 
+@cache
 def scored(rows=1000, *, threshold=0.4, scores="probability", grouped=True, **more):
     rng = np.random.default_rng(4213)
     ill = rng.random(rows) < 0.25
@@ -32,6 +34,7 @@ def scored(rows=1000, *, threshold=0.4, scores="probability", grouped=True, **mo
     return assess(truth=names[ill * 1], score=score, scores=scores, positive="ill", group=by, **given, **more)
 
 
+@cache
 def many(k=4, rows=400):
     rng = np.random.default_rng(2)
     truth = rng.integers(0, k, rows)
@@ -143,7 +146,7 @@ def test_several_classes_share_two_cards_of_curves():
 
 
 def test_error_rates_are_drawn_on_axes_of_normal_deviates():
-    record = scored(operating_points=[0.3]).record
+    record = scored(operating_points=(0.3,)).record
     found = read(record).scoring
     axis, curve = found.errors, found.curves[0]
     svg = charts.det(curve, axis, found.now.place)
@@ -232,7 +235,7 @@ def test_the_numbers_of_every_class_stand_side_by_side():
 
 
 def test_operating_points_stand_in_the_terminal_and_in_markdown():
-    record = scored(operating_points=[0.2, 0.6]).record
+    record = scored(operating_points=(0.2, 0.6)).record
     for text in (summary(record, width=100), markdown(record)):
         for point in record["operating_points"]:
             assert str(point["threshold"]) in text
