@@ -21,6 +21,7 @@ from assay.inference.apart import apart_difference, delong_unpaired
 from assay.inference.apartmargins import apart_equivalence, apart_non_inferiority
 from assay.inference.blockranks import friedman, friedman_permutation, iman_davenport
 from assay.inference.contingency import two_shares
+from assay.inference.costdifference import cost_permutation
 from assay.inference.delong import delong
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
@@ -294,6 +295,27 @@ def classes_on_different_rows(rng: np.random.Generator, shift: float) -> Rejecte
     return _rejected({f"intervals of both, {name}": apart_difference(t, measure=m).p for name, m in names.items()})
 
 
+def stated_costs(rng: np.random.Generator, shift: float) -> Rejected:
+    """Two models on 200 rows of three classes; to miss the rarest costs 10, other mistakes 1."""
+    truth = rng.choice(3, size=200, p=(0.5, 0.3, 0.2))
+    hard = rng.normal(size=200)
+    calls = []
+    for gain in (1.0 + shift, 1.0):
+        right = hard + rng.normal(size=200) < gain
+        calls.append(np.where(right, truth, (truth + rng.integers(1, 3, 200)) % 3))
+    cells = Counter(zip(truth.tolist(), *(one.tolist() for one in calls), strict=True))
+    t = PairedLabels.from_cells(dict(cells), models=("A", "B"), labels=(0, 1, 2))
+    costs = {(i, j): 0.0 if i == j else 10.0 if i == 2 else 1.0 for i in range(3) for j in range(3)}
+    found = cost_permutation(t, costs=costs, draws=399, seed=int(rng.integers(2**31)))
+    clear = found.effect.interval is not None and not found.effect.interval.low <= 0 <= found.effect.interval.high
+    return _rejected(
+        {
+            "permutation of the mean cost": found.p,
+            "its interval does not hold 0": 0.0 if clear else 1.0,
+        }
+    )
+
+
 def _logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
@@ -321,6 +343,7 @@ WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] 
     "several classes": (several_classes, 0.35),
     "different rows": (different_rows, 0.6),
     "a margin, several rows a subject": (margins_by_subject, 0.1),
+    "stated costs": (stated_costs, 0.6),
     "a margin, different rows": (margins_on_different_rows, 0.1),
     "several classes, different rows": (classes_on_different_rows, 0.6),
 }

@@ -24,7 +24,8 @@ from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 TESTS = every_test()
-NEEDS = {"margin": 0.1, "control": "A", "positive": 1, "draws": 400}
+COSTS = {(i, j): 0.0 if i == j else 1.0 + i for i in range(3) for j in range(3)}
+NEEDS = {"margin": 0.1, "control": "A", "positive": 1, "draws": 400, "costs": COSTS}
 
 
 def rng_of(seed):

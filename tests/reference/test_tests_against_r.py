@@ -152,6 +152,29 @@ def test_margins_on_different_rows_agree_with_newcombes_interval_of_statsmodels(
         assert apart_equivalence(t, margin=margin).p == near(ss.norm.sf(min(below, above)), rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_are_swapped_as_scipy_swaps_the_costs_of_rows(seed):
+    from assay.inference.costdifference import cost_permutation
+    from assay.tally.paired import PairedLabels
+
+    rng = np.random.default_rng(seed)
+    price = np.array([[0.0, 1.5, 1.0], [2.0, 0.0, 0.25], [7.0, 3.0, 0.0]])
+    y, a, b = rng.integers(0, 3, (3, 12))
+    cells = {}
+    for cell in zip(y.tolist(), a.tolist(), b.tolist(), strict=True):
+        cells[cell] = cells.get(cell, 0) + 1
+    found = cost_permutation(
+        PairedLabels.from_cells(cells, models=("A", "B"), labels=(0, 1, 2)),
+        costs={(i, j): price[i, j] for i in range(3) for j in range(3)},
+    )
+    exact = ss.permutation_test(
+        (price[y, a], price[y, b]), lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples",
+        n_resamples=np.inf, vectorized=True,
+    )  # fmt: skip
+    assert found.effect.value == near(exact.statistic, abs=1e-12)
+    assert found.p == near(exact.pvalue, abs=0.02)
+
+
 @pytest.mark.parametrize("kind", ["unit_non_inferiority", "unit_equivalence"])
 def test_margins_by_units_are_t_tests_with_the_spread_of_draws(kind):
     rng = np.random.default_rng(8)

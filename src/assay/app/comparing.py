@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
-from assay.app.running import limits_of
+from assay.app.running import limits_of, typed_costs
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
 
@@ -25,6 +25,7 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
         show_ids=given.pop("show_ids", False),
     )
     given["limits"] = limits_of(given)
+    given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
     given["table"] = _selected(given.pop("tables_of", ()), "--table")
     given["query"] = _selected(given.pop("queries_of", ()), "--query")
     apart = len(tables) > 1 or any(isinstance(given[word], dict) for word in ("table", "query"))

@@ -32,6 +32,24 @@ _MACHINE = (
     ),
 )
 
+_COSTS = (
+    click.option(
+        "--cost",
+        "cost",
+        metavar="TRUTH PREDICTED NUMBER",
+        type=(str, str, float),
+        multiple=True,
+        help="What it costs to call a class another; state every pair of different classes, and mean_cost is given.",
+    ),
+    click.option(
+        "--costs",
+        type=click.Path(),
+        metavar="FILE",
+        help="The same in a file: a square table (.csv, truth to the left, predicted above), a list with the columns"
+        " truth,predicted,cost, or .json.",
+    ),
+)
+
 _ROWS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
     click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels."),
@@ -117,21 +135,7 @@ _ROWS = (
     click.option(
         "--measure", "measures", metavar="NAME", multiple=True, help="Only these measures or families; repeatable."
     ),
-    click.option(
-        "--cost",
-        "cost",
-        metavar="TRUTH PREDICTED NUMBER",
-        type=(str, str, float),
-        multiple=True,
-        help="What it costs to call a class another; state every pair of different classes, and mean_cost is given.",
-    ),
-    click.option(
-        "--costs",
-        type=click.Path(),
-        metavar="FILE",
-        help="The same in a file: a square table (.csv, truth to the left, predicted above), a list with the columns"
-        " truth,predicted,cost, or .json.",
-    ),
+    *_COSTS,
     click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals."),
     click.option("--missing", default="error", show_default=True, help="Rows without a label: error or drop."),
     click.option(
@@ -283,6 +287,7 @@ _MODELS = (
     click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option("--measure", "measures", metavar="NAME", multiple=True, help="Also compare this measure; repeatable."),
     _EXACT_SCORES,
+    *_COSTS,
     click.option("--level", default=0.95, show_default=True, help="Confidence level; alpha is what is left to 1."),
     click.option("--correction", default="holm", show_default=True, help="holm, bonferroni, fdr_bh, fdr_by, sidak."),
     click.option("--margin", type=float, help="Largest difference that does not matter: asks whether A is not worse."),

@@ -46,7 +46,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
     truth_files, ids = (list(given.pop(name, ())) for name in ("truth_files", "ids"))
     score, given["threshold"] = _scores(given.pop("score", ())), _threshold(given.pop("threshold", None))
-    given["costs"] = _costs(given.pop("cost", ()), given.pop("costs", None))
+    given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
     embedded = given.get("engine") in (None, "duckdb")
     if score is not None and roles["predicted"] is None:
         roles.pop("predicted")  # the scores make the predictions
@@ -125,7 +125,7 @@ def _scores(given: Sequence[str]) -> str | list[str] | dict[str, str] | None:
     return columns
 
 
-def _costs(given: Sequence[tuple[str, str, float]], path: str | None) -> dict[tuple[str, str], float] | str | None:
+def typed_costs(given: Sequence[tuple[str, str, float]], path: str | None) -> dict[tuple[str, str], float] | str | None:
     """Costs as typed, pair by pair, or the file that holds them."""
     if given and path is not None:
         raise PlanError("role-clash", "costs are both typed and in a file", where="--costs", fix="give one of them")

@@ -55,6 +55,9 @@ def of_apart(t: Apart, asked: Asked, *, positive: Label | None) -> list[Answer]:
         others = [parse("auroc_macro"), *others]
     if others:
         found.append(_measured(asking, t, pairs, others, positive))
+    if asked.costs is not None:
+        paid = _measured(_freely(asking), t, pairs, [parse("mean_cost")], positive)
+        found.insert(0, replace(paid, question="cost"))
     return [_told(one) for one in (*found, *_margins(asking, t, positive))]
 
 

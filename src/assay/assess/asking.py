@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from assay.assess.costs import Costs
 from assay.inference.choose import Choice, choose, insist
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
@@ -36,6 +37,8 @@ class Asked:
     rows: int = 0
     """Rows of the data set that values were resampled from; 0 where nobody said."""
     measures: tuple[Measure, ...] = ()
+    costs: Costs | None = None
+    """What each mistake costs, where it is stated."""
     edition: int = EDITION
     """By which edition of the default methods, so that a Record can be computed again."""
 
@@ -62,6 +65,7 @@ class Asked:
             "rows": self.rows,
             "measures": [one.title for one in self.measures],
             "edition": self.edition,
+            **({} if self.costs is None else {"costs": self.costs.to_json()}),
         }
 
 
@@ -121,6 +125,7 @@ class Asking:
             "stratified": asked.stratified,
             "margin": asked.margin,
             "edition": asked.edition,
+            "costs": None if asked.costs is None else asked.costs.cells,
             **more,
         }
         fitting = {name: value for name, value in given.items() if name in test.parameters and value is not None}

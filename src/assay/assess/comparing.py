@@ -11,7 +11,8 @@ from assay.assess.answering import answered
 from assay.assess.asking import Asked
 from assay.assess.classcolumns import in_order_of_classes, scored_classes, spelled_classes
 from assay.assess.comparison import Comparison
-from assay.assess.demanding import PAIR, demand_complete, demand_one_kind, demand_values
+from assay.assess.costs import Costs
+from assay.assess.demanding import PAIR, demand_complete, demand_one_kind, demand_values, unpriced
 from assay.assess.environment import environment
 from assay.assess.meeting import apart
 from assay.assess.pairing import (
@@ -67,6 +68,7 @@ def compare(
     subject: object = None,
     weight: object = None,
     measures: Iterable[str | Measure] | str | None = None,
+    costs: object = None,
     per: str = "item",
     independent: bool = False,
     lower_is_better: bool = False,
@@ -101,6 +103,7 @@ def compare(
     or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
     measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
     A database has a table or a query for all models, or one a model: table={"A": "preds_1", "B": "preds_2"}.
+    `costs` states what each mistake costs, as in `assess`, and asks whose mistakes cost less.
     Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`. Where a
     file or frame holds more distinct scores than `exact_scores`, AUROC is compared from bins, with guaranteed ends.
 
@@ -124,8 +127,12 @@ def compare(
         seed=seed,
         stratified=stratified,
         rows=rows,
+        costs=Costs.read(costs),
     )
     if values is not None:
+        if costs is not None:
+            told = "give predictions, or leave the costs out"
+            raise PlanError("role-clash", "costs are of predictions, and values are given", where="costs", fix=told)
         if truth is not None or predicted is not None or score is not None:
             raise PlanError(
                 "role-clash", "both values and predictions are given", fix="give values of a measure, or predictions"
@@ -216,7 +223,10 @@ def _compared(
             fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
             "(--score LABEL=COLUMN), or compare one class against the rest",
         )
-    demand_values(asked_for, labels=bool(cells), scores=two, classwise=paired.columns is not None)
+    asked = replace(asked, costs=None if asked.costs is None else asked.costs.fitted(settled.labels, spelled=spelled))
+    stated = asked.costs is not None
+    demand_values(asked_for, labels=bool(cells), scores=two, classwise=paired.columns is not None, costs=stated)
+    asked_for = unpriced(asked_for)
     held = _held(paired, cells, settled)
     if asked_for is None and "paired" in held and len(paired.models) == PAIR:
         asked_for = chosen(BINARY_MEASURES if settled.positive is not None else CLASS_MEASURES)

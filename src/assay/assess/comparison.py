@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.answering import answered
 from assay.assess.asking import Answer, Asked
+from assay.assess.costs import Costs
 from assay.assess.environment import environment
 from assay.assess.questions import flat, mean_ranks
 from assay.assess.record import VERSION, Record, sealed
@@ -24,6 +25,7 @@ from assay.core.labels import Label
 from assay.core.text import listed, nearest
 from assay.core.traits import Task
 from assay.inference.catalogue import every_test
+from assay.inference.costdifference import priced_units
 from assay.inference.delong import areas
 from assay.inference.estimates import real_to_json
 from assay.inference.findings import Finding
@@ -152,13 +154,13 @@ class Comparison:
         out = {}
         for model, confusion in self._confusions().items():
             view = View(confusion, self._settings, positive=self.positive)
-            out[model] = [view[name] for name in SHOWN[view.task]]
+            out[model] = [view[name] for name in (*SHOWN[view.task], *(["mean_cost"] if self.asked.costs else []))]
         return out
 
     @property
     def _settings(self) -> Settings:
         asked = self.asked
-        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed, edition=asked.edition))
+        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed, edition=asked.edition), costs=asked.costs)
 
     def _confusions(self) -> dict[str, Confusion]:
         """The confusion tally of each model, where there are labels."""
@@ -185,6 +187,8 @@ class Comparison:
         """The measure, the value of each model, and whether high is good."""
         if self.values is not None:
             return self._means(self.values)
+        if self.asked.costs is not None:
+            return "mean_cost", self._costs(self.asked.costs), False
         if self.rows is not None:
             return unit_values(self.rows, self.positive)
         if self.scores is not None and min(self.scores.m, self.scores.n) > 1:
@@ -192,7 +196,9 @@ class Comparison:
             return "auroc", dict(zip(found.models, found.area.tolist(), strict=True)), True
         if self.apart is not None and (self.apart.scores or self.apart.rows):
             return self._areas_apart(self.apart)
-        confusions = self._confusions()
+        return self._of_labels(self._confusions())
+
+    def _of_labels(self, confusions: Mapping[str, Confusion]) -> tuple[str, dict[str, float], bool]:
         if not confusions:
             return "auroc", dict.fromkeys(self.models, 0.5), True
         sizes = [
@@ -202,6 +208,13 @@ class Comparison:
         name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
         views = {m: View(one, self._settings, positive=self.positive) for m, one in confusions.items()}
         return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
+
+    def _costs(self, costs: Costs) -> dict[str, float]:
+        """The mean cost of each model."""
+        if self.rows is not None and self.rows.calls is not None:
+            return {m: priced_units(self.rows.only(m, m), costs.cells).values()[0] for m in self.models}
+        paid = {m: costs.of(one) for m, one in self._confusions().items()}
+        return {m: float(one.total / one.n) for m, one in paid.items()}
 
     def _areas_apart(self, held: Apart) -> tuple[str, dict[str, float], bool]:
         if held.rows is not None:
@@ -280,9 +293,11 @@ class Comparison:
                     fix="restore the file from its source",
                 )
             names = Asked.__dataclass_fields__.keys()
-            given = {"edition": BEFORE_EDITIONS, **plan, "measures": chosen(plan["measures"] or None) or ()}
-            asked = Asked(**{name: one for name, one in given.items() if name in names})
             held = _held(tallies)
+            given = {"edition": BEFORE_EDITIONS, **plan, "measures": chosen(plan["measures"] or None) or ()}
+            if "costs" in plan:
+                given["costs"] = Costs.from_json(plan["costs"], _classes(held, record["labels"]))
+            asked = Asked(**{name: one for name, one in given.items() if name in names})
             return cls(
                 answers=tuple(answered(held, asked, record["positive"], plan["data"])),
                 asked=asked,

@@ -32,8 +32,14 @@ def demand_two(models: Sequence[str]) -> None:
         )
 
 
-def demand_values(measures: Sequence[Measure] | None, *, labels: bool, scores: bool, classwise: bool = False) -> None:
-    """A measure that was asked for must have what it reads: predictions, scores of two classes, or of all classes."""
+def demand_values(
+    measures: Sequence[Measure] | None, *, labels: bool, scores: bool, classwise: bool = False, costs: bool = False
+) -> None:
+    """A measure that was asked for must have what it reads: predictions, scores of two classes or of all, costs."""
+    if costs and not labels:
+        raise PlanError(
+            "comparison-needs", "costs are of predictions", where="costs", fix='give predicted={"A": ..., "B": ...}'
+        )
     for one in measures or ():
         if one.takes is Ranked and not scores:
             raise PlanError(
@@ -45,16 +51,22 @@ def demand_values(measures: Sequence[Measure] | None, *, labels: bool, scores: b
                 f"{one.title} reads the scores of all classes, of three at least",
                 fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
             )
-        if one.takes is Priced:
+        if one.takes is Priced and not costs:
             raise PlanError(
                 "comparison-needs",
-                f"{one.title} reads stated costs, and models are compared by measures of labels and scores",
-                fix="assess each model with its costs, or compare another measure, such as accuracy",
+                f"{one.title} needs what each mistake costs",
+                where="costs",
+                fix='state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)',
             )
         if not one.from_scores and not labels:
             raise PlanError(
                 "comparison-needs", f"{one.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
             )
+
+
+def unpriced(measures: Sequence[Measure] | None) -> tuple[Measure, ...] | None:
+    """The measures without those of costs, which are asked for by stating costs."""
+    return None if measures is None else tuple(one for one in measures if one.takes is not Priced)
 
 
 def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:

@@ -117,6 +117,7 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
         "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
         "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
         "measures": [primary] if fits else None,
+        "costs": first.settings.costs,
         "seed": plan.intervals.seed,
     }
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Final
 
 from assay.assess.asking import Answer, Asked, Asking
+from assay.assess.costquestions import of_costs
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.blockranks import ranked
@@ -69,7 +70,7 @@ def of_labels(
     found += by_pairs(asking, t, facts, measures, positive=positive)
     if pair and channels:
         found.append(of_channels(channels, asked))
-    return found
+    return of_costs(asking, t, facts) + found
 
 
 def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:

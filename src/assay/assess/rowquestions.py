@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from assay.assess.asking import Answer, Asked, Asking
+from assay.assess.costquestions import of_costs
 from assay.assess.questions import by_pairs, not_alone, of_labels, of_scores
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -43,7 +44,8 @@ def of_rows(t: PairedRows, asked: Asked, *, positive: Label | None) -> list[Answ
     if asked.test is not None and asked.test != SWAPS[kind]:
         return _forced(t, asked, kind, facts, positive)
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
-    found = by_pairs(asking, t, facts, measures, positive=positive) + _margins(asking, t, facts, positive)
+    found = of_costs(asking, t, facts) if t.calls is not None else []
+    found += by_pairs(asking, t, facts, measures, positive=positive) + _margins(asking, t, facts, positive)
     return [_accuracy_marked(one, imbalance) for one in found] if imbalance > BALANCED else found
 
 

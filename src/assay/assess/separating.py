@@ -11,7 +11,7 @@ from assay.assess.answering import answered
 from assay.assess.asking import Asked
 from assay.assess.classcolumns import in_order_of_classes, scored_classes, spelled_classes
 from assay.assess.comparison import Comparison
-from assay.assess.demanding import PAIR, demand_two, demand_values
+from assay.assess.demanding import PAIR, demand_two, demand_values, unpriced
 from assay.assess.environment import environment
 from assay.assess.pairing import Given, by_model, by_name, is_table, own_column
 from assay.assess.provenance import origin
@@ -107,7 +107,10 @@ def compare_apart(
     values = {name: part.scores for name, part in parts.items()}
     values = in_order_of_classes(values, by_class, settled) if by_class else values
     two = scores and (not by_class or settled.positive is not None)
-    demand_values(measures, labels=bool(called), scores=two, classwise=scores and not two)
+    asked = replace(asked, costs=None if asked.costs is None else asked.costs.fitted(settled.labels, spelled=spelled))
+    stated = asked.costs is not None
+    demand_values(measures, labels=bool(called), scores=two, classwise=scores and not two, costs=stated)
+    measures = unpriced(measures)
     if two and settled.positive is None:
         raise PlanError(
             "comparison-needs",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -28,6 +29,7 @@ from assay.inference.tails import CERTAIN, student
 from assay.inference.unpaired import mover
 from assay.measures.declare import Measure, parse
 from assay.tally.apart import Apart
+from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary
@@ -115,12 +117,14 @@ def apart_difference(
     level: float = 0.95,
     seed: int = SEED,
     edition: int = EDITION,
+    costs: Mapping[tuple[Label, Label], float] | None = None,
 ) -> Finding:
     """The standard error is that of the interval on the side of zero, so p and interval agree at the stated level."""
     if len(t.models) != PAIR:
         raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
     wanted = parse(measure) if isinstance(measure, str) else measure
-    a, b = (estimate(t, i, wanted, positive, Wanted(level=level, seed=seed, edition=edition)) for i in range(PAIR))
+    sure = Wanted(level=level, seed=seed, edition=edition)
+    a, b = (estimate(t, i, wanted, positive, sure, costs=costs) for i in range(PAIR))
     name = f"{wanted.title}, {t.models[0]} minus {t.models[1]}"
     gap = mover(a, b, (t.models[0], t.models[1]))
     more = tuple(_alone(one, f"{wanted.title} of {m}") for one, m in zip((a, b), t.models, strict=True))
@@ -151,7 +155,15 @@ def near_perfect_apart(t: Apart) -> bool:
     return any(near_an_end(float(one.area[0]), min(one.m, one.n)) for one in every)
 
 
-def estimate(t: Apart, model: int, measure: Measure, positive: Label | None, wanted: Wanted) -> Estimate:
+def estimate(
+    t: Apart,
+    model: int,
+    measure: Measure,
+    positive: Label | None,
+    wanted: Wanted,
+    *,
+    costs: Mapping[tuple[Label, Label], float] | None = None,
+) -> Estimate:
     """A measure of one model with its interval, or the reasons why one or both are missing."""
     value: Value
     found: Found
@@ -163,6 +175,13 @@ def estimate(t: Apart, model: int, measure: Measure, positive: Label | None, wan
         table = Scores.binary(scores, np.arange(len(scores)) < own.m).one_vs_rest(1)
         value = measure(table)
         found = ScoreUncertainty(table, wanted).interval(measure, value)
+    elif measure.takes is Priced:
+        if t.confusions is None or costs is None:
+            told = f"{measure.title} reads predictions and what mistakes cost"
+            raise PlanError("comparison-needs", told, fix="give predicted={...} and costs={...}")
+        priced = Priced.of(t.confusions[model], costs)
+        value = measure(priced)
+        found = Uncertainty(t.confusions[model], wanted, positive=positive).overall(measure, value, priced)
     elif measure.takes in OF_CLASSES:
         if t.rows is None:
             told = 'give one column for each class: score={"A": {label: column, ...}, "B": {...}}'

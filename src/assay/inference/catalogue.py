@@ -9,6 +9,7 @@ from assay.inference import (  # noqa: F401  importing declares
     apartmargins,
     blockranks,
     contingency,
+    costdifference,
     delong,
     equivalence,
     groupranks,

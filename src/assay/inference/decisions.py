@@ -26,14 +26,12 @@ from assay.inference.kinds import (
     Row,
     Way,
 )
+from assay.inference.margintable import HARDLY_ERRS, MARGINS
 from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, PAIRED
 
 FEW_ROWS: Final = (
     "so the corrected resampled t test is used, because below 1,000 rows the tests of 7.2 raise up to 11 % false alarms "
     "at 5 %"
-)
-HARDLY_ERRS: Final = (
-    "a model ranks nearly every pair right, or nearly every pair wrong, so DeLong's variance is too small or 0"
 )
 
 TABLE: Final[tuple[Row, ...]] = (
@@ -139,6 +137,13 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, MANY),
         questions=(Question.MEASURE,),
         ways=(Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.LABELS, Kind.SUBJECTS, Kind.WEIGHTED),
+        models=(2, MANY),
+        questions=(Question.COST,),
+        ways=(Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),),
     ),
     Row(
         number=8,
@@ -314,84 +319,9 @@ TABLE: Final[tuple[Row, ...]] = (
         number=22,
         kinds=(Kind.APART,),
         models=(2, MANY),
-        questions=(Question.MEASURE,),
+        questions=(Question.MEASURE, Question.COST),
         ways=(Way("apart_difference", ALWAYS, "different rows, so the values are independent: the interval of the difference follows from those of both"),),
     ),
-    Row(
-        number=25,
-        kinds=(Kind.APART,),
-        models=(2, 2),
-        questions=(Question.NON_INFERIORITY,),
-        ways=(Way("apart_non_inferiority", ALWAYS, "a margin is stated, and the rows differ: the interval of the difference follows from those of both"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.APART,),
-        models=(2, 2),
-        questions=(Question.EQUIVALENCE,),
-        ways=(Way("apart_equivalence", ALWAYS, "a margin is stated, and the rows differ: the interval of the difference follows from those of both"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
-        models=(2, 2),
-        questions=(Question.NON_INFERIORITY,),
-        ways=(Way("unit_non_inferiority", ALWAYS, "a margin is stated: the difference against it, its spread from draws of whole units"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
-        models=(2, 2),
-        questions=(Question.EQUIVALENCE,),
-        ways=(Way("unit_equivalence", ALWAYS, "a margin is stated: the difference against both ends of it, its spread from draws of whole units"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.LABELS,),
-        models=(2, 2),
-        questions=(Question.NON_INFERIORITY,),
-        ways=(Way("share_non_inferiority", ALWAYS, "a margin is stated: the score test of two shares on the same rows"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.LABELS,),
-        models=(2, 2),
-        questions=(Question.EQUIVALENCE,),
-        ways=(Way("share_equivalence", ALWAYS, "a margin is stated: two one-sided score tests on the same rows"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.SCORES,),
-        models=(2, 2),
-        questions=(Question.NON_INFERIORITY,),
-        ways=(
-            Way("area_non_inferiority", NEAR_PERFECT, "a margin is stated, and " + HARDLY_ERRS + ": the interval of both areas against the margin"),
-            Way("auroc_non_inferiority", ALWAYS, "a margin is stated: DeLong's test against the margin"),
-        ),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.SCORES,),
-        models=(2, 2),
-        questions=(Question.EQUIVALENCE,),
-        ways=(
-            Way("area_equivalence", NEAR_PERFECT, "a margin is stated, and " + HARDLY_ERRS + ": the interval of both areas against both ends of it"),
-            Way("auroc_equivalence", ALWAYS, "a margin is stated: DeLong's test against both ends of it"),
-        ),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.ITEMS, Kind.DATA_SETS),
-        models=(2, 2),
-        questions=(Question.NON_INFERIORITY,),
-        ways=(Way("mean_non_inferiority", ALWAYS, "a margin is stated: the t test against the margin"),),
-    ),
-    Row(
-        number=25,
-        kinds=(Kind.ITEMS, Kind.DATA_SETS),
-        models=(2, 2),
-        questions=(Question.EQUIVALENCE,),
-        ways=(Way("mean_equivalence", ALWAYS, "a margin is stated: two one-sided t tests"),),
-    ),
+    *MARGINS,
 )  # fmt: skip
 """Rows 23 and 24 of the specification are no choice of a test between models: annotators, multiplicity."""

@@ -55,6 +55,7 @@ class Question(StrEnum):
     ACCURACY = "accuracy"
     AUROC = "auroc"
     MEASURE = "any measure"
+    COST = "cost"
     LOCATION = "location"
     VARIANCE = "variance"
     ASSOCIATION = "association"

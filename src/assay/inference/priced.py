@@ -43,8 +43,8 @@ def cost_interval(t: Priced, measure: Measure, result: Number, wanted: Wanted) -
         notes = (
             (f"{wanted.cells} is for counts; weighted rows have the score interval",) if wanted.cells != "auto" else ()
         )
-        worth = _worth(t, cost, count, value)
-        ends = _score(cost, worth * count / count.sum(), wanted.level)
+        held = None if t.squares is None else floats(_array(t.squares))
+        ends = score_ends(cost, worth(count, held, cost, value) * count / count.sum(), wanted.level)
         return built(wanted, measure, value, ends, NAME, notes=notes)
     if wanted.cells == "delta":
         low, high = delta(np.array(value), (cost - value) / count.sum(), count, wanted.level)
@@ -58,17 +58,22 @@ def _array(count: tuple[object, ...]) -> Amount:
     return held
 
 
-def _worth(t: Priced, cost: Floats, count: Floats, mean: float) -> float:
-    """How many rows of equal weight would tell the mean as surely as these do."""
-    if t.squares is None:
+def worth(count: Floats, squares: Floats | None, cost: Floats, mean: float) -> float:
+    """How many rows of equal weight would tell the mean as surely as these do, from weights and their squares."""
+    if squares is None:
         return float(count.sum())
-    squares = floats(_array(t.squares))
     spread, error = (float((part * (cost - mean) ** 2).sum()) for part in (count, squares))
     # Rows that all cost the same show no spread; they are worth what equal costs would be (Kish 1965).
     return float(count.sum()) * spread / error if error else float(count.sum() ** 2 / squares.sum())
 
 
-def _score(cost: Floats, rows: Floats, level: float) -> tuple[float, float]:
+def score_ends(cost: Floats, rows: Floats, level: float) -> tuple[float, float]:
+    """The means of these values, ascending, that would make the mean of the rows unsurprising.
+
+    >>> low, high = score_ends(np.array([0.0, 1.0]), np.array([90.0, 10.0]), 0.95)  # Wilson's of 10 in 100
+    >>> round(low, 4), round(high, 4)
+    (0.0552, 0.1744)
+    """
     from scipy.optimize import brentq
 
     n, z2 = float(rows.sum()), normal_quantile((1 + level) / 2) ** 2

@@ -71,7 +71,7 @@ def paired_permutation(
     edition: int = EDITION,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
-    return _by_swaps(Joint(t, measure, positive), t.n, ways)
+    return by_swaps(Joint(t, measure, positive), t.n, ways)
 
 
 @significance(
@@ -122,7 +122,7 @@ def score_permutation(
     edition: int = EDITION,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
-    return _by_swaps(of_scores(t, measure), t.m + t.n, ways)
+    return by_swaps(of_scores(t, measure), t.m + t.n, ways)
 
 
 @significance(
@@ -147,7 +147,7 @@ def class_score_permutation(
     edition: int = EDITION,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
-    return _by_swaps(judged_rows(t, measure, None), t.n, ways)
+    return by_swaps(judged_rows(t, measure, None), t.n, ways)
 
 
 @significance(
@@ -173,7 +173,7 @@ def subject_permutation(
     edition: int = EDITION,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects", edition=edition)
-    return _by_swaps(judged_rows(t, measure, positive), t.n, ways)
+    return by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
 @significance(
@@ -199,7 +199,7 @@ def weighted_permutation(
     edition: int = EDITION,
 ) -> Finding:
     ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
-    return _by_swaps(judged_rows(t, measure, positive), t.n, ways)
+    return by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
 @significance(
@@ -251,7 +251,8 @@ class Ways:
     """What the answers are called that are swapped."""
 
 
-def _by_swaps(judged: Judged, n: int, ways: Ways) -> Finding:
+def by_swaps(judged: Judged, n: int, ways: Ways) -> Finding:
+    """The finding whose chance comes from random swaps."""
     draws = judged.affordable(ways.draws)
     return _judged(judged, n, replace(ways, draws=draws), lambda: _swapped(judged, draws, ways.seed, ways.what))
 

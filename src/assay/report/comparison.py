@@ -168,6 +168,7 @@ def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, 
         "accuracy": f"{ahead} is right on {size} more of the rows than {behind}",
         "recall": f"{ahead} finds {size} more of the positives than {behind}",
         "specificity": f"{ahead} leaves out {size} more of the negatives than {behind}",
+        "mean_cost": f"mistakes of {ahead} cost {size} more a row than those of {behind}",
         "auroc": f"{ahead} ranks positives above negatives better than {behind}: AUROC higher by {size}",
     }
     if about in known:

@@ -116,8 +116,8 @@ def test_a_criterion_can_be_held_against_the_mean_cost():
     assert assessed().accept("mean_cost <= 4.5").decisions.verdict == "pass"
 
 
-def test_models_are_not_compared_by_stated_costs():
-    with pytest.raises(PlanError, match="reads stated costs"):
+def test_models_are_compared_by_cost_only_where_costs_are_stated():
+    with pytest.raises(PlanError, match="needs what each mistake costs"):
         assay.compare(truth=TRUTH, predicted={"A": CALLED, "B": TRUTH}, measures=["mean_cost"])
 
 

@@ -281,3 +281,12 @@ def test_controls_tell_how_far_they_are_as_counting_does(tmp_path):
     run_planned(load_plan(tmp_path / "plan.toml"), watching=watching)
     assert len(heard) == 3, "two models, then the controls"
     assert all(calls and calls[-1][0] == calls[-1][1] for calls in heard)
+
+
+def test_the_costs_of_a_plan_hold_for_its_comparisons(table, tmp_path):
+    stated = "[metrics.costs.yes]\nno = 10.0\n[metrics.costs.no]\nyes = 1.0\n"
+    record = planned(tmp_path, ONE, stated)["A"].record
+    want = expected(table, costs={("yes", "no"): 10, ("no", "yes"): 1})
+    assert record["comparisons"][0]["answers"][0]["question"] == "cost"
+    assert facts(record["findings"]) == facts([one.to_json() for one in want.findings])
+    assert verify(record).holds
