@@ -71,7 +71,6 @@ def in_numpy(frame, models):
 @pytest.mark.parametrize("kind", ENGINES)
 def test_every_engine_counts_the_tally_of_arrays(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(pairedbins, "COARSE", 64)
-    monkeypatch.setattr(pairedbins.coarse_starts, "__defaults__", (64,))
     models = MODELS if kind in ("polars", "parquet") else {"A": "a", "B": "b"}
     frame = rows()
     found, expected = counted(ENGINES[kind](frame, tmp_path), models), in_numpy(frame, models)

@@ -44,7 +44,7 @@ def paired_bins(source: FrameSource, models: Sequence[str], labels: tuple[Label,
     Both labels are the same where all rows have one.
     """
     margins = _margins(source, labels)
-    starts = tuple(map(coarse_starts, margins))
+    starts = coarse_starts(margins)
     batches = sided_batches(source, source.score, {labels[0]: 0, labels[1]: 1})
     if batches is None:
         joint = _grouped(source, margins, starts, labels)

@@ -44,6 +44,8 @@ _Columns: TypeAlias = Mapping[str, object]
 KIND: Final = "paired-bins"
 COARSE: Final = 1 << 10
 """Bins of a model in a table of two: a table has 2^20 cells at most, 16 MB while rows are counted."""
+TABLES: Final = 1 << 24
+"""Cells of all tables together, 256 MB while rows are counted; from seven models on, tables are coarser."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,7 +108,7 @@ class PairedBins:
                 )
         maps = [map_of(one) for one in columns.values()] if like is None else [one.map for one in like.margins]
         margins = tuple(ScoreBins.of(one, side, by) for one, by in zip(columns.values(), maps, strict=True))
-        starts = tuple(map(coarse_starts, margins)) if like is None else like.starts
+        starts = coarse_starts(margins) if like is None else like.starts
         part = (side.view(np.int8), tuple(columns.values()))
         return cls(models=tuple(columns), margins=margins, starts=starts, joint=joint_of([part], maps, starts))
 
@@ -261,8 +263,16 @@ def map_of(scores: Floats) -> BinMap:
     return bin_map(probability=not len(scores) or bool(scores.min() >= 0 and scores.max() <= 1))
 
 
-def coarse_starts(bins: ScoreBins, most: int = COARSE) -> Whole:
-    """Which fine bins begin a coarse one: each, if they are few; else runs with about as many rows of either class.
+def coarse_starts(margins: Sequence[ScoreBins]) -> tuple[Whole, ...]:
+    """By model: which fine bins begin a coarse one, as finely as the tables of all models may be."""
+    most, pairs = COARSE, len(margins) * (len(margins) - 1) // 2
+    while pairs * most * most > TABLES:
+        most //= 2
+    return tuple(_starts(one, most) for one in margins)
+
+
+def _starts(bins: ScoreBins, most: int) -> Whole:
+    """Each fine bin, if they are few; else runs with about as many rows of either class.
 
     Shares of the classes count alike, however rare one is. A bin that holds twice its due gets a coarse one of its own.
     """
@@ -290,6 +300,7 @@ class _Tables:
 
     def __init__(self, maps: Sequence[BinMap], starts: Sequence[Whole]) -> None:
         self._maps, self._starts = maps, starts
+        self._rows = 0
         self._looked: list[tuple[Fold, NDArray[np.int32]]] | None = None
         self._sizes = [len(one) for one in starts]
         self._pairs = list(combinations(range(len(maps)), 2))
@@ -310,7 +321,8 @@ class _Tables:
 
     def _coarse(self, columns: Sequence[Floats]) -> list[NDArray[np.int32]]:
         """The coarse bin of each row in every model: few rows by searching, many by one look-up a row."""
-        if self._looked is None and len(columns[0]) < CHUNK:
+        self._rows += len(columns[0])
+        if self._looked is None and self._rows < CHUNK:
             rows = zip(self._maps, self._starts, columns, strict=True)
             return [_place(starts, one.place(scores)) for one, starts, scores in rows]
         if self._looked is None:

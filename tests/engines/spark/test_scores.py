@@ -13,9 +13,10 @@ import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
+from assay.tally import pairedbins
 from assay.tally.binned import bin_map, binned
 from assay.tally.pairedbinframes import paired_bins
-from assay.tally.pairedbins import PairedBins, coarse_starts
+from assay.tally.pairedbins import PairedBins
 from assay.tally.scoring import Wanted, count_scores
 
 pytestmark = [
@@ -87,7 +88,7 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
 
 
 def test_scores_of_several_models_in_bins_are_those_of_arrays(connect, monkeypatch):
-    monkeypatch.setattr(coarse_starts, "__defaults__", (32,))
+    monkeypatch.setattr(pairedbins, "COARSE", 32)
     frame = rows().select("ill", "chance", "wild")
     data = connect.createDataFrame(frame.rows(), "ill string, chance double, wild double")
     columns = ScoreColumns(columns=("chance", "wild"))

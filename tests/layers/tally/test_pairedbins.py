@@ -87,11 +87,27 @@ def test_few_bins_are_coarse_bins_themselves_and_many_hold_about_as_many_rows():
     assert [len(one) for one in few.starts] == [len(one.place) for one in few.margins]
 
 
+def test_tables_of_many_models_are_coarser_so_that_all_of_them_fit(monkeypatch):
+    monkeypatch.setattr(pairedbins, "COARSE", 32)
+    monkeypatch.setattr(pairedbins, "TABLES", 3 * 32 * 32)
+    rng = np.random.default_rng(2)
+    margins = [ScoreBins.of(one, one > 0.5, pairedbins.map_of(one)) for one in rng.random((4, 500))]
+    assert {len(one) for one in coarse_starts(margins[:3])} == {32}
+    assert {len(one) for one in coarse_starts(margins)} == {16}
+
+
+def test_few_rows_and_many_find_the_same_cells(monkeypatch):
+    truth, columns = smooth(2_000)
+    expected = PairedBins.of(truth, columns)
+    monkeypatch.setattr(pairedbins, "CHUNK", 300)
+    assert PairedBins.of(truth, columns) == expected
+
+
 def test_a_score_that_many_rows_share_has_a_coarse_bin_of_its_own():
     rng = np.random.default_rng(3)
     score = np.where(rng.random(100_000) < 0.1, 0.25, rng.random(100_000))
     bins = ScoreBins.of(score, rng.random(100_000) < 0.5, pairedbins.map_of(score))
-    starts, heavy = coarse_starts(bins), int(bins.map.place(np.array([0.25]))[0])
+    (starts,), heavy = coarse_starts([bins]), int(bins.map.place(np.array([0.25]))[0])
     at = int(np.searchsorted(starts, heavy, side="right")) - 1
     assert starts[at] == heavy
     assert bins.place[(bins.place >= starts[at]) & (bins.place < starts[at + 1])].tolist() == [heavy]
