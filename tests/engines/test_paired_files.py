@@ -12,6 +12,7 @@ from assay.assess import comparing, meeting
 
 IDS = {
     "whole numbers": lambda n: [-7, 10, 1, 100, *range(200, 196 + n)],
+    "numbers from 0 on": lambda n: [0, 10**11, 9, 99999, 10, 7 * 10**15, *range(100, 94 + n)],
     "texts": lambda n: ["ab", "ab!", "a b", "a", "A", "ab#", *(f"c{i}" for i in range(n - 6))],
     "texts that are written otherwise": lambda n: [
         "it's",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from assay.rows.engine import quote_identifier, quote_literal
 from assay.rows.labels import LONGEST, label_of
 from assay.rows.opened import translated
+from assay.tally.numberlines import digest_of_lines, fits
 from assay.tally.pairing import line
 
 if TYPE_CHECKING:
@@ -28,9 +29,16 @@ def proof_of(table: ModelTable) -> str:
     """SHA-256 over id and truth of every row in the order of the ids, as `proof` takes it in memory."""
     opened, text = table.opened, table.kind(table.key) == "text"
     key, truth = quote_identifier(table.key), quote_identifier(table.source.truth)
-    _write_ends(table)
+    endings = _write_ends(table)
+    home = f"FROM {table.view} AS t JOIN {_ENDS} AS e ON t.{truth} IS NOT DISTINCT FROM e.truth"
+    if not text:
+        size, low, high = opened.fetch(f"SELECT count(*), min({key}), max({key}) FROM {table.view}")[0]  # noqa: S608
+        if fits(size, low, high, len(endings)):
+            query = f"SELECT CAST(t.{key} AS BIGINT) AS id, e.n {home}"
+            with closing(opened.batches(opened.connection.sql(query))) as batches:
+                return digest_of_lines(batches, size, high, endings)
     written = _written(table, key) if text else f"CAST({key} AS VARCHAR)"
-    rows = f"SELECT {written} AS w, e.ending FROM {table.view} AS t JOIN {_ENDS} AS e ON t.{truth} IS NOT DISTINCT FROM e.truth"  # noqa: S608, E501
+    rows = f"SELECT {written} AS w, e.ending {home}"
     query = f"SELECT '{'str' if text else 'int'} ' || w || ending FROM ({rows} ORDER BY w)"  # noqa: S608
     sha = hashlib.sha256()
     with closing(opened.texts(query)) as pieces:
@@ -39,18 +47,21 @@ def proof_of(table: ModelTable) -> str:
     return sha.hexdigest()
 
 
-def _write_ends(table: ModelTable) -> None:
-    """What stands behind the id in a line of the proof, for every truth that occurs."""
+def _write_ends(table: ModelTable) -> list[str]:
+    """What stands behind the id in a line of the proof, for every truth that occurs, by its number in the engine."""
     truth = quote_identifier(table.source.truth)
     opened, where = table.opened, table.source.where
     with translated(opened):
         opened.connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {_ENDS} AS SELECT truth, CAST(row_number() OVER () AS INTEGER) AS n,"  # noqa: S608
+            f"CREATE OR REPLACE TEMP TABLE {_ENDS} AS SELECT truth, CAST(row_number() OVER () - 1 AS INTEGER) AS n,"  # noqa: S608
             f" '' AS ending FROM (SELECT DISTINCT {truth} AS truth FROM {table.view})"
         )
-        for value, n in opened.fetch(f"SELECT truth, n FROM {_ENDS}"):  # noqa: S608
+        endings = []
+        for value, n in opened.fetch(f"SELECT truth, n FROM {_ENDS} ORDER BY n"):  # noqa: S608
             ending = line(0, label_of(value, where=where)).removeprefix("int 0")
+            endings.append(ending)
             opened.connection.execute(f"UPDATE {_ENDS} SET ending = {quote_literal(ending)} WHERE n = {n}")  # noqa: S608
+    return endings
 
 
 def _written(table: ModelTable, key: str) -> str:
