@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two models in two Parquet files, matched by id: processor time and peak memory, beside DuckDB and pandas.
+
+    python bench/comparefiles.py [--rows 10000000] [--memory 1GB]
+
+Every run is a process of its own, from its start to its end, with what Python and the libraries take. Ours checks every
+file and its digest, demands every id once in both files with the same truth, and takes the proof of the same rows; the
+peers join and count, and check nothing. Tests of significance are left out, for the peers make none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+MAKE = """
+COPY (SELECT i AS id, CAST(hash(i) % 2 AS TINYINT) AS truth,
+  CAST(CASE WHEN hash(i * {salt}) % 100 < 85 THEN hash(i) % 2 ELSE 1 - hash(i) % 2 END AS TINYINT) AS label,
+  (hash(i) % 2) * 0.5 + (hash(i * {salt} + 1) % 1000003) / 1000003.0 AS score, i // 10 AS subject
+  FROM range({rows}) AS t(i) ORDER BY hash(i + {salt})) TO '{path}' (FORMAT parquet)
+"""
+JOIN = "SELECT a.truth, a.label, b.label, count(*) FROM '{a}' AS a JOIN '{b}' AS b ON a.id = b.id GROUP BY ALL"
+OURS = """
+from assay.assess.meeting import apart
+from assay.assess.pairing import Given
+from assay.rows.limits import Limits
+limits = {limits}
+given = Given(truth="truth", id="id", predicted="label", limits=limits, **{more})
+found = apart({{"A": {a!r}, "B": {b!r}}}, given)
+assert sum(found.cells.values()) == {rows}
+"""
+DUCKDB = (
+    "import duckdb\nconnection = duckdb.connect()\n{memory}\nassert len(connection.sql({join!r}).fetchall()) == 8\n"
+)
+PANDAS = """
+import pandas as pd
+columns = ["id", "truth", "label", *{columns}]
+one, two = (pd.read_parquet(path, columns=columns) for path in ({a!r}, {b!r}))
+both = one.merge(two, on="id", validate="one_to_one")
+assert len(both) == {rows} and (both.truth_x == both.truth_y).all()
+print(len(both.groupby(["truth_x", "label_x", "label_y"]).size()))
+"""
+WANTED = {"labels": {}, "labels and scores": {"score": "score"}, "labels by subject": {"subject": "subject"}}
+
+
+def run(code: str) -> tuple[float, float]:
+    """Processor seconds and peak memory in MB of a process that runs some code."""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        message = f"a run ended with status {status}"
+        raise SystemExit(message)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def told(name: str, one: tuple[float, float], raw: tuple[float, float], peer: tuple[float, float]) -> None:
+    """One row of the table."""
+    ratios = f"{one[0] / raw[0]:.2f} | {one[0] / peer[0]:.2f}"
+    print(f"| {name} | {one[0]:.1f} s | {one[1]:,.0f} MB | {ratios} |", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--repeats", type=int, default=2)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: str(Path(folder) / f"{name}.parquet") for name in "ab"}
+        for path, salt in zip(
+            paths.values(), (11, 23), strict=True
+        ):  # elsewhere: a child begins with its parent's peak
+            run(f"import duckdb\nduckdb.sql({MAKE.format(rows=asked.rows, salt=salt, path=path)!r})")
+
+        def best(code: str) -> tuple[float, float]:
+            found = [run(code) for _ in range(asked.repeats)]
+            return min(cpu for cpu, _ in found), max(memory for _, memory in found)
+
+        raw = best(DUCKDB.format(memory="", join=JOIN.format(**paths)))
+        limited = f"connection.execute(\"SET memory_limit = '{asked.memory}'\")"
+        raw_limited = best(DUCKDB.format(memory=limited, join=JOIN.format(**paths)))
+        print(f"| {asked.rows:,} rows | processor | peak memory | to the raw join | to pandas |\n|---|---|---|---|---|")
+        print(f"| DuckDB join and group-by | {raw[0]:.1f} s | {raw[1]:,.0f} MB | 1 | |")
+        print(f"| the same within {asked.memory} | {raw_limited[0]:.1f} s | {raw_limited[1]:,.0f} MB | | |", flush=True)
+        for name, more in WANTED.items():
+            peer = best(PANDAS.format(columns=list(more.values()), rows=asked.rows, **paths))
+            told(f"pandas merge, {name}", peer, raw, peer)
+            for limits, said in (("None", ""), (f"Limits(memory={asked.memory!r})", f" within {asked.memory}")):
+                ours = best(OURS.format(limits=limits, more=more, rows=asked.rows, **paths))
+                told(f"{name}{said}", ours, raw, peer)
+
+
+if __name__ == "__main__":
+    main()
