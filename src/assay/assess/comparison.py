@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, cast
 
 from assay.assess.answering import answered
 from assay.assess.asking import Answer, Asked
@@ -24,12 +24,13 @@ from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.text import listed, nearest
 from assay.core.traits import Task
+from assay.core.values import Number
 from assay.inference.catalogue import every_test
 from assay.inference.costdifference import priced_units
-from assay.inference.delong import areas
-from assay.inference.estimates import real_to_json
+from assay.inference.delong import area_effect, areas
+from assay.inference.estimates import Estimate, real_to_json
 from assay.inference.findings import Finding
-from assay.inference.intervals import BEFORE_EDITIONS, Wanted
+from assay.inference.intervals import BEFORE_EDITIONS, NEAR_ENDS, Wanted
 from assay.inference.kinds import BALANCED
 from assay.inference.units import reads_values
 from assay.tally.apart import Apart
@@ -42,13 +43,13 @@ from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups
 
-if TYPE_CHECKING:
-    from assay.inference.estimates import Estimate
-
 SHOWN: Final = {
     Task.BINARY: ("accuracy", "recall", "specificity", "precision", "f1", "matthews_corrcoef"),
     Task.MULTICLASS: ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef"),
 }
+
+OF_MARGIN: Final = ("non_inferiority", "equivalence")
+"""Tests that show a model to be good enough, not to be ahead; until edition 5 they counted as if they did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +152,23 @@ class Comparison:
     @cached_property
     def estimates(self) -> dict[str, list[Estimate]]:
         """The values of each model with their intervals."""
-        out = {}
+        out: dict[str, list[Estimate]] = {}
         for model, confusion in self._confusions().items():
             view = View(confusion, self._settings, positive=self.positive)
             out[model] = [view[name] for name in (*SHOWN[view.task], *(["mean_cost"] if self.asked.costs else []))]
+        for model, area in self._areas().items():
+            out.setdefault(model, []).append(area)
         return out
+
+    def _areas(self) -> dict[str, Estimate]:
+        """The area under the ROC curve of each model, where there are scores of two classes."""
+        held, asked = self.scores, self.asked
+        if held is None or asked.edition < NEAR_ENDS or min(held.m, held.n) < 2:  # noqa: PLR2004  no spread
+            return {}
+        found, n = areas(held), held.m + held.n
+        every = [(model, area_effect(found, i, asked.level, asked.edition)) for i, model in enumerate(found.models)]
+        return {model: Estimate(measure="auroc", result=Number(cast("Any", one.value)), interval=one.interval, n=n,
+                                no_interval=one.no_interval, bracket=one.bracket) for model, one in every}  # fmt: skip
 
     @property
     def _settings(self) -> Settings:
@@ -177,7 +190,9 @@ class Comparison:
         order = sorted(self.models, key=lambda model: -value[model] if high else value[model])
         ahead: dict[str, list[str]] = {model: [] for model in self.models}
         for one in self.findings:
-            if len(one.models) == 2 and one.significant and one.about in ("", measure):  # noqa: PLR2004
+            if len(one.models) != 2 or (one.test.endswith(OF_MARGIN) and self.asked.edition >= NEAR_ENDS):  # noqa: PLR2004
+                continue
+            if one.significant and one.about in ("", measure):
                 a, b = one.models
                 better = (value[a] > value[b]) == high
                 ahead[a if better else b].append(b if better else a)

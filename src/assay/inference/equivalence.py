@@ -187,7 +187,7 @@ def checked_margin(margin: float, most: float) -> float:
 
 def margin_told(margin: float) -> str:
     """What a small p says there."""
-    return f"margin {figure(margin)}; a small p speaks for A being good enough, not for a difference"
+    return f"margin {figure(margin)}; a small p speaks for the first model being good enough, not for a difference"
 
 
 def _shares(t: Outcomes, statistic: Real, chance: Tail | Undefined, margin: float, level: float) -> Finding:

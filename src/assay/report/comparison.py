@@ -141,9 +141,29 @@ def sentence(one: Mapping[str, Any]) -> str:
         else f", {_level(effect)} interval {_size(low, effect)} to {_size(high, effect)}"
     )
     what = _ahead(str(one["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
-    lead = "" if one.get("significant") or value == 0 else _not_shown(one)
+    lead = _by_margin(one, models) or ("" if one.get("significant") or value == 0 else _not_shown(one))
     named = not what.startswith((ahead, behind))  # a name keeps its spelling, a measure opens the sentence
     return prose(f"{lead}{what if lead or not named else what[:1].upper() + what[1:]}{ends}, {p}.")
+
+
+def _by_margin(one: Mapping[str, Any], models: Sequence[str]) -> str:
+    """What a test against a margin shows or does not; nothing for other tests."""
+    first, second = models
+    test, found = str(one["test"]), one.get("significant")
+    words: dict[object, str] = {}
+    if test.endswith("non_inferiority"):
+        words = {
+            True: f"{first} is not worse than {second} by the margin: ",
+            False: f"That {first} is good enough is not shown: ",
+            None: f"Whether {first} is good enough cannot be said: ",
+        }
+    elif test.endswith("equivalence"):
+        words = {
+            True: f"{first} and {second} are equal within the margin: ",
+            False: "Equality within the margin is not shown: ",
+            None: "Whether the models are equal within the margin cannot be said: ",
+        }
+    return words.get(found, "")
 
 
 def _not_shown(one: Mapping[str, Any]) -> str:

@@ -103,3 +103,47 @@ def test_a_number_and_its_unit_stay_on_one_line():
     assert "95 % interval" not in page
     assert "25.0\N{NO-BREAK SPACE}points more" in page
     assert "the 5 % cut" in page  # a name of somebody else is left as it is
+
+
+@pytest.mark.parametrize(
+    ("test", "p", "opens"),
+    [
+        ("share_non_inferiority", 0.01, "A is not worse than B by the margin: B is right on"),
+        ("share_non_inferiority", 0.4, "That A is good enough is not shown: B is right on"),
+        ("auroc_equivalence", 0.01, "A and B are equal within the margin: "),
+        ("auroc_equivalence", 0.4, "Equality within the margin is not shown: "),
+    ],
+)
+def test_a_margin_is_told_as_what_it_shows_and_not_as_a_difference(test, p, opens):
+    told = sentence({
+        "test": test, "title": "T", "about": "accuracy", "models": ["A", "B"], "p": p, "p_shown": f"= {p}",
+        "level": 0.95, "significant": p <= 0.05,
+        "effect": {"name": "accuracy, A minus B", "value": -0.02, "low": -0.05, "high": 0.01, "unit": "share"},
+    })  # fmt: skip
+    assert told.startswith(opens)
+
+
+def test_a_margin_that_is_met_puts_nobody_ahead():
+    y = [0, 1] * 100
+    one, other = (
+        [1 - x if i < 20 else x for i, x in enumerate(y)],
+        [1 - x if 18 <= i < 39 else x for i, x in enumerate(y)],
+    )
+    c = assay.compare(truth=y, predicted={"A": one, "B": other}, positive=1, margin=0.2)
+    assert c["non-inferiority"].significant
+    assert not c["accuracy"].significant
+    assert [place.ahead_of for place in c.ranking] == [(), ()]
+
+
+def test_areas_of_scores_stand_with_their_intervals_among_the_values(tmp_path):
+    rng = np.random.default_rng(4)
+    y = np.arange(60) < 30
+    c = assay.compare(
+        truth=y.tolist(), score={"A": y * 9 + rng.random(60), "B": y + rng.normal(size=60)}, positive=True
+    )
+    found = {one["model"]: one for one in c.record["estimates"]}
+    assert found["A"]["measure"] == "auroc"
+    assert (found["A"]["value"], found["A"]["high"]) == (1.0, 1.0)
+    assert found["A"]["low"] < 1
+    for ending in ("md", "html"):
+        assert "1.000 (0.9" in c.report(tmp_path / f"c.{ending}").read_text()
