@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -81,20 +81,24 @@ class Areas:
         return found
 
 
-def told_open(found: Areas, a: int, b: int, within: dict[str, tuple[float, float]], level: float) -> tuple[str, ...]:
-    """What bins leave open of two areas, in words."""
-    ends = found.gap_bracket(a, b)
-    if found.open is None or ends is None:
+def told_areas(found: Areas) -> tuple[str, ...]:
+    """Between which ends the areas lie, in words, where bins leave them open."""
+    if found.open is None or not found.open.areas.any():
         return ()
-    errors = within["standard error"]
+    return (f"scores were counted in bins: {', '.join(_areas(found, range(len(found.models))))}, for certain",)
+
+
+def told_open(found: Areas, a: int, b: int, within: Mapping[str, tuple[float, float]], level: float) -> tuple[str, ...]:
+    """What bins leave open of two areas, in words."""
+    ends, errors = found.gap_bracket(a, b), within.get("standard error", (0.0, 0.0))
+    if ends is None:
+        return ()
     if ends[0] == ends[1] and errors[1] - errors[0] <= KNOWN * errors[1]:
         return ("scores were counted in bins of one score each: nothing is open",)
-    parts = [
-        *(f"AUROC of {found.models[i]} lies between {_told(*own)}" for i in (a, b) if (own := found.bracket(i))),
-        f"the difference between {_told(*ends)}",
-        f"its standard error between {_told(*errors)}",
-    ]
+    parts = [*_areas(found, (a, b)), f"the difference between {_told(*ends)}"]
     low, high = within.get("p", (1.0, 1.0))
+    if "standard error" in within:
+        parts.append(f"its standard error between {_told(*errors)}")
     if "p" in within:
         least, most = (shown(end).removeprefix("= ") for end in (low, high))
         parts.append(f"p {shown(high)}" if least == most else f"p between {least} and {most}")
@@ -105,6 +109,11 @@ def told_open(found: Areas, a: int, b: int, within: dict[str, tuple[float, float
             f"bins leave open whether p is below {alpha:g}: count the scores one by one (exact_scores=, --exact-scores)"
         )
     return tuple(notes)
+
+
+def _areas(found: Areas, models: Iterable[int]) -> list[str]:
+    brackets = ((found.models[i], found.bracket(i)) for i in models)
+    return [f"AUROC of {name} lies between {_told(*ends)}" for name, ends in brackets if ends is not None]
 
 
 def _told(low: float, high: float) -> str:

@@ -14,7 +14,7 @@ from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
-from assay.inference.areas import Areas, told_open
+from assay.inference.areas import Areas, told_areas, told_open
 from assay.inference.auc import area_ends
 from assay.inference.binnedareas import binned_areas
 from assay.inference.declare import significance
@@ -179,7 +179,7 @@ def many(found: Areas, level: float, edition: int = EDITION) -> Finding:
         level=level,
         counts={"positives": found.m, "negatives": found.n},
         more=tuple(area_effect(found, i, level, edition) for i in range(k)),
-        notes=prevalence_told(found),
+        notes=(*told_areas(found), *prevalence_told(found)),
         least=least_normal(widest, level) if widest else statistic,
     )
 

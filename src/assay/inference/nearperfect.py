@@ -18,7 +18,7 @@ from assay.core.errors import PlanError
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
-from assay.inference.areas import Areas
+from assay.inference.areas import Areas, told_open
 from assay.inference.auc import area_ends, near_an_end
 from assay.inference.byinterval import against_margin, apart_from_zero, one_sided
 from assay.inference.declare import significance
@@ -201,7 +201,7 @@ def _pair(found: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
         effect=Effect(name=name, value=gap, interval=interval, bracket=found.gap_bracket(a, b)),
         statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
         least=decided.least,
-        notes=(_told(found, a, b), *prevalence_told(found)),
+        notes=(_told(found, a, b), *told_open(found, a, b, {}, level), *prevalence_told(found)),
         **told,  # type: ignore[arg-type]
     )
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from assay.inference.binnedareas import _dot
 from assay.inference.delong import areas, delong, delong_many, delong_pairs
 from assay.inference.equivalence import auroc_equivalence, auroc_non_inferiority
+from assay.inference.nearperfect import area_difference
 from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedscores import PairedScores
 
@@ -129,6 +130,7 @@ def test_several_models_and_their_pairs_are_those_of_every_score():
     scores, bins = PairedScores.of(truth, columns), PairedBins.of(truth, columns)
     one, two = delong_many(scores), delong_many(bins)
     assert two.df == one.df
+    assert two.notes[0].startswith("scores were counted in bins: AUROC of A lies between 0.")
     assert two.statistic == pytest.approx(one.statistic, rel=1e-3)
     for exact, rough in zip(delong_pairs.pairs(scores), delong_pairs.pairs(bins), strict=True):
         assert rough.models == exact.models
@@ -136,6 +138,16 @@ def test_several_models_and_their_pairs_are_those_of_every_score():
         assert inside(rough.within["p"], exact.p)
     same = PairedBins.of(truth, {"A": base, "B": base, "C": columns["C"]})
     assert delong_many(same).df == (1,)
+
+
+def test_areas_near_1_tell_what_bins_leave_open():
+    rng = np.random.default_rng(7)
+    truth = rng.random(20_000) < 0.5
+    columns = {"A": rng.normal(size=20_000) + 12 * truth, "B": rng.normal(size=20_000) + 1e-5 * rng.random(20_000)}
+    scores, bins = PairedScores.of(truth, columns), PairedBins.of(truth, columns)
+    one, two = area_difference(scores), area_difference(bins)
+    assert two.effect.bracket[0] <= one.effect.value <= two.effect.bracket[1]
+    assert any("counted in bins: AUROC of A lies between" in note for note in two.notes)
 
 
 def test_margins_are_those_of_every_score():
