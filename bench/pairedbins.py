@@ -2,10 +2,12 @@
 """Comparing two models on very many scores: from bins, from every score, and DuckDB's bare group-bys beside it.
 
 python bench/pairedbins.py [--folder DIR] [--rows 10000000 100000000] [--exact-up-to 10000000] [--repeat 2] [--keep]
+python bench/pairedbins.py --accuracy 1000000
 
 Makes one Parquet file a size (about 18 bytes a row), runs each side in a process of its own, turn by turn, and prints
 the best time of each and its largest memory. The group-bys are the plainest that anyone would write for the same
 counts: 65,536 even bins of each model, and 1,024 by 1,024 of both. The whole comparison is timed, from the path to p.
+With --accuracy, the standard error of the difference from bins is held against that from every score instead.
 """
 
 from __future__ import annotations
@@ -66,6 +68,39 @@ def make(path: Path, rows: int) -> None:
         writer.close()
 
 
+SHAPES = {
+    "smooth": lambda s, _: 1 / (1 + np.exp(-s)),
+    "confident": lambda s, _: 1 / (1 + np.exp(-12 * (s - 0.5))),
+    "heavy-tailed": lambda s, _: np.sinh(3 * s),
+    "two decimals": lambda s, _: np.round(1 / (1 + np.exp(-s)), 2),
+    "three in ten rounded": lambda s, rng: np.where(rng.random(len(s)) < 0.3, np.round(s), s),
+}
+
+
+def accuracy(rows: int) -> None:
+    """Print how far standard errors from bins lie from the exact ones, and how wide their guaranteed ends are."""
+    from assay.inference.delong import areas
+    from assay.tally.pairedbins import PairedBins
+    from assay.tally.pairedscores import PairedScores
+
+    print("| scores | correlation | error | guaranteed ends |\n|---|---|---|---|")
+    cases = [(name, likeness) for name in SHAPES for likeness in (0.5, 0.9, 0.99, 0.9999)]
+    for name, likeness in [*cases, ("one row in 10,000 differs", 1.0)]:
+        rng = np.random.default_rng(7)
+        truth = rng.random(rows) < 0.3
+        base = rng.normal(size=rows) + truth
+        other = likeness * base + np.sqrt(1 - likeness**2) * rng.normal(size=rows)
+        shape = SHAPES.get(name, SHAPES["smooth"])
+        if likeness == 1:
+            other = np.where(rng.random(rows) < 1e-4, rng.normal(size=rows), base)
+        scores = {"A": shape(base, rng), "B": shape(other, rng)}
+        exact, found = areas(PairedScores.of(truth, scores)), areas(PairedBins.of(truth, scores))
+        error = np.sqrt(exact.gaps[0, 1])
+        ends = [f"{100 * (end[0, 1] / error - 1):+.2g}" for end in (found.open.low, found.open.high)]
+        off = 100 * (np.sqrt(found.gaps[0, 1]) / error - 1)
+        print(f"| {name} | {likeness} | {off:+.1g} % | {ends[0]} to {ends[1]} % |", flush=True)
+
+
 def run(side: str, path: Path) -> tuple[float, float, object]:
     """Seconds, MB and what was found, in a process of its own."""
     imports, work, told = SIDES[side]
@@ -85,7 +120,11 @@ def main() -> None:
     asked.add_argument("--exact-up-to", type=int, default=10_000_000)
     asked.add_argument("--repeat", type=int, default=2)
     asked.add_argument("--keep", action="store_true")
+    asked.add_argument("--accuracy", type=int, metavar="ROWS")
     options = asked.parse_args()
+    if options.accuracy is not None:
+        accuracy(options.accuracy)
+        return
     with tempfile.TemporaryDirectory() as made:
         folder = options.folder or Path(made)
         print("| rows | side | time | of the group-bys | peak memory |\n|---|---|---|---|---|")
