@@ -98,8 +98,6 @@ def _in_engine(
     found = None if sides is None else open_matched(*sides, roles, readings, limits, kept=not only_counted)
     if found is None:
         return None
-    for one in found.tables:
-        demand_whole(one.source, given.labels, spelled=given.spelled)
     own = {name: columns_of(place, roles[name]) for place, name in enumerate(models)}
     scored = {name: one.score for name, one in own.items() if one.score is not None}
     columns = Columns(
@@ -115,6 +113,8 @@ def _in_engine(
         by_row=given.by_row,
     )
     try:
+        for one in found.tables:
+            demand_whole(one.source, given.labels, spelled=given.spelled)
         if not only_counted:
             found.demand(found.fits())
         try:
