@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from assay.inference.tails import Tail, shown
+from assay.inference.tails import SMALLEST, Tail, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,8 +102,7 @@ def told_open(found: Areas, a: int, b: int, within: Mapping[str, tuple[float, fl
     if "standard error" in within:
         parts.append(f"its standard error between {_told(*errors)}")
     if "p" in within:
-        least, most = (shown(end).removeprefix("= ") for end in (low, high))
-        parts.append(f"p {shown(high)}" if least == most else f"p between {least} and {most}")
+        parts.append(f"p {shown(high)}" if high <= SMALLEST else f"p between {_told(low, high)}")
     notes = [f"scores were counted in bins: {', '.join(parts)}, for certain"]
     alpha = round(1 - level, 12)
     if low <= alpha < high:
@@ -117,6 +118,19 @@ def _areas(found: Areas, models: Iterable[int]) -> list[str]:
 
 
 def _told(low: float, high: float) -> str:
-    """Two ends with as many digits as tell them apart, three at least."""
-    digits = next((d for d in range(3, 17) if f"{low:.{d}g}" != f"{high:.{d}g}"), 17)
-    return f"{low:.{digits}g} and {high:.{digits}g}"
+    """Two ends rounded outwards, so that they hold as printed, with as many digits as tell their distance.
+
+    >>> _told(0.759056, 0.759067), _told(1e-300, 0.2), _told(-0.0278, 1.0)
+    ('0.759056 and 0.759067', '0 and 0.2', '-0.0278 and 1')
+    """
+    size, width = max(abs(low), abs(high)), high - low
+    digits = min(max(math.ceil(math.log10(size / width)) + 1, 3), 17) if width > 0 else 17
+    return f"{_rounded(low, digits, ROUND_FLOOR)} and {_rounded(high, digits, ROUND_CEILING)}"
+
+
+def _rounded(value: float, digits: int, way: str) -> str:
+    if abs(value) <= SMALLEST:
+        return "0"
+    exact = Decimal(repr(float(value)))  # as a reader would write it
+    found = exact.quantize(Decimal((0, (1,), exact.adjusted() - digits + 1)), rounding=way)
+    return f"{float(found):.{digits}g}"

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from assay.inference.areas import _told
 from assay.inference.binnedareas import _dot
 from assay.inference.delong import areas, delong, delong_many, delong_pairs
 from assay.inference.equivalence import auroc_equivalence, auroc_non_inferiority
@@ -164,6 +165,15 @@ def test_too_few_of_a_class_is_undefined_with_the_reason():
     found = delong(PairedBins.of([True, False, False], {"A": [1, 2, 3], "B": [3, 1, 2]}))
     assert found.p is None
     assert found.reason == "two of each are needed, and there are 1 positive and 2 negatives"
+
+
+@settings(max_examples=50)
+@given(st.floats(-1, 1), st.floats(0, 1))
+def test_ends_hold_as_printed(low, width):
+    told = [float(text) for text in _told(low, low + width).split(" and ")]
+    slack = 1e-15 if width == 0 else 1e-300  # what is nearer to 0 is told as 0
+    assert told[0] - slack <= low
+    assert low + width <= told[1] + slack
 
 
 def test_sums_of_products_of_counts_do_not_wrap_around():
