@@ -38,7 +38,10 @@ def demand_values(
     """A measure that was asked for must have what it reads: predictions, scores of two classes or of all, costs."""
     if costs and not labels:
         raise PlanError(
-            "comparison-needs", "costs are of predictions", where="costs", fix='give predicted={"A": ..., "B": ...}'
+            "comparison-needs",
+            "costs are of predictions",
+            where="costs",
+            fix='give predicted={"A": ..., "B": ...} (--predicted)',
         )
     for one in measures or ():
         if one.takes is Ranked and not scores:

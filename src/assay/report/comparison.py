@@ -46,6 +46,8 @@ class Told:
     high: float | None
     share: bool
     significant: bool | None
+    margin: bool = False
+    """Whether it was held to a margin, so that significance speaks of no difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +262,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         high=high,
         share=share,
         significant=one.get("significant"),
+        margin=str(one["test"]).endswith(("non_inferiority", "equivalence")),
     )
 
 

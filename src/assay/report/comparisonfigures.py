@@ -14,6 +14,15 @@ from assay.report.labels import ems, fitted
 
 LABEL, PLOT, TEXT, GAP, ROW, TOP = 190, 220, 150, 10, 24, 34
 WIDE, LINE, STEP = 520, 62, 18
+COST = "mean cost"
+"""What a finding about stated costs is about, as it is spoken."""
+
+
+def forests(findings: Sequence[Told], level: str) -> tuple[str, ...]:
+    """The differences, those in cost apart: they have a scale of their own, on which shares would look like nothing."""
+    shown = [one for one in findings if not one.margin]  # the same difference once more, significant in another sense
+    parts = [[one for one in shown if (one.about == COST) is paid] for paid in (True, False)]
+    return tuple(drawn for part in parts if (drawn := differences(part, level)))
 
 
 def differences(findings: Sequence[Told], level: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from assay.assess.record import Record
 from assay.report import markdown
 from assay.report.comparison import Document, Told, read
-from assay.report.comparisonfigures import critical_difference, differences
+from assay.report.comparisonfigures import critical_difference, forests
 from assay.report.html import drawn, framed
 from assay.report.labels import fitted, wrapped
 
@@ -24,7 +24,7 @@ def render(record: Record) -> str:
         "comparison.html",
         document,
         sections=_sections(document),
-        forest=drawn(differences(document.findings, document.level)),
+        forest=drawn("".join(forests(document.findings, document.level))),
         ranks=drawn(critical_difference(document.ranks)) if document.ranks else "",
     )
 
@@ -56,7 +56,7 @@ def notebook(record: Record) -> str:
         f"<tbody>{rows}</tbody></table>"
     )
     said = "".join(f"<p>{escape(one.sentence)}</p>" for one in document.findings)
-    charts = differences(document.findings, document.level)
+    charts = "".join(forests(document.findings, document.level))
     charts += critical_difference(document.ranks) if document.ranks else ""
     return f"{table}\n{said}\n<div>{charts}</div>\n"
 

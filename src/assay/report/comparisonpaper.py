@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from assay.report.blocks import Block, Json, bullets, heading, marked, panels, says, table, terms, text
 from assay.report.comparison import Document, Told
-from assay.report.comparisonfigures import critical_difference, differences
+from assay.report.comparisonfigures import critical_difference, forests
 from assay.report.printable import breakable
 from assay.report.statementpaper import decisions, standing
 
@@ -48,9 +48,8 @@ def _found(document: Document) -> Iterator[Block]:
         yield marked((one.mark, f"{one.sentence} {one.label}".strip()) for one in document.findings)
     else:
         yield says(document.opening)
-    drawn = differences(document.findings, document.level)
     drawn_ranks = critical_difference(document.ranks) if document.ranks is not None else ""
-    for one in filter(None, (drawn, drawn_ranks)):
+    for one in filter(None, (*forests(document.findings, document.level), drawn_ranks)):
         yield {**panels([one], alt="Differences between models"), "wide": True}
 
 

@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay.report import comparisonpage
 from assay.report.comparison import _cliques, read, sentence
-from assay.report.comparisonfigures import critical_difference, differences
+from assay.report.comparisonfigures import critical_difference, differences, forests
 
 NASTY = '</script><script>alert(1)</script> "&|*'
 
@@ -147,3 +147,15 @@ def test_areas_of_scores_stand_with_their_intervals_among_the_values(tmp_path):
     assert found["A"]["low"] < 1
     for ending in ("md", "html"):
         assert "1.000 (0.9" in c.report(tmp_path / f"c.{ending}").read_text()
+
+
+def test_differences_in_cost_are_drawn_on_a_scale_of_their_own():
+    given = {"truth": [0, 1] * 20, "predicted": {"A": [0, 1] * 15 + [1, 0] * 5, "B": [1, 0] * 8 + [0, 1] * 12}}
+    plain, paid = (assay.compare(**given, positive=1, **more) for more in ({}, {"costs": {(0, 1): 100, (1, 0): 900}}))
+    assert [len(forests(read(c.record).findings, "95 %")) for c in (plain, paid)] == [1, 2]
+    first, second = forests(read(paid.record).findings, "95 %")
+    assert "mean cost" in first
+    assert "mean cost" not in second
+    assert "accuracy" in second
+    held = forests(read(assay.compare(**given, positive=1, margin=0.2).record).findings, "95 %")
+    assert [one.count("<circle") for one in held] == [forests(read(plain.record).findings, "95 %")[0].count("<circle")]
