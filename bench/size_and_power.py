@@ -23,6 +23,7 @@ from assay.inference.blockranks import friedman, friedman_permutation, iman_dave
 from assay.inference.contingency import two_shares
 from assay.inference.costdifference import cost_permutation
 from assay.inference.delong import delong
+from assay.inference.halving import half_sample_t
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
 from assay.inference.ranks import sign_test, wilcoxon
@@ -37,6 +38,7 @@ from assay.inference.swapping import (
 from assay.inference.unitmargins import unit_non_inferiority
 from assay.tally.apart import Apart
 from assay.tally.confusion import Confusion
+from assay.tally.halves import Halved
 from assay.tally.outcomes import Outcomes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -45,6 +47,7 @@ from assay.tally.samples import Blocks, FiveByTwo, Folds, Pairs
 
 ALPHA = 0.05
 Rejected = dict[str, bool]
+Learner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def lda(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -52,6 +55,21 @@ def lda(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     a, b = x[y], x[~y]
     weight = (a.mean(axis=0) - b.mean(axis=0)) / x.var(axis=0)
     return (z - (a.mean(axis=0) + b.mean(axis=0)) / 2) @ weight > 0
+
+
+def stump(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Which side of the one best threshold of the one best feature rows fall on: a learner that jumps."""
+    order = np.argsort(x, axis=0)
+    held = y[order]
+    right = np.cumsum(~held, axis=0) + held.sum(axis=0) - np.cumsum(held, axis=0)
+    place, feature = np.unravel_index(int(np.argmax(right)), right.shape)
+    return z[:, feature] > x[order[place, feature], feature]
+
+
+def neighbours(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """What most of the five nearest rows are."""
+    apart = (z**2).sum(axis=1)[:, np.newaxis] + (x**2).sum(axis=1) - 2 * z @ x.T
+    return y[np.argpartition(apart, 5, axis=1)[:, :5]].mean(axis=1) > 0.5
 
 
 def folds(y: np.ndarray, k: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -88,6 +106,34 @@ def resampling(rng: np.random.Generator, shift: float, rows: int = 100) -> Rejec
             "*paired t, 5x5 folds": paired_t(pairs).p,
             "*Wilcoxon, 5x5 folds": wilcoxon(pairs).p,
             "*sign test, 5x5 folds": sign_test(pairs).p,
+        }
+    )
+
+
+def halved(rng: np.random.Generator, shift: float, rows: int, learner: Learner) -> Rejected:
+    """Two rounds of five folds of all rows and of the halves of ten splits, beside five rounds of five folds."""
+    y = rng.random(rows) < 0.5
+    centre = np.r_[np.full(10, 0.35 + shift), np.full(10, 0.35)]
+    x = rng.normal(size=(rows, 20)) + y[:, np.newaxis] * centre
+
+    def gap(among: np.ndarray, test: np.ndarray) -> float:
+        held, rest = among[test], among[~test]
+        right = [(learner(x[rest, a:b], y[rest], x[held, a:b]) == y[held]).mean() for a, b in ((0, 10), (10, 20))]
+        return float(right[0] - right[1])
+
+    def rounds(among: np.ndarray, repeats: int) -> list[float]:
+        return [gap(among, test) for _ in range(repeats) for test in folds(y[among], 5, rng)]
+
+    every = np.arange(rows)
+    values = [float(np.mean(rounds(every, 2)))]
+    for _ in range(10):
+        values += [float(np.mean(rounds(half, 2))) for half in np.array_split(rng.permutation(rows), 2)]
+    many = rounds(every, 5)
+    five = Folds.of(Pairs.of(many, [0.0] * len(many)), test_over_train="1/4")
+    return _rejected(
+        {
+            "half-sample t, 2x5 folds and 10 splits": half_sample_t(Halved.of(Pairs.of(values, [0.0] * 21))).p,
+            "*corrected resampled t, 5x5 folds": corrected_resampled_t(five).p,
         }
     )
 
@@ -336,6 +382,11 @@ WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] 
     "resampling one data set": (resampling, 0.25),
     "resampling 1,000 rows": (lambda rng, shift: resampling(rng, shift, 1000), 0.06),
     "resampling 3,000 rows": (lambda rng, shift: resampling(rng, shift, 3000), 0.035),
+    "halves, discriminants, 100 rows": (lambda rng, shift: halved(rng, shift, 100, lda), 0.25),
+    "halves, discriminants, 1,000 rows": (lambda rng, shift: halved(rng, shift, 1000, lda), 0.06),
+    "halves, neighbours, 100 rows": (lambda rng, shift: halved(rng, shift, 100, neighbours), 0.25),
+    "halves, stumps, 100 rows": (lambda rng, shift: halved(rng, shift, 100, stump), 0.25),
+    "halves, stumps, 400 rows": (lambda rng, shift: halved(rng, shift, 400, stump), 0.15),
     "one test set": (one_test_set, 0.35),
     "several data sets": (data_sets, 1.3),
     "several images a subject": (clustered, 0.5),

@@ -253,7 +253,7 @@ _MODELS = (
         metavar="UNIT",
         default="item",
         show_default=True,
-        help="What a value is of: item, data-set, fold or repeat (of one data set), 5x2.",
+        help="What a value is of: item, data-set, fold or repeat (of one data set), 5x2, halves.",
     ),
     click.option("--folds", type=int, metavar="K", help="With --per fold: folds of one round."),
     click.option(

@@ -240,6 +240,13 @@ class Comparison:
 
     def _means(self, values: Blocks | Groups) -> tuple[str, dict[str, float], bool]:
         means = {m: float(one.mean) for m, one in zip(values.models, values.values, strict=True)}
+        if self._data.get("per") == "halves":  # the first value is of all rows, the others say how far it varies
+            means = {m: float(one.fractions()[0]) for m, one in zip(values.models, values.values, strict=True)}
+            return (
+                values.about if isinstance(values, Blocks) and values.about else "mean",
+                means,
+                not self.lower_is_better,
+            )
         if isinstance(values, Blocks) and values.about:
             return values.about, means, not self.lower_is_better
         if isinstance(values, Blocks) and len(self.models) > 2:  # noqa: PLR2004

@@ -21,7 +21,7 @@ from assay.assess.comparison import Comparison
 from assay.assess.questions import of_values
 from assay.assess.settings import chosen, demand_costs, why_unfit
 from assay.conduct.keeping import Outcome
-from assay.conduct.schemes import Scheme, TimeOrdered
+from assay.conduct.schemes import Halved, Scheme, TimeOrdered
 from assay.conduct.splits import Fold, Rows, digest
 from assay.conduct.tallies import FoldTally
 from assay.core.errors import PlanError
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS: Final = "cross-validation judges algorithms; it does not assess one model trained on all rows (5.3.6)"
 IN_TIME: Final = "the correction for shared rows was derived for random parts; for parts in order of time it is a guide"
-PER: Final = {Kind.FIVE_BY_TWO: "5x2", Kind.RESAMPLES: "fold"}
+PER: Final = {Kind.FIVE_BY_TWO: "5x2", Kind.RESAMPLES: "fold", Kind.HALVED: "halves"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,8 +154,8 @@ class Conducted:
     ) -> Comparison:
         """The models compared by one measure, the first that was asked for unless it is named.
 
-        Of a 5x2 cross-validation the combined F test and the t test, of other folds the corrected resampled t test;
-        the plain t test takes folds for independent, which they are not, and is refused.
+        Of a 5x2 cross-validation the combined F test and the t test, of halves the half-sample t test, of other folds
+        the corrected resampled t test; the plain t test takes folds for independent ones and is refused.
         """
         Wanted(level=level)
         one = self.measures[0] if measure is None else self._measure(measure)
@@ -207,18 +207,21 @@ class Conducted:
 
     def __str__(self) -> str:
         """The mean and the spread over folds of what was asked for."""
+        whole = self.folds[: self._whole]
         sizes = [
-            sorted({len(part) for part in parts})
-            for parts in zip(*((f.train, f.test) for f in self.folds), strict=True)
+            sorted({len(part) for part in parts}) for parts in zip(*((f.train, f.test) for f in whole), strict=True)
         ]
         train, test = (f"{one[0]:,}" if len(one) == 1 else f"{one[0]:,} to {one[-1]:,}" for one in sizes)
         head = f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}: "
-        head += f"{counted(len(self.folds), 'fold')}, {train} rows to train on, {test} to test on"
+        head += f"{counted(len(whole), 'fold')}, {train} rows to train on, {test} to test on"
+        if isinstance(self.scheme, Halved):
+            head += f"; the same within both halves of {counted(self.scheme.splits, 'split')}"
         wide = max(map(len, self.models))
         lines = [head]
         for one in self.measures:
             lines.append(f"\n{one.title}, mean and standard deviation over folds")
-            for model, values in self.values(one).items():
+            for model, every in self.values(one).items():
+                values = every[: self._whole]
                 known = [value for value in values if value is not None]
                 lost = len(values) - len(known)
                 told = (
@@ -239,6 +242,11 @@ class Conducted:
     def _ratio(self) -> Fraction:
         """Rows tested over rows trained on: 1/(k - 1) for k folds, also where they cannot be of one size."""
         return Fraction(sum(len(f.test) for f in self.folds), sum(len(f.train) for f in self.folds))
+
+    @property
+    def _whole(self) -> int:
+        """Folds of all rows; those of halves come after them."""
+        return self.scheme.parts if isinstance(self.scheme, Halved) else len(self.folds)
 
     def _model(self, name: str) -> str:
         if name not in self.estimators:
@@ -287,9 +295,12 @@ class Conducted:
                 found="; ".join(lost[:3]) + (f" and {len(lost) - 3:,} more" if len(lost) > 3 else ""),  # noqa: PLR2004
                 fix="compare by another measure, or use fewer, larger folds",
             )
+        if isinstance(self.scheme, Halved):  # one value of all rows, and one of each half
+            parts = self.scheme.parts
+            columns = {m: [fmean(own[i : i + parts]) for i in range(0, len(own), parts)] for m, own in columns.items()}
         blocks = Blocks.of(
             columns,
-            unit="half" if self.scheme.kind is Kind.FIVE_BY_TWO else "fold",
+            unit="fold" if self.scheme.kind is Kind.RESAMPLES else "half",
             lower_is_better=one.better is Better.LOWER,
             about=f"mean {one.title}",
         )

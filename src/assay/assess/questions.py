@@ -24,6 +24,7 @@ from assay.inference.multiplicity import adjusted
 from assay.inference.nearperfect import near_perfect
 from assay.inference.variance import equal_spread, normality
 from assay.measures.declare import Measure, parse
+from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedbins import PairedBins
@@ -278,6 +279,8 @@ def _on_values(
             tally = _five(t, a, b)
         elif test.takes is Folds:
             tally = Folds.of(t.pair(a, b), test_over_train=_ratio(test_over_train))
+        elif test.takes is Halved:
+            tally = Halved.of(t.pair(a, b))
         pairs += list(asking.run(test, tally, choice))
     family = tuple(" and ".join(one.models) for one in pairs) if len(pairs) > 1 else ()
     return tuple(adjusted(pairs, asked.correction)), (), family

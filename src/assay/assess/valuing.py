@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from assay.rows.limits import Limits
 
 VALUE, MODEL, SUBJECT = "values", "model", "subject"
-HOW: Final = {"item": "item", "data set": "data set", "fold": "fold", "repeat": "repeat", "5x2": "half"}
+HOW: Final = {
+    "item": "item",
+    "data set": "data set",
+    "fold": "fold",
+    "repeat": "repeat",
+    "5x2": "half",
+    "halves": "half",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

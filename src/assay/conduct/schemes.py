@@ -31,6 +31,8 @@ from assay.inference.kinds import Kind
 RUNS: Final = 5
 INNER: Final = 1
 """A second number beside repeat and fold, so that inner folds have chance of their own."""
+HALF: Final = 2
+"""The same for halves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class Scheme(ABC):
     kind: ClassVar[Kind] = Kind.RESAMPLES
     partition: ClassVar[bool] = True
     takes_groups: ClassVar[bool] = True
-    least: ClassVar[dict[str, int]] = {"k": 2, "repeats": 1, "inner": 2, "gap": 0}
+    least: ClassVar[dict[str, int]] = {"k": 2, "repeats": 1, "inner": 2, "gap": 0, "splits": 2}
 
     def __post_init__(self) -> None:
         """Only numbers that make sense."""
@@ -67,7 +69,7 @@ class Scheme(ABC):
             raise PlanError(
                 "role-clash",
                 f"{self.name} would put rows of one group into training and test",
-                known="grouped, stratified_grouped, repeated, nested, leave_one_out and 5x2 keep groups whole",
+                known="grouped, stratified_grouped, repeated, halved, nested, leave_one_out and 5x2 keep groups whole",
                 fix=f'scheme="{self.name}" without groups, or a scheme that keeps them whole',
             )
         found = tuple(self._folds(rows, seed))
@@ -153,6 +155,34 @@ class FiveByTwo(Scheme):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Halved(Scheme):
+    """Rounds of stratified folds of all rows, and the same rounds within both halves of several random splits."""
+
+    name: ClassVar[str] = "halved"
+    kind: ClassVar[Kind] = Kind.HALVED
+    partition: ClassVar[bool] = False
+    k: int = 5
+    repeats: int = 2
+    splits: int = 10
+
+    @property
+    def parts(self) -> int:
+        """Folds of all rows, and of each half."""
+        return self.k * self.repeats
+
+    def _folds(self, rows: Rows, seed: int) -> Iterable[Fold]:
+        yield from _rounds(rows, seed, self.k, self.repeats)
+        done = self.repeats
+        for split in range(1, self.splits + 1):
+            side = _dealt(rows, 2, dice(seed, split, HALF))
+            for half in (0, 1):
+                held = np.flatnonzero(side == half)
+                within = _rounds(rows.among(held), seed, self.k, self.repeats, done)
+                yield from (replace(one, test=held[one.test], others=held[one.train]) for one in within)
+                done += self.repeats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveOneOut(Scheme):
     """Each row is a test part of its own; with groups, each group."""
 
@@ -227,7 +257,8 @@ class Given(Scheme):
 SCHEMES: Final[dict[str, type[Scheme]]] = {
     one.name: one
     for one in (
-        KFold, Stratified, Grouped, StratifiedGrouped, Repeated, FiveByTwo, LeaveOneOut, Nested, TimeOrdered,
+        KFold, Stratified, Grouped, StratifiedGrouped, Repeated, FiveByTwo, Halved, LeaveOneOut, Nested,
+        TimeOrdered,
     )
 }  # fmt: skip
 _ROUNDS = re.compile(r"(\d{1,6})\s*x\s*(\d{1,6})")
@@ -298,10 +329,10 @@ def _places(part: object, fold: int) -> Any:  # noqa: ANN401  an array of row nu
     return found.astype(np.int64)
 
 
-def _rounds(rows: Rows, seed: int, k: int, repeats: int) -> Iterable[Fold]:
-    return [
-        fold for repeat in range(1, repeats + 1) for fold in crossed(_dealt(rows, k, dice(seed, repeat)), k, repeat)
-    ]
+def _rounds(rows: Rows, seed: int, k: int, repeats: int, after: int = 0) -> Iterable[Fold]:
+    """Rounds of folds, numbered on from those before."""
+    each = range(after + 1, after + repeats + 1)
+    return [fold for repeat in each for fold in crossed(_dealt(rows, k, dice(seed, repeat)), k, repeat)]
 
 
 def _dealt(rows: Rows, k: int, chance: np.random.Generator) -> Any:  # noqa: ANN401  an array of row numbers

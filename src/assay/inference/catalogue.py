@@ -13,6 +13,7 @@ from assay.inference import (  # noqa: F401  importing declares
     delong,
     equivalence,
     groupranks,
+    halving,
     marginal,
     mcnemar,
     means,

@@ -27,7 +27,7 @@ from assay.inference.kinds import (
     Way,
 )
 from assay.inference.margintable import HARDLY_ERRS, MARGINS
-from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, PAIRED
+from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, OF_HALVES, PAIRED
 
 FEW_ROWS: Final = (
     "so the corrected resampled t test is used, because below 1,000 rows the tests of 7.2 raise up to 11 % false alarms "
@@ -230,6 +230,14 @@ TABLE: Final[tuple[Row, ...]] = (
         ways=(Way("corrected_resampled_t", ALWAYS, "values from resampling one data set share rows: the corrected resampled t test by pairs"),),
     ),
     Row(
+        number=13,
+        kinds=(Kind.HALVED,),
+        models=(2, MANY),
+        questions=(Question.LOCATION,),
+        ways=(Way("half_sample_t", ALWAYS, "the same cross-validation was run on halves of the rows, which show how far its result varies: the half-sample t test"),),
+        refuses=dict.fromkeys(("paired_t", "corrected_resampled_t", *DEPENDENT), (OF_HALVES, True)),
+    ),
+    Row(
         number=15,
         kinds=(Kind.INDEPENDENT,),
         models=(2, 2),
@@ -282,7 +290,7 @@ TABLE: Final[tuple[Row, ...]] = (
     ),
     Row(
         number=20,
-        kinds=(Kind.RESAMPLES, Kind.FIVE_BY_TWO),
+        kinds=(Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED),
         models=(1, MANY),
         questions=(Question.VARIANCE,),
         ways=(Way(None, ALWAYS, "resampling one data set does not show how performance varies over data sets: described, not tested"),),

@@ -18,6 +18,7 @@ from assay.core.traits import Source
 from assay.inference.findings import Finding
 from assay.inference.tails import ALTERNATIVES
 from assay.tally.apart import Apart
+from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedbins import PairedBins
@@ -33,6 +34,7 @@ Tally: TypeAlias = (
     | FiveByTwo
     | Folds
     | Groups
+    | Halved
     | Outcomes
     | PairedBins
     | PairedLabels
@@ -57,6 +59,7 @@ _TALLIES: dict[str, type] = {
         FiveByTwo,
         Folds,
         Groups,
+        Halved,
         Outcomes,
         PairedBins,
         PairedLabels,
@@ -73,7 +76,7 @@ _TALLIES: dict[str, type] = {
 PAIRWISE = "tuple[Finding, ...]"
 
 AMBIGUOUS = {
-    "t test": ("paired_t", "welch_t", "corrected_resampled_t", "five_by_two_t"),
+    "t test": ("paired_t", "welch_t", "corrected_resampled_t", "five_by_two_t", "half_sample_t"),
     "chi-squared": ("chi_squared_association", "mcnemar_plain", "mcnemar_continuity"),
     "anova": ("one_way_anova", "welch_anova", "repeated_measures_anova"),
     "wilcoxon": ("wilcoxon", "wilcoxon_pratt", "mann_whitney"),

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     DATA_SETS = "values per independent data set"
     RESAMPLES = "values from resampling one data set"
     FIVE_BY_TWO = "differences of a 5x2 cross-validation"
+    HALVED = "values from resampling one data set and halves of it"
     INDEPENDENT = "values of different items"
     APART = "answers to different rows"
     TOTALS = "totals only"
@@ -45,6 +46,7 @@ UNITS: Final = {
     "fold": Kind.RESAMPLES,
     "repeat": Kind.RESAMPLES,
     "5x2": Kind.FIVE_BY_TWO,
+    "halves": Kind.HALVED,
 }
 """What a value may belong to, and the kind of values that makes."""
 

@@ -128,13 +128,13 @@ def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-s
     gap, error = float(a.mean - b.mean), math.sqrt(sum(parts))
     checks = (*(normality(one, f"values of {name_}") for one, name_ in zip(t.values, t.models, strict=True)),)
     if not error:
-        return _degenerate(name, gap, a.n + b.n, level, "no group has any spread")
+        return degenerate(name, gap, a.n + b.n, level, "no group has any spread")
     df = sum(parts) ** 2 / sum(part**2 / (one.n - 1) for part, one in zip(parts, (a, b), strict=True))
     pooled = math.sqrt(float((a.squares + b.squares) / (a.n + b.n - 2)))
     more = (Effect(name="Cohen's d", value=gap / pooled),) if pooled else ()
     return Finding(
         chance=student(gap / error, df, alternative),
-        effect=_reach(name, gap, error, df, level),
+        effect=student_effect(name, gap, error, df, level),
         statistic=gap / error,
         statistic_name="t",
         df=(df,),
@@ -162,12 +162,12 @@ def _student(
         return _too_few(name, "t", gap.n, level, f"{unit}s")
     mean, variance = float(gap.mean), gap.variance
     if not variance:
-        return _degenerate(name, mean, gap.n, level, NO_DIFFERENCE)
+        return degenerate(name, mean, gap.n, level, NO_DIFFERENCE)
     error = math.sqrt(float(variance * scale))
     df = gap.n - 1
     return Finding(
         chance=student(mean / error, df, alternative),
-        effect=_reach(name, mean, error, df, level),
+        effect=student_effect(name, mean, error, df, level),
         statistic=mean / error,
         statistic_name="t",
         df=(df,),
@@ -180,7 +180,8 @@ def _student(
     )
 
 
-def _reach(name: str, value: float, error: float, df: float, level: float) -> Effect:
+def student_effect(name: str, value: float, error: float, df: float, level: float) -> Effect:
+    """A value plus and minus quantiles of Student's distribution."""
     from scipy.special import stdtrit
 
     reach = float(stdtrit(df, (1 + level) / 2)) * error
@@ -232,7 +233,7 @@ def _too_few(name: str, statistic: str, n: int, level: float, what: str) -> Find
     )
 
 
-def _degenerate(name: str, mean: float, n: int, level: float, same: str) -> Finding:
+def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Finding:
     """No spread: p = 1 where there is no difference either, otherwise no number means anything."""
     chance = CONSTANT if mean else CERTAIN
     return Finding(

@@ -10,6 +10,9 @@ from assay.inference.kinds import Kind
 
 PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
 FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"
+OF_HALVES: Final = (
+    "the values are one of all rows and the others of halves of them, so they are no sample of like values"
+)
 SPREAD: Final = "it takes the two samples for independent, but they are paired (E-RAI-15)"
 DEPENDENT: Final = ("wilcoxon", "wilcoxon_pratt", "sign_test", "friedman", "iman_davenport", "repeated_measures_anova",
                     "greenhouse_geisser", "friedman_permutation")  # fmt: skip
@@ -65,6 +68,7 @@ ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
     Kind.ITEMS: _SAME_ITEMS,
     Kind.DATA_SETS: _SAME_ITEMS,
     Kind.FIVE_BY_TWO: _SAME_ITEMS,
+    Kind.HALVED: _SAME_ITEMS,
     Kind.SUBJECTS: _SAME_ITEMS | dict.fromkeys((*_ONE_BY_ONE, "weighted_permutation"), (CLUSTERED, True)),
     Kind.WEIGHTED: _SAME_ITEMS | dict.fromkeys(_ONE_BY_ONE, (WEIGHED, True)),
     Kind.APART: dict.fromkeys(_ONE_BY_ONE, (NO_PAIRS, True)),

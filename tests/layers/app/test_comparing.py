@@ -173,6 +173,12 @@ def test_units_of_values_are_said_on_the_command_line(folds):
     }
     for options, test in tests.items():
         assert json.loads(run("compare", *wide, *options).stdout)["findings"][0]["test"] == test
+    with pytest.raises(AssayError, match="two for every split, not 10 in all"):
+        run("compare", *wide, "--per", "halves")
+    whole = folds / "halves.csv"
+    whole.write_text("a,b\n0.9,0.8\n0.9,0.8\n0.7,0.8\n0.8,0.7\n0.9,0.7\n")
+    found = run("compare", whole, *wide[1:], "--per", "halves")
+    assert json.loads(found.stdout)["findings"][0]["test"] == "half_sample_t"
 
 
 @pytest.mark.parametrize(

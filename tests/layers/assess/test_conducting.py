@@ -22,6 +22,7 @@ import assay
 from assay.assess.controls import CONTROLS, Inquiry
 from assay.assess.plan.loading import planned
 from assay.assess.record import schema
+from assay.assess.verifying import verify
 from assay.conduct.splits import Fold
 from assay.core.errors import PlanError, RowsError
 from assay.rows.reading import Reading
@@ -85,6 +86,25 @@ def test_other_folds_are_compared_by_the_corrected_t_test(tens):
     assert one.p == pytest.approx(2 * stats.t.sf(abs(t), 9), rel=1e-9)
     assert len(found) == 3
     assert {one.adjusted.of for one in found} == {3}
+
+
+def test_a_cross_validation_and_its_halves_are_compared_by_the_half_sample_t_test():
+    found = assay.conduct(THREE, X[:120], Y[:120], "halved(k=3, repeats=2, splits=4)", measures="accuracy")
+    values = {model: np.reshape(own, (9, 6)).mean(axis=1) for model, own in found.values("accuracy").items()}
+    gap = values["bayes"] - values["most"]
+    error = math.sqrt(((gap[1::2] - gap[2::2]) ** 2).mean() / 4)
+    compared = found.compare()
+    one = compared["half_sample_t", "bayes", "most"]
+    assert one.statistic == pytest.approx(gap[0] / error, rel=1e-9)
+    assert one.p == pytest.approx(2 * stats.t.sf(abs(gap[0] / error), 4), rel=1e-9)
+    reach = stats.t.ppf(0.975, 4) * error
+    assert one.effect.interval.low == pytest.approx(gap[0] - reach, rel=1e-9)
+    assert {p.model: p.value for p in compared.ranking} == pytest.approx({m: v[0] for m, v in values.items()})
+    assert {one.adjusted.of for one in compared} == {3}
+    assert verify(compared.record).holds
+    assert "6 folds, 80 rows to train on, 40 to test on; the same within both halves of 4 splits" in str(found)
+    with pytest.raises(PlanError, match="no sample of like values"):
+        found.compare(test="corrected_resampled_t", because="habit")
 
 
 def test_folds_of_unequal_size_share_what_k_says():

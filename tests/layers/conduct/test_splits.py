@@ -56,6 +56,31 @@ def test_every_row_is_tested_exactly_once_in_each_repeat(table, scheme, seed):
             assert sorted([*fold.train.tolist(), *fold.test.tolist()]) == list(range(len(table[0])))
 
 
+@given(tables(least=8), st.booleans(), st.integers(0, 2**31))
+def test_halves_share_no_row_and_go_through_the_same_rounds_as_all_rows(table, grouped, seed):
+    classes, groups = table
+    rows = rows_of(classes, groups if grouped else None)
+    folds = found_or_too_few("halved(k=2, repeats=2, splits=3)", rows, seed)
+    if not folds:
+        return
+    rounds = [folds[i : i + 2] for i in range(0, len(folds), 2)]
+    assert len(rounds) == 2 + 3 * 2 * 2
+    assert [{fold.repeat for fold in one} for one in rounds] == [{i} for i in range(1, 15)]
+    held = [sorted(np.concatenate([fold.test for fold in one]).tolist()) for one in rounds]
+    assert held[0] == held[1] == list(range(len(classes)))
+    for split in range(2, 14, 4):
+        one, other = held[split], held[split + 2]
+        assert held[split + 1] == one
+        assert sorted(one + other) == held[0]
+        if not grouped:
+            counts = [np.bincount(classes[half], minlength=4) for half in (one, other)]
+            assert (abs(counts[0] - counts[1]) <= 1).all()
+        else:
+            assert not set(groups[one]) & set(groups[other])
+    for one, own in zip(rounds, held, strict=True):
+        assert all(sorted([*fold.train.tolist(), *fold.test.tolist()]) == own for fold in one)
+
+
 @given(
     tables(), st.sampled_from(["kfold(k=3)", "stratified(k=3)", "5x2", "repeated(k=4, repeats=2)"]), st.integers(0, 99)
 )

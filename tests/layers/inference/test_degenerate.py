@@ -16,10 +16,12 @@ from assay.inference.blockranks import conover, friedman, iman_davenport
 from assay.inference.contingency import fisher_monte_carlo
 from assay.inference.delong import delong, delong_many
 from assay.inference.equivalence import mean_equivalence, share_equivalence, share_non_inferiority
+from assay.inference.halving import half_sample_t
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
 from assay.inference.ranks import wilcoxon, wilcoxon_pratt
 from assay.inference.swapping import paired_bootstrap, paired_permutation
+from assay.tally.halves import Halved
 from assay.tally.outcomes import Outcomes, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedscores import PairedScores
@@ -70,6 +72,8 @@ def test_a_constant_difference_is_undefined_and_no_difference_is_one():
     assert five_by_two_t(flat).p is None
     assert five_by_two_f(flat).p is None
     assert five_by_two_f(FiveByTwo.of([[0.0, 0.0]] * 5)).p == 1.0
+    assert half_sample_t(Halved.of(Pairs.of([0.5] * 5, [0.0] * 5))).p is None
+    assert half_sample_t(Halved.of(Pairs.of([0.5] * 5, [0.5] * 5))).p == 1.0
     assert one_way_anova(Groups.of({"A": [1.0, 1.0], "B": [2.0, 2.0]})).p is None
     assert one_way_anova(Groups.of({"A": [1.0, 1.0], "B": [1.0, 1.0]})).p == 1.0
     assert repeated_measures_anova(Blocks.of([[1.0, 2.0], [2.0, 3.0]])).p is None
@@ -166,6 +170,9 @@ def test_folds_need_a_ratio_and_five_by_two_its_ten_differences():
             Folds.of(pairs, test_over_train=wrong)
     with pytest.raises(PlanError):
         FiveByTwo.of([[1.0, 2.0]] * 4)
+    for many in (2, 3, 4, 6):
+        with pytest.raises(PlanError, match="two for every split"):
+            Halved.of(Pairs.of([1.0] * many, [0.0] * many))
     assert corrected_resampled_t(Folds.of(pairs, test_over_train="1/1")).p <= 1
 
 
