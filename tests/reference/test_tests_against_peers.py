@@ -18,6 +18,7 @@ from assay.inference import (
     blockranks,
     contingency,
     groupranks,
+    halving,
     marginal,
     mcnemar,
     means,
@@ -29,6 +30,7 @@ from assay.inference.delong import areas, delong
 from assay.inference.equivalence import mean_equivalence
 from assay.inference.joint import Joint
 from assay.inference.swapping import mean_permutation, paired_bootstrap, paired_permutation
+from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Outcomes, Patterns, Strata, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedscores import PairedScores
@@ -237,6 +239,18 @@ def test_the_corrected_t_equals_baycomp(case):
     folds = Folds.of(Pairs.of(case["a"], case["b"]), test_over_train="1/9")
     found = means.corrected_resampled_t(folds, alternative="greater")
     assert 1 - found.p == near(case["first_better"], rel=1e-6)
+
+
+def test_halves_of_a_plain_mean_have_the_standard_error_of_scipys_t_test():
+    """Of a mean of rows, all splits into halves together give exactly the variance of the mean."""
+    rows = np.array([0.3, -0.1, 0.4, 0.2, -0.3, 0.5, 0.1, 0.0])
+    values, every = [rows.mean()], set(range(len(rows)))
+    for half in itertools.combinations(range(len(rows)), len(rows) // 2):
+        values += [rows[list(half)].mean(), rows[list(every - set(half))].mean()]
+    found = halving.half_sample_t(Halved.of(Pairs.of(values, [0.0] * len(values))))
+    peer = ss.ttest_1samp(rows, 0.0)
+    assert found.statistic == pytest.approx(peer.statistic, rel=1e-12)
+    assert found.p == pytest.approx(2 * ss.t.sf(abs(peer.statistic), 70), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

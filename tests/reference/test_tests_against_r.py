@@ -109,7 +109,12 @@ def test_square_and_add_of_areas_follows_its_definition(case):
             grid = np.linspace(0, 1, 200_001)
             inside = grid[np.abs(x - grid) <= z * np.sqrt(smooth(grid))]
             return x, inside.min(), inside.max()
-        v = (few * v + 5 * smooth(x)) / (few + 5) if few < 50 or few * min(x, 1 - x) < 2 else v
+        wrong = few * min(x, 1 - x)
+        if few < 50 or wrong < 2:
+            parts = kernel.mean(axis=2)[i].var(ddof=1) / m, kernel.mean(axis=1)[i].var(ddof=1) / n
+            rows = min(5, max((few / 20) ** 2, 0.2 / wrong))
+            z = ss.t.ppf((1 + level) / 2, rows + v**2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / (n - 1)))
+            v = (few * v + rows * smooth(x)) / (few + rows)
         reach = z * math.sqrt(v) / (x * (1 - x))
         return x, ss.logistic.cdf(ss.logistic.ppf(x) - reach), ss.logistic.cdf(ss.logistic.ppf(x) + reach)
 

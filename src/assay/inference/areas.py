@@ -42,6 +42,8 @@ class Areas:
     covariance: Floats
     gaps: Floats
     """Variances of the differences, which are exact where nothing is open: 0 means 0."""
+    known: tuple[float, ...]
+    """Degrees of freedom of the variance of each area."""
     m: int
     n: int
     rounding: float = ROUNDING

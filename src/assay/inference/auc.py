@@ -16,7 +16,13 @@ ENOUGH: Final = 50
 MISRANKED: Final = 2
 """Rows of the smaller class on the wrong side, about, below which it does not either."""
 BORROWED: Final = 5
-"""Rows' worth of the smooth variance mixed in below; with 10 positives coverage rises from 90-93 to 94-97 %."""
+"""Rows' worth of the smooth variance that are mixed in below at most; until edition 4 so many always."""
+FULL: Final = 20
+"""Rows of the smaller class with which one row's worth is; with fewer, Student's quantile does nearly all of it."""
+UNSEEN: Final = 0.2
+"""Rows' worth times rows on the wrong side: where there are hardly any, they do not show their own spread."""
+STUDENT: Final = 5
+"""The edition of the interval methods from which Student's quantile is used below."""
 
 
 def delong_variance(t: Ranked) -> float:
@@ -27,11 +33,26 @@ def delong_variance(t: Ranked) -> float:
     >>> round(delong_variance(Scores.binary(s, y).one_vs_rest(1)), 6)
     0.013333
     """
+    return sum(_parts(t))
+
+
+def _parts(t: Ranked) -> tuple[float, float]:
+    """What the positives and what the negatives add to the variance."""
     if "delong" not in t.shared:
         positives, negatives = float(t.positives), float(t.negatives)
         own = _spread(t.by_positive, positives, negatives)
-        t.shared["delong"] = own + _spread(t.by_negative, negatives, positives)
-    return cast("float", t.shared["delong"])
+        t.shared["delong"] = own, _spread(t.by_negative, negatives, positives)
+    return cast("tuple[float, float]", t.shared["delong"])
+
+
+def freedom(parts: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """Satterthwaite's degrees of freedom of a variance that two classes add to; 0 where it is 0.
+
+    >>> freedom((0.02, 0.02), (11, 11))
+    20.0
+    """
+    each = sum(part * part / (size - 1) for part, size in zip(parts, sizes, strict=True) if part)
+    return sum(parts) ** 2 / each if each else 0.0
 
 
 def _spread(side: Side, own: float, other: float) -> float:
@@ -69,11 +90,12 @@ def newcombe(area: float, positives: float, negatives: float, level: float) -> t
     return (0.0 if area == 0 else end(area, 0.0)), (1.0 if area == 1 else end(area, 1.0))
 
 
-def area_interval(t: Ranked, area: float, level: float) -> tuple[float, float, str]:
-    """The interval of an area and the name of its method."""
-    positives, negatives = float(t.positives), float(t.negatives)
-    variance = delong_variance(t) if min(positives, negatives) > 1 else 0.0
-    return area_ends(area, variance, positives, negatives, level)
+def area_interval(t: Ranked, area: float, level: float, edition: int = STUDENT) -> tuple[float, float, str]:
+    """The interval of an area and the name of its method, by an edition of the interval methods."""
+    sizes = float(t.positives), float(t.negatives)
+    parts = _parts(t) if min(sizes) > 1 else (0.0, 0.0)
+    known = math.inf if edition < STUDENT else freedom(parts, sizes)
+    return area_ends(area, sum(parts), *sizes, level, known)
 
 
 def near_an_end(area: float, fewest: float) -> bool:
@@ -81,10 +103,13 @@ def near_an_end(area: float, fewest: float) -> bool:
     return fewest * min(area, 1 - area) < MISRANKED
 
 
-def area_ends(
-    area: float, variance: float, positives: float, negatives: float, level: float
+def area_ends(  # noqa: PLR0917  five of them are one estimate
+    area: float, variance: float, positives: float, negatives: float, level: float, known: float | None = None
 ) -> tuple[float, float, str]:
     """The ends of an area from its DeLong variance and the sizes of the classes, and the name of the method.
+
+    `known` are the degrees of freedom of the variance, unless stated those of the smaller class; with endless ones the
+    ends are those of editions 1 to 4.
 
     >>> low, high, method = area_ends(1.0, 0.0, 10, 10, 0.95)
     >>> round(low, 3), high, method
@@ -93,11 +118,21 @@ def area_ends(
     fewest = min(positives, negatives)
     if not 0 < area < 1 or variance <= 0:
         return *newcombe(area, positives, negatives, level), "newcombe score"
-    method = "delong-logit"
+    method, quantile = "delong-logit", normal_quantile((1 + level) / 2)
     if fewest < ENOUGH or near_an_end(area, fewest):
+        method, rows = "delong-logit with borrowed rows", float(BORROWED)
+        if known != math.inf:
+            method = "delong-logit with Student's quantile"
+            rows = min(rows, max((fewest / FULL) ** 2, UNSEEN / (fewest * min(area, 1 - area))))
+            quantile = _student((fewest - 1 if known is None else known) + rows, level)
         smooth = smooth_variance(area, positives, negatives)
-        variance = (fewest * variance + BORROWED * smooth) / (fewest + BORROWED)
-        method = "delong-logit with borrowed rows"
+        variance = (fewest * variance + rows * smooth) / (fewest + rows)
     logit = math.log(area / (1 - area))
-    reach = normal_quantile((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
-    return 1 / (1 + math.exp(reach - logit)), 1 / (1 + math.exp(-reach - logit)), method
+    reach = quantile * math.sqrt(variance) / (area * (1 - area))
+    return 1 / (1 + math.exp(min(reach - logit, 700.0))), 1 / (1 + math.exp(min(-reach - logit, 700.0))), method
+
+
+def _student(known: float, level: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(known, (1 + level) / 2))

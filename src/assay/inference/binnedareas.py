@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.inference.areas import Areas, Open
+from assay.inference.auc import freedom
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,8 +64,9 @@ def binned_areas(t: PairedBins) -> Areas:
     models = [_model(t, i) for i in range(k)]
     scale = (1 / (m * (m - 1)), 1 / (n * (n - 1)))
     covariance, gaps, low, high = (np.zeros((k, k)) for _ in range(4))
-    for i, one in enumerate(models):
-        covariance[i, i] = math.fsum(s * side.squares for s, side in zip(scale, one.sides, strict=True))
+    parts = [(scale[0] * one.sides[0].squares, scale[1] * one.sides[1].squares) for one in models]
+    for i, own in enumerate(parts):
+        covariance[i, i] = math.fsum(own)
     for a, b in combinations(range(k), 2):
         both = [_products(t, models, (a, b), side) for side in (0, 1)]
         shared = math.fsum(s * one.estimate for s, one in zip(scale, both, strict=True))
@@ -92,6 +94,7 @@ def binned_areas(t: PairedBins) -> Areas:
         area=np.array([one.area for one in models]),
         covariance=covariance,
         gaps=gaps,
+        known=tuple(freedom(own, (m, n)) for own in parts),
         m=m,
         n=n,
         rounding=ROUNDING,

@@ -15,7 +15,7 @@ from assay.core.text import counted
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.areas import Areas, told_areas, told_open
-from assay.inference.auc import area_ends
+from assay.inference.auc import area_ends, freedom
 from assay.inference.binnedareas import binned_areas
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
@@ -202,7 +202,9 @@ def _areas(t: PairedScores) -> Areas:
         covariance[a, b] = covariance[b, a] = float(exact)
         gaps[a, b] = gaps[b, a] = float(every[a, a] + every[b, b] - 2 * exact)
     area = np.array([float(Fraction(total, 2 * m * n)) for total in first.sums])
-    return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, m=m, n=n)
+    parts = [(float(first.of(i, i) / m), float(second.of(i, i) / n)) for i in range(k)]
+    known = tuple(freedom(one, (m, n)) for one in parts)
+    return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, known=known, m=m, n=n)
 
 
 class _Products:
@@ -287,7 +289,7 @@ def _ends(found: Areas, i: int, level: float, edition: int) -> dict[str, object]
     area, variance = float(found.area[i]), float(found.covariance[i, i])
     if edition < NEAR_ENDS:
         return _logit(area, variance, level)
-    low, high, method = area_ends(area, variance, found.m, found.n, level)
+    low, high, method = area_ends(area, variance, found.m, found.n, level, found.known[i])
     return {"interval": Interval(low=low, high=high, level=level, method=method)}
 
 

@@ -45,7 +45,8 @@ EDITION: Final = 5
 1: distances between class shares keep the near end of their draws unless chance explains all of the distance.
 2: the band of a lone curve is held at bends of the curve only.
 3: draws of a calibration slope that steps from slope 1 do not reach are left out; a lift has no upper end.
-4: areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
+4: areas of few rows borrow five rows' worth of a smooth variance and take normal quantiles;
+   areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
    all give the same difference end in an interval of no width.
 """
 BEFORE_EDITIONS: Final = 4

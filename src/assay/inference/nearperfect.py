@@ -149,8 +149,8 @@ def judged_areas(t: PairedScores | PairedBins, level: float, edition: int) -> Fi
 def added_ends(found: Areas, a: int, b: int, level: float) -> Bounds:
     """The ends of the difference of two areas from the ends of both."""
     (x, of_x), (y, of_y) = (
-        (float(found.area[i]), area_ends(float(found.area[i]), float(found.covariance[i, i]), found.m, found.n, level))
-        for i in (a, b)
+        (area, area_ends(area, float(found.covariance[i, i]), found.m, found.n, level, found.known[i]))
+        for i, area in ((a, float(found.area[a])), (b, float(found.area[b])))
     )
     low, high = recovered(x, of_x[:2], y, of_y[:2], correlation(found, a, b) or 0.0)
     return max(low, -1.0), min(high, 1.0)

@@ -82,7 +82,7 @@ class ScoreUncertainty:
             return WEIGHTED
         if measure.name in ("auroc", "gini_coefficient"):
             area = result.value if measure.name == "auroc" else (result.value + 1) / 2
-            low, high, method = area_interval(t, area, self._wanted.level)
+            low, high, method = area_interval(t, area, self._wanted.level, self._wanted.edition)
             ends = (low, high) if measure.name == "auroc" else (2 * low - 1, 2 * high - 1)
             return built(self._wanted, measure, result.value, ends, method)
         if measure.name == "brier_miscalibration":
