@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.values import Number, Share, Undefined
-from assay.inference.auc import area_interval, delong_variance
+from assay.inference.auc import STUDENT, area_interval, delong_variance
 from assay.inference.cells import ALLOWED, built
 from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
@@ -49,6 +49,8 @@ DISTANCES: Final = (
 )
 SHRUNK: Final = np.linspace(0.0, 3.0, 121)
 """How large the true gaps may be as a multiple of the observed ones."""
+FEW: Final = 40
+"""Rows of the smaller class below which draws of average precision are taken halfway to their own quantiles."""
 MIDDLE: Final = (0.158655, 0.841345)
 """Between these shares of its draws a normal one lies within one spread of the middle."""
 NO_SPREAD: Final = "the method sees no way for the value to vary, so an interval would have no width"
@@ -113,6 +115,13 @@ class ScoreUncertainty:
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()
         method = f"{scale.name} draws on scores"
+        few = min(float(t.positives), float(t.negatives)) < FEW and self._wanted.edition >= STUDENT
+        if few and measure.name == "average_precision":
+            # With few rows of a class this reaches too far and the quantiles of the draws not far enough.
+            tail = (1 - self._wanted.level) / 2
+            drawn_ends = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
+            ends = (float(ends[0] + drawn_ends[0]) / 2, float(ends[1] + drawn_ends[1]) / 2)
+            method += ", halfway to their quantiles"
         return built(self._wanted, measure, result.value, ends, method, draws=size, notes=notes)
 
     def _spread(self, measure: Measure, on: Floats) -> float:

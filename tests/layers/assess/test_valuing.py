@@ -59,7 +59,8 @@ def test_folds_of_several_rounds_are_named_by_two_columns():
     rounds = [1] * 5 + [2] * 5
     table = {"model": ["A"] * 10 + ["B"] * 10, "round": rounds * 2, "fold": [0, 1, 2, 3, 4] * 4, "acc": A + B}
     found = assay.compare(data=table, values="acc", model="model", id=["round", "fold"], per="fold", folds=5)
-    assert found.findings[0].notes == ("variance times 1/10 + 0.25, because resamples share rows",)
+    assert found.findings[0].notes[0] == "variance times 1/10 + 0.25, because resamples share rows"
+    assert "half_sample_t is at its level" in found.findings[0].notes[1]
     with pytest.raises(assay.RowsError) as error:
         assay.compare(data=table, values="acc", model="model", id="fold", per="fold", folds=5)
     assert (error.value.code, error.value.found) == ("duplicate-id", "0, 1, 2, 3, 4")
