@@ -17,6 +17,7 @@ from assay.inference.catalogue import every_test, find_test
 from assay.inference.findings import Finding
 from assay.tally.apart import Apart
 from assay.tally.confusion import Confusion
+from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -129,6 +130,11 @@ def five(seed, *, swapped=False, same=False):
     return FiveByTwo.of(d.tolist())
 
 
+def halved(seed, *, swapped=False, same=False):
+    d = np.round(rng_of(seed).normal(size=9), 3) * (0 if same else -1 if swapped else 1)
+    return Halved.of(Pairs.of(d, np.zeros(9)))
+
+
 def of(test, seed, **wanted):  # noqa: C901, PLR0911, PLR0912  one branch a kind
     """A tally of the kind a test takes."""
     kind = test.takes
@@ -144,6 +150,7 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911, PLR0912  one branch a kind
         Blocks: blocks,
         Folds: folds,
         FiveByTwo: five,
+        Halved: halved,
     }
     if kind is Table:
         return table(seed, least=int(test.name == "chi_squared_fit"))  # reference counts are above 0
@@ -235,7 +242,7 @@ def test_the_interval_of_an_effect_holds_it_and_nests_with_the_level(test, seed)
         assert value - slack <= b.high <= a.high + slack
 
 
-SAMES = (Outcomes, Pairs, PairedLabels, PairedScores, Blocks, Patterns, Calls, Folds, FiveByTwo)
+SAMES = (Outcomes, Pairs, PairedLabels, PairedScores, Blocks, Patterns, Calls, Folds, FiveByTwo, Halved)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -250,7 +257,7 @@ def test_a_model_against_itself_has_p_one(test, seed):
         assert one.significant is False
 
 
-SWAPPED = (Outcomes, Pairs, PairedLabels, PairedScores, Folds, FiveByTwo)
+SWAPPED = (Outcomes, Pairs, PairedLabels, PairedScores, Folds, FiveByTwo, Halved)
 
 
 @pytest.mark.parametrize("seed", range(4))
