@@ -14,7 +14,7 @@ from assay.assess.answering import answered
 from assay.assess.asking import Answer, Asked
 from assay.assess.costs import Costs
 from assay.assess.environment import environment
-from assay.assess.questions import flat, mean_ranks
+from assay.assess.questions import MEAN_RANK, flat, value_of_each
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import RENDERERS, write_report
 from assay.assess.rowquestions import unit_values
@@ -201,7 +201,8 @@ class Comparison:
     def _values(self) -> tuple[str, dict[str, float], bool]:
         """The measure, the value of each model, and whether high is good."""
         if self.values is not None:
-            return self._means(self.values)
+            named, value = value_of_each(self.values, self._data.get("per"))
+            return named, value, named != MEAN_RANK and not self.lower_is_better
         if self.asked.costs is not None:
             return "mean_cost", self._costs(self.asked.costs), False
         if self.rows is not None:
@@ -237,21 +238,6 @@ class Comparison:
             return "auroc_macro", {model: value for one in every for model, value in one.items()}, True
         parts = zip(self.models, held.scores or (), strict=True)
         return "auroc", {m: float(areas(one).area[0]) if min(one.m, one.n) > 1 else 0.5 for m, one in parts}, True
-
-    def _means(self, values: Blocks | Groups) -> tuple[str, dict[str, float], bool]:
-        means = {m: float(one.mean) for m, one in zip(values.models, values.values, strict=True)}
-        if self._data.get("per") == "halves":  # the first value is of all rows, the others say how far it varies
-            means = {m: float(one.fractions()[0]) for m, one in zip(values.models, values.values, strict=True)}
-            return (
-                values.about if isinstance(values, Blocks) and values.about else "mean",
-                means,
-                not self.lower_is_better,
-            )
-        if isinstance(values, Blocks) and values.about:
-            return values.about, means, not self.lower_is_better
-        if isinstance(values, Blocks) and len(self.models) > 2:  # noqa: PLR2004
-            return "mean rank", mean_ranks(values), False
-        return "mean", means, not self.lower_is_better
 
     @cached_property
     def record(self) -> Record:

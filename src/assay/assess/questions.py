@@ -43,6 +43,7 @@ UNFIT: Final = (
     "so accuracy must not decide (6.2.3)"
 )
 RUN, HALF = 5, 2
+MEAN_RANK: Final = "mean rank"
 
 
 def of_labels(
@@ -351,9 +352,14 @@ def _looks_normal(t: Blocks) -> bool | None:
     return normality(Exact.of(left.ravel()), "residuals").holds
 
 
-def mean_ranks(t: Blocks) -> dict[str, float]:
-    """The mean rank of each model, 1 being best."""
-    return dict(zip(t.models, ranked(t).mean(axis=0).tolist(), strict=True))
+def value_of_each(t: Blocks | Groups, per: object) -> tuple[str, dict[str, float]]:
+    """What the models are ranked by: their means, the values of all rows beside halves, or mean ranks, 1 being best."""
+    about = t.about if isinstance(t, Blocks) else ""
+    if per == "halves":
+        return about or "mean", {m: float(one.fractions()[0]) for m, one in zip(t.models, t.values, strict=True)}
+    if isinstance(t, Blocks) and not about and len(t.models) > 2:  # noqa: PLR2004  ranks of two say no more than a mean
+        return MEAN_RANK, dict(zip(t.models, ranked(t).mean(axis=0).tolist(), strict=True))
+    return about or "mean", {m: float(one.mean) for m, one in zip(t.models, t.values, strict=True)}
 
 
 def flat(answers: Sequence[Answer]) -> tuple[Finding, ...]:
@@ -361,4 +367,4 @@ def flat(answers: Sequence[Answer]) -> tuple[Finding, ...]:
     return tuple(one for answer in answers for one in answer.findings)
 
 
-__all__ = ["Answer", "Asked", "by_pairs", "flat", "mean_ranks", "of_groups", "of_labels", "of_scores", "of_values"]
+__all__ = ["Answer", "Asked", "by_pairs", "flat", "of_groups", "of_labels", "of_scores", "of_values", "value_of_each"]

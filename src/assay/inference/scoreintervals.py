@@ -49,8 +49,8 @@ DISTANCES: Final = (
 )
 SHRUNK: Final = np.linspace(0.0, 3.0, 121)
 """How large the true gaps may be as a multiple of the observed ones."""
-FEW: Final = 35
-"""Rows of the smaller class below which ends of average precision move towards the quantiles of the draws."""
+FEW, MOST = 10, 0.7
+"""Ends of average precision move towards the quantiles of the draws: by ten over the rows of the smaller class."""
 MIDDLE: Final = (0.158655, 0.841345)
 """Between these shares of its draws a normal one lies within one spread of the middle."""
 NO_SPREAD: Final = "the method sees no way for the value to vary, so an interval would have no width"
@@ -115,13 +115,13 @@ class ScoreUncertainty:
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()
         method = f"{scale.name} draws on scores"
-        few = 1 - min(float(t.positives), float(t.negatives)) / FEW
-        if few > 0 and measure.name == "average_precision" and self._wanted.edition >= STUDENT:
+        if measure.name == "average_precision" and self._wanted.edition >= STUDENT:
+            few = min(MOST, FEW / max(min(float(t.positives), float(t.negatives)), 1.0))
             # With few rows of a class these ends lie too far off, and the quantiles of the draws not far enough.
             tail = (1 - self._wanted.level) / 2
             low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
             ends = ends[0] + few * (float(low) - ends[0]), ends[1] + few * (float(high) - ends[1])
-            method += f", {few:.0%} of the way to their quantiles"
+            method += ", moved towards their quantiles"
         return built(self._wanted, measure, result.value, ends, method, draws=size, notes=notes)
 
     def _spread(self, measure: Measure, on: Floats) -> float:
