@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in tables of their own: matched by id inside the embedded engine, else in memory, or by position."""
+"""Models in tables of their own: matched by id inside the engine that has them, else in memory, or by position."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from assay.tally.pairing import KEY, Answers, Lines, answers, cells_of, joint, m
 
 if TYPE_CHECKING:
     from assay.rows.matching import Matched
+    from assay.rows.sparkmatching import SparkMatched
 
 LABELS_AND_IDS = ("truth", "id", "subject", "weight")
 
@@ -74,11 +75,29 @@ def _plainly(given: Given) -> bool:
 
 
 def _for_engine(data: Mapping[str, object], given: Given, roles: Mapping[str, Roles]) -> bool:
-    """Whether the embedded engine is to read every table, and every column is named."""
+    """Whether the embedded engine or a cluster is to read every table, and every column is named."""
+    from assay.rows.sparksession import is_cluster
+
     for one in data.values():
         refuse_limits(one, given.engine, given.limits)
     named = all(isinstance(column, str) for own in roles.values() for column in own.named().values())
-    return named and given.engine in (None, "duckdb")
+    return named and (given.engine in (None, "duckdb") or is_cluster(str(given.engine)))
+
+
+def _opened(
+    data: Mapping[str, object], given: Given, roles: Mapping[str, Roles], *, kept: bool
+) -> Matched | SparkMatched | None:
+    """All models as one table, on the cluster that has or reads them, else in the embedded engine."""
+    from assay.rows.matching import open_matched, sides_of
+    from assay.rows.sparksession import is_spark
+
+    readings = {name: given.reading_of(name) or Reading() for name in data}
+    if given.engine not in (None, "duckdb") or any(is_spark(one) for one in data.values()):
+        from assay.rows.sparkmatching import match_on_cluster
+
+        return match_on_cluster(data, roles, readings, engine=given.engine, limits=given.limits, kept=kept)
+    sides = sides_of(data, roles, readings)
+    return None if sides is None else open_matched(*sides, roles, readings, given.limits or Limits(), kept=kept)
 
 
 def _in_engine(
@@ -88,14 +107,11 @@ def _in_engine(
     by_class: Mapping[str, ScoreColumns] | None,
 ) -> Paired | None:
     """Rows matched in the engine, whatever their number: cells come back, and what is compared row by row."""
-    from assay.rows.matching import FIT, columns_of, open_matched, sides_of
+    from assay.rows.matching import FIT, columns_of
 
     models = tuple(data)
     only_counted = given.score is given.subject is given.weight is None
-    readings = {name: given.reading_of(name) or Reading() for name in models}
-    sides = sides_of(data, roles, readings)
-    limits = given.limits or Limits()
-    found = None if sides is None else open_matched(*sides, roles, readings, limits, kept=not only_counted)
+    found = _opened(data, given, roles, kept=not only_counted)
     if found is None:
         return None
     own = {name: columns_of(place, roles[name]) for place, name in enumerate(models)}
@@ -128,14 +144,15 @@ def _in_engine(
             cells = {cell[:-1]: n for cell, n in (cells or {}).items()}
         return _told(found, replace(paired, cells=cells, columns=by_class, channel=False))
     finally:
-        found.opened.close()
+        found.close()
 
 
-def _told(found: Matched, paired: Paired) -> Paired:
+def _told(found: Matched | SparkMatched, paired: Paired) -> Paired:
     """With where the rows come from, and the proof that they are the same."""
     from assay.tally.sameness import proof_of
 
-    proved = proof_of(found.tables[0])
+    with found.proving() as rows:
+        proved = proof_of(rows)
     origins = [origin(one.source) for one in found.tables]
     return replace(
         paired,
@@ -147,7 +164,7 @@ def _told(found: Matched, paired: Paired) -> Paired:
     )
 
 
-def _told_by_table(found: Matched) -> None:
+def _told_by_table(found: Matched | SparkMatched) -> None:
     """A fault of labels is told of the table it stands in, if it stands in one."""
     for one in found.tables:
         joint(replace(one.source, group={}, score=()))

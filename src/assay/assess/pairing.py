@@ -324,4 +324,5 @@ def is_table(data: Mapping[Any, Any]) -> bool:
     first = next(iter(data.values()), None)
     if isinstance(first, (str, os.PathLike, Mapping)):
         return False
-    return isinstance(first, (list, tuple, np.ndarray)) or getattr(first, "ndim", 2) == 1
+    dimensions = getattr(first, "ndim", None)  # a frame of Spark Connect has any attribute, as a column
+    return isinstance(first, (list, tuple, np.ndarray)) or (isinstance(dimensions, int) and dimensions == 1)

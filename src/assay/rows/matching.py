@@ -7,7 +7,8 @@ Whether every id stands once in every table, and with the same truth, subject an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -19,9 +20,9 @@ from assay.rows.frames import of_opened
 from assay.rows.framesides import frame_side
 from assay.rows.limits import Limits
 from assay.rows.listing import are_paths
-from assay.rows.modeltables import KEY, ModelTable, alike, compared, differ, met
+from assay.rows.modeltables import KEY, ModelTable, alike, compared, demand_met, differ, met
 from assay.rows.opened import NUMERIC, VIEW, Home, OpenedFile, number_sql
-from assay.rows.opening import FrameSource, Roles, no_rows, open_source
+from assay.rows.opening import FrameSource, Roles, open_source
 from assay.rows.reading import Reading
 from assay.rows.scored import sound
 from assay.rows.sides import Side, model_sides, opened_side
@@ -56,14 +57,16 @@ class Matched:
 
     def demand(self, fits: Sequence[tuple[int, int]]) -> None:
         """Demand that every id stands once in every table with the same truth, subject and weight."""
-        sizes = [one.size() for one in self.tables]
-        rows = sum(n for _, n in fits)
-        if not sizes[0]:
-            raise no_rows(self.tables[0].source.where)
-        if any(fault for fault, _ in fits) or any(rows != size for size in sizes):
-            raise faults(self.tables) or ArithmeticError("rows do not match, and nothing is wrong with them")
-        for one in self.tables:
-            one.opened.confirm(rows)
+        demand_met(self.tables, fits, lambda: faults(self.tables))
+
+    @contextmanager
+    def proving(self) -> Iterator[ModelTable]:
+        """The table whose ids and truth prove which rows were compared."""
+        yield self.tables[0]
+
+    def close(self) -> None:
+        """End the engine."""
+        self.opened.close()
 
 
 def columns_of(place: int, model: Roles) -> Roles:

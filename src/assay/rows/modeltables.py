@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from assay.rows.differing import SUBJECT, Rows
 from assay.rows.engine import quote_identifier
 from assay.rows.labels import label_of
 from assay.rows.opened import NUMERIC, REAL, OpenedFile, number_sql
-from assay.rows.opening import FrameSource
+from assay.rows.opening import FrameSource, no_rows
 
 if TYPE_CHECKING:
+    from assay.core.errors import AssayError
     from assay.core.labels import Label
 
 KEY: Final = "id"
@@ -71,6 +72,10 @@ class ModelTable:
         """How many rows there are."""
         return self.count(f"FROM {self.view}") if self.opened.rows is None else self.opened.rows
 
+    def confirm(self, rows: int) -> None:
+        """Demand that as many rows were counted as the file has."""
+        self.opened.confirm(rows)
+
     def count(self, query: str) -> int:
         """How many rows a query gives, from its FROM on."""
         return int(self.opened.fetch(f"SELECT count(*) {query}")[0][0])
@@ -121,3 +126,31 @@ def differ(first: ModelTable, other: ModelTable, what: str, alias: str) -> str:
 def compared(one: ModelTable) -> list[str]:
     """What must be the same in every model, as far as it was named."""
     return [what for what in ("truth", SUBJECT, "weight") if one.column(what) is not None]
+
+
+class Counted(Protocol):
+    """The rows of one model, wherever they are matched."""
+
+    @property
+    def source(self) -> FrameSource:
+        """Where they lie."""
+
+    def size(self) -> int:
+        """How many there are."""
+
+    def confirm(self, rows: int) -> None:
+        """Demand that these are all."""
+
+
+def demand_met(
+    tables: Sequence[Counted], fits: Sequence[tuple[int, int]], faults: Callable[[], AssayError | None]
+) -> None:
+    """Demand that every id stands once in every table; `fits` tells what is wrong with joined rows, and in how many."""
+    sizes = [one.size() for one in tables]
+    rows = sum(n for _, n in fits)
+    if not sizes[0]:
+        raise no_rows(tables[0].source.where)
+    if any(fault for fault, _ in fits) or any(rows != size for size in sizes):
+        raise faults() or ArithmeticError("rows do not match, and nothing is wrong with them")
+    for one in tables:
+        one.confirm(rows)

@@ -61,6 +61,11 @@ class Session:
         return f"Spark {self.spark.version} at {self.address}"
 
 
+def is_spark(data: object) -> bool:
+    """Whether something is a frame of Spark, classic or Connect."""
+    return any(kind.__module__.startswith("pyspark.sql.") for kind in type(data).__mro__)
+
+
 def is_cluster(engine: str) -> bool:
     """Whether an engine is named by the address of a Spark cluster.
 
@@ -316,4 +321,4 @@ def _await_executor(context: Any, address: str) -> None:  # noqa: ANN401
         time.sleep(0.1)
 
 
-__all__ = ["Session", "is_cluster", "open_session"]
+__all__ = ["Session", "is_cluster", "is_spark", "open_session"]
