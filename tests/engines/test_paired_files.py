@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import polars as pl
 import pytest
@@ -179,3 +181,19 @@ def test_what_does_not_match_is_told_as_in_memory(files, how, monkeypatch):
     monkeypatch.delattr(meeting, "answers")
     assert compared(paths, **given) == expected
     assert compared(paths[::-1], **given) == turned
+
+
+@pytest.mark.parametrize("how", [{"id": "id"}, {"pairing": "position"}, {"independent": True}], ids=str)
+def test_files_of_one_name_are_told_apart_in_the_record(tmp_path, how):
+    paths = {name: tmp_path / name / "preds.csv" for name in "ab"}
+    for place, path in enumerate(paths.values()):
+        path.parent.mkdir()
+        table = pl.DataFrame({"id": range(8), "y": ["x", "y"] * 4, "p": ["x", "y", "y", "x"] * 2, "n": place})
+        table.write_csv(path)
+    found = assay.compare(data=paths, truth="y", predicted="p", positive="x", **how).record
+    digests = {f"{name}/preds.csv": hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
+    assert found["digests"]["files"] == found["plan"]["data"]["files"] == digests
+    assert found["plan"]["data"]["from"] == "a/preds.csv; b/preds.csv"
+    assert assay.compare(data=dict.fromkeys("ab", paths["a"]), truth="y", predicted="p", positive="x", **how).record[
+        "digests"
+    ]["files"] == {"preds.csv": digests["a/preds.csv"]}

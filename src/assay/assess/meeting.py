@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.assess.demanding import demand_two
 from assay.assess.pairing import Columns, Given, Paired, own_column, read_rows, score_classes
-from assay.assess.provenance import origin
+from assay.assess.provenance import origin, origins
 from assay.core.errors import PlanError, RowsError
 from assay.rows.differing import SUBJECT
 from assay.rows.ids import ids_told
@@ -142,25 +142,25 @@ def _in_engine(
         if only_counted:
             found.demand([(int(cell[-1] or 0), n) for cell, n in (cells or {}).items()])
             cells = {cell[:-1]: n for cell, n in (cells or {}).items()}
-        return _told(found, replace(paired, cells=cells, columns=by_class, channel=False))
+        return _told(found, list(data.values()), replace(paired, cells=cells, columns=by_class, channel=False))
     finally:
         found.close()
 
 
-def _told(found: Matched | SparkMatched, paired: Paired) -> Paired:
+def _told(found: Matched | SparkMatched, given: Sequence[object], paired: Paired) -> Paired:
     """With where the rows come from, and the proof that they are the same."""
     from assay.tally.sameness import proof_of
 
     with found.proving() as rows:
         proved = proof_of(rows)
-    origins = [origin(one.source) for one in found.tables]
+    names, files = origins(given, [origin(one.source) for one in found.tables])
     return replace(
         paired,
         where="; ".join(one.source.where for one in found.tables),
-        named="; ".join(name for name, _ in origins),
+        named="; ".join(names),
         proof=proved,
         how="by id",
-        files={name: digest for _, own in origins for name, digest in own.items()},
+        files=files,
     )
 
 
@@ -181,17 +181,14 @@ def _in_memory(
     from assay.rows.scored import sound
 
     every: list[Answers] = []
-    files: dict[str, str] = {}
-    names: list[str] = []
+    homes: list[tuple[str, dict[str, str]]] = []
     for (model, own), table in zip(roles.items(), data.values(), strict=True):
         source = given.opened(table, own, model)
         try:
             if own.score is not None:
                 source, _ = sound(source, "any", single=by_class is None, drop=False)
             every.append(answers(source, model, keyed=keyed, called=given.predicted is not None))
-            name, digests = origin(source)
-            names.append(name)
-            files |= digests
+            homes.append(origin(source))
         finally:
             source.close()
     if not every[0].keys:
@@ -202,6 +199,7 @@ def _in_memory(
     if len(proofs) != 1:
         msg = "matched rows have different digests"
         raise ArithmeticError(msg)
+    names, files = origins(list(data.values()), homes)
     first = every[0]
     truth = Codes.of(first.truth)
     placed: Sequence[Sequence[object]] = [

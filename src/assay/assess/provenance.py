@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.text import counted
+from assay.rows.listing import are_paths, list_files, list_sides
 from assay.rows.opening import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
@@ -41,6 +42,27 @@ def origin(source: Source | ValueTable) -> tuple[str, dict[str, str]]:
     alone = called(opened.path, {})
     files = dict(getattr(opened, "files", {alone: opened.sha256} if opened.sha256 else {}))
     return called(opened.path, files), files
+
+
+def origins(
+    tables: Sequence[object], each: Sequence[tuple[str, Mapping[str, str]]]
+) -> tuple[list[str], dict[str, str]]:
+    """What a Record calls the rows of several tables, and the digests of all files, by names that tell them apart.
+
+    `each` is what `origin` says of a table. Files of one name are called by their folders, too.
+    """
+    names = [name for _, files in each for name in files]
+    if len(set(names)) < len(names):
+        paths = {place: table for place, table in enumerate(tables) if each[place][1] and are_paths(table)}
+        apart = {
+            place: {old.name: new.name for old, new in zip(list_files(paths[place]), side, strict=True)}
+            for place, side in zip(paths, list_sides(*paths.values()), strict=True)
+        }
+        each = [
+            (own.get(name, name), {own.get(file, file): digest for file, digest in files.items()})
+            for own, (name, files) in ((apart.get(place, {}), one) for place, one in enumerate(each))
+        ]
+    return [name for name, _ in each], {name: digest for _, files in each for name, digest in files.items()}
 
 
 def called(path: str, files: Mapping[str, str]) -> str:

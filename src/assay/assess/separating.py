@@ -14,7 +14,7 @@ from assay.assess.comparison import Comparison
 from assay.assess.demanding import PAIR, demand_two, demand_values, unpriced
 from assay.assess.environment import environment
 from assay.assess.pairing import Given, by_model, by_name, is_table, own_column
-from assay.assess.provenance import origin
+from assay.assess.provenance import origin, origins
 from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
@@ -148,6 +148,8 @@ def compare_apart(
     if measures is None and called and len(parts) == PAIR:
         measures = usual[settled.positive is not None]
     asked = replace(asked, measures=measures or ())
+    tables = list(data.values()) if isinstance(data, Mapping) else [data] * len(parts)
+    names, files = origins(tables, [(part.named, part.files) for part in parts.values()])
     return Comparison(
         answers=tuple(answered({"apart": tally}, asked, settled.positive, {})),
         asked=asked,
@@ -159,9 +161,9 @@ def compare_apart(
         found_in=environment(given.limits),
         notes=settled.notes,
         data={
-            "from": "; ".join(dict.fromkeys(part.named for part in parts.values())),
+            "from": "; ".join(dict.fromkeys(names)),
             "pairing": "none: stated to be different rows",
-            "files": {name: digest for part in parts.values() for name, digest in part.files.items()},
+            "files": files,
         },
     )
 

@@ -79,13 +79,14 @@ def list_files(data: Paths) -> list[Listed]:
     return sorted(found, key=lambda one: one.name)
 
 
-def list_sides(data: Paths, truth_data: Paths) -> tuple[list[Listed], list[Listed]]:
-    """The files of predictions and those of truth, with names that tell them apart."""
-    ours, theirs = list_files(data), list_files(truth_data)
-    if {one.name for one in ours} & {one.name for one in theirs}:
-        root = _shared_folder([one.path for one in (*ours, *theirs)])
-        ours, theirs = ([_renamed(one, root) for one in side] for side in (ours, theirs))
-    return ours, theirs
+def list_sides(*sides: Paths) -> list[list[Listed]]:
+    """The files of several tables, such as predictions and truth, with names that tell them apart."""
+    found = [list_files(one) for one in sides]
+    names = [name for side in found for name in {one.name for one in side}]
+    if len(set(names)) < len(names):
+        root = _shared_folder([one.path for side in found for one in side])
+        found = [[_renamed(one, root) for one in side] for side in found]
+    return found
 
 
 def _each(data: Paths) -> Sequence[str | os.PathLike[str]]:
