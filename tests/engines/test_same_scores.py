@@ -10,9 +10,13 @@ import polars as pl
 import pytest
 
 import assay
+from assay.rows.opening import Roles, open_source
+from assay.rows.scored import sound
+from assay.rows.scores import score_columns
 from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
 from assay.tally.scoreframes import with_places
+from assay.tally.scoring import Wanted, count_scores
 
 ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]
 
@@ -113,6 +117,60 @@ def test_bins_counted_in_an_engine_are_those_of_the_exact_tally(kind, tmp_path):
         np.testing.assert_array_equal(a.scores.whole.columns[0].only, expected.columns[0].only)
         low, high = a["auroc"].bracket
         assert low <= b["auroc"].value <= high
+
+
+def weighing(n=700):
+    """Weights at which sums of doubles would err: every size, ones of 53 bits, none at all."""
+    rng = np.random.default_rng(11)
+    held = 2.0 ** rng.integers(-40, 30, n) * rng.random(n)
+    held[::7], held[1::7], held[2::7] = 0.0, 0.1, 2.0 ** rng.integers(-60, 40, len(held[2::7]))
+    held[3::7] = np.nextafter(held[2::7], 0)[: len(held[3::7])]
+    return held
+
+
+WEIGHTED = {
+    "doubles": ("p_cat", weighing()),
+    "whole": ("logit", np.arange(700) % 9),
+    "far apart": ("logit", np.where(np.arange(700) % 3, 1e-30, 1e3)),
+}
+
+
+def counted(data, taken, score, weight, *, exact):
+    """The tally of all rows and of both groups."""
+    roles = Roles(
+        truth=taken("ill"),
+        predicted=taken("ill"),
+        score=score_columns(taken(score)),
+        weight=taken(weight),
+        group={"group": taken("group")},
+    )
+    wanted = Wanted(labels=("no", "yes"), scored=("yes",), columns=(0,), probability=score == "p_cat", exact=exact)
+    source, _ = sound(open_source(data, roles), "any", single=True, drop=False)
+    found = count_scores(source, wanted)
+    return [found.whole, *(found.by_factor["group"][level] for level in ("a", "b"))]
+
+
+@pytest.mark.parametrize("kind", ["lazy", "duckdb", "parquet", "csv", "arrow"])
+def test_bins_of_weighted_scores_hold_the_exact_sums_of_weights_on_every_engine(kind, tmp_path):
+    frame = rows().with_columns(pl.Series(name, held) for name, (_, held) in WEIGHTED.items())
+    data = given(kind, frame, tmp_path)
+    for name, (column, _) in WEIGHTED.items():
+        found = counted(data, str, column, name, exact=20)
+        # Text holds decimals, which are summed as such, so that arrays of doubles weigh something else.
+        rows_of = (data, str) if kind == "csv" else (None, lambda role: frame[role].to_numpy())
+        one_by_one = counted(*rows_of, column, name, exact=len(frame))
+        expected = [binned(one, bin_map(probability=column == "p_cat")) for one in one_by_one]
+        assert found == expected
+        assert all(one.weighted for one in found)
+        for mine, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(mine.columns[0].only, theirs.columns[0].only)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), None])
+def test_a_weight_that_is_none_is_refused_also_where_scores_are_counted_in_bins(wrong, tmp_path):
+    frame = rows(60).with_columns(w=pl.Series([1.5] * 59 + [wrong]))
+    with pytest.raises(assay.AssayError, match="a weight is"):
+        counted(given("parquet", frame, tmp_path), str, "logit", "w", exact=20)
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "parquet"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from assay.assess.scoring import ScorePart, Threshold
 from assay.core.labels import Label
@@ -34,6 +34,9 @@ RATES: Final = ("recall", "false_positive_rate", "specificity", "precision", "ne
 FLATTERS: Final = "the threshold was chosen on these rows, so the value flatters"
 IN_BIN: Final = "the threshold lies inside a score bin, so rows of that bin may stand on either side"
 
+Open: TypeAlias = tuple[int, int] | tuple[Fraction, Fraction]
+"""Positives and negatives of the bin of a threshold, or what they weigh."""
+
 
 def operating_points(
     part: ScorePart, label: Label, *, several: bool, wanted: Wanted, in_force: Binary | None
@@ -54,7 +57,7 @@ def operating_points(
                 "optimistic": one.optimistic,
                 "in_force": decides,
                 **{name: count_to_json(whole(getattr(cells, name))) for name in CELLS},
-                **({} if open_ is None else {"in_bin": {"positives": open_[0], "negatives": open_[1]}}),
+                **({} if open_ is None else {"in_bin": _open_to_json(open_)}),
                 "rates": rates(
                     cells,
                     open_,
@@ -62,11 +65,15 @@ def operating_points(
                     named=_names(part, label),
                     optimistic=one.optimistic,
                     wanted=wanted,
-                    squares=None if isinstance(part.whole, Binned) else part.whole.squares_at(label, one.value),
+                    squares=part.whole.squares_at(label, one.value),
                 ),
             }
         )
     return out
+
+
+def _open_to_json(open_: Open) -> dict[str, object]:
+    return {"positives": count_to_json(open_[0]), "negatives": count_to_json(open_[1])}
 
 
 def whole(count: object) -> Count:
@@ -82,18 +89,21 @@ def _names(part: ScorePart, label: Label) -> dict[str, str]:
     return {"positive": quoted(label), "negative": other}
 
 
-def _cells(part: ScorePart, label: Label, table: Ranked, one: Threshold) -> tuple[Binary, tuple[int, int] | None]:
+def _cells(part: ScorePart, label: Label, table: Ranked, one: Threshold) -> tuple[Binary, Open | None]:
     """The cells at a threshold, and how many positives and negatives of its own bin may be above it too."""
     cells = table.at(one.value)
     if not isinstance(part.whole, Binned):
         return cells, None
-    open_ = part.whole.bins(label).within(one.value)
+    bins = part.whole.bins(label)
+    if (exact := bins.weights_at(one.value)) is not None:
+        cells = Binary(**exact)  # type: ignore[arg-type]
+    open_ = bins.within(one.value)
     return cells, open_ if any(open_) else None
 
 
 def rates(
     cells: Binary,
-    open_: tuple[int, int] | None,
+    open_: Open | None,
     *,
     label: Label | None,
     named: dict[str, str],
@@ -123,7 +133,7 @@ def _weighted(cells: Binary, squares: Mapping[str, Fraction], wanted: Wanted) ->
 def _rate(
     measure: Measure,
     exact: Binary,
-    open_: tuple[int, int] | None,
+    open_: Open | None,
     named: dict[str, str],
     intervals: Callable[[Measure, Value], Found],
 ) -> Estimate:
@@ -150,12 +160,13 @@ def _interval(_: Measure, result: Value, *, wanted: Wanted) -> Found:
     return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))
 
 
-def _between(measure: Measure, cells: Binary, open_: tuple[int, int]) -> tuple[float, float]:
+def _between(measure: Measure, cells: Binary, open_: Open) -> tuple[float, float]:
     """The ends of a rate when none, either kind or all of the rows of the threshold's bin are called."""
     values = []
+    tp, fp, fn, tn = (cast("Count", getattr(cells, name)) for name in CELLS)
     for more_tp in (0, open_[0]):
         for more_fp in (0, open_[1]):
-            moved = Binary(tp=cells.tp + more_tp, fp=cells.fp + more_fp, fn=cells.fn - more_tp, tn=cells.tn - more_fp)
+            moved = Binary(tp=tp + more_tp, fp=fp + more_fp, fn=fn - more_tp, tn=tn - more_fp)  # type: ignore[arg-type]
             found = measure(moved)
             values += [] if isinstance(found, Undefined) else [found.value]
     return min(values), max(values)

@@ -88,7 +88,7 @@ def points_within(record: Mapping[str, Any], again: Mapping[str, Any]) -> Iterat
             ("tn", "negatives", -1),
         ):
             stored, least = count_from_json(one[cell]), count_from_json(other[cell])
-            ends = sorted((least, least + sign * spare[side]))
+            ends = sorted((least, least + sign * count_from_json(spare[side])))
             if not ends[0] <= stored <= ends[1]:
                 yield Mismatch(path=f"{path}.{cell}", stored=one[cell], recomputed=ends, why=WHY)
         cells = Binary(**{name: count_from_json(one[name]) for name in CELLS})  # type: ignore[arg-type]

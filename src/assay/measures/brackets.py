@@ -8,6 +8,7 @@ of the bins.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -45,6 +46,8 @@ OF_CLASSES: Final = ("log_loss_multiclass", "brier_score_multiclass")
 """Measures of all columns that are no average of a measure of one."""
 STEP: Final = 1e-12
 """Ends are moved outwards by as much as sums of doubles may be off."""
+ROUNDED: Final = 32 * 2.0**-52
+"""The same for each bin of weighted rows, whose sums are rounded at every step; counts are added exactly."""
 
 
 def bracketed(measure: Measure) -> bool:
@@ -73,7 +76,7 @@ def bracket(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefine
     if isinstance(found[0], Undefined):
         return found[0]
     ends = sorted(one.value for one in found if not isinstance(one, Undefined))
-    return _outward(measure, ends[0], ends[-1])
+    return _outward(measure, ends[0], ends[-1], bins)
 
 
 def bracket_of_classes(measure: Measure, t: Binned) -> tuple[float, float] | Undefined:
@@ -103,34 +106,44 @@ def bracket_of_classes(measure: Measure, t: Binned) -> tuple[float, float] | Und
     return _outward(measure, low, high)
 
 
-def _outward(measure: Measure, low: float, high: float) -> tuple[float, float]:
-    return max(measure.range[0], low - STEP), min(measure.range[1], high + STEP)
+def _outward(measure: Measure, low: float, high: float, bins: ScoreBins | None = None) -> tuple[float, float]:
+    rounded = 0.0 if bins is None or bins.weight is None else ROUNDED * len(bins.place)
+    down, up = (STEP + rounded * max(1.0, abs(end)) if math.isfinite(end) else 0.0 for end in (low, high))
+    return max(measure.range[0], low - down), min(measure.range[1], high + up)
 
 
 def _average_precision(bins: ScoreBins) -> tuple[float, float] | Undefined:
     """Each positive of a bin reaches at most the precision of all of them before any negative, tied.
 
-    At least, negatives come first and positives follow one by one.
+    At least, negatives come first and positives follow one by one; weighted ones in steps that may be as small as any.
     """
     from assay.measures.gains import average_precision
 
     value = average_precision(bins.ranked())
     if isinstance(value, Undefined):
         return value
-    from scipy.special import digamma
-
     pos, neg = (cells[::-1].astype(np.float64) for cells in (bins.pos, bins.neg))
     tied = ~np.isnan(bins.only[::-1])
-    tp, fp = np.cumsum(pos) - pos, np.cumsum(neg) - neg
+    tp, fp = (np.concatenate([[0.0], np.cumsum(cells)[:-1]]) for cells in (pos, neg))
     whole = tp + pos + fp + neg
     known = np.divide(pos * (tp + pos), whole, out=np.zeros(len(pos)), where=whole > 0)
     above = tp + pos + fp
     best = np.divide(pos * (tp + pos), above, out=np.zeros(len(pos)), where=above > 0)
-    # The sum of (a + i) / (a + b + i) over i = 1 to p is p - b (H(a + b + p) - H(a + b)), H the harmonic numbers.
     a, b = tp, fp + neg
-    worst = pos - b * (digamma(a + b + pos + 1) - digamma(a + b + 1))
-    ends = (np.where(tied, known, each).sum() / pos.sum() for each in (worst, best))
-    return _outward(average_precision, *(float(end) for end in ends))
+    low, high = (np.where(tied, known, each).sum() / pos.sum() for each in (_least(bins, pos, a, b), best))
+    return _outward(average_precision, float(low), float(high), bins)
+
+
+def _least(bins: ScoreBins, pos: Floats, a: Floats, b: Floats) -> Floats:
+    """Precision summed over the positives of each bin when all its negatives stand above them."""
+    if bins.weight is not None:
+        # The integral of (a + x) / (a + b + x) over x from 0 to p is p - b ln((a + b + p) / (a + b)).
+        share = np.divide(pos, a + b, out=np.zeros(len(pos)), where=b > 0)
+        return pos - b * np.log1p(share)
+    from scipy.special import digamma
+
+    # The sum of (a + i) / (a + b + i) over i = 1 to p is p - b (H(a + b + p) - H(a + b)), H the harmonic numbers.
+    return cast("Floats", pos - b * (digamma(a + b + pos + 1) - digamma(a + b + 1)))
 
 
 def _edges(bins: ScoreBins) -> tuple[Ranked, Ranked]:

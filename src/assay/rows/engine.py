@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import weakref
@@ -66,6 +67,8 @@ def sql_label(label: Label | float) -> str:
     >>> sql_label("it's"), sql_label(1), sql_label(True)
     ("'it''s'", '1', 'True')
     """
+    if isinstance(label, float) and not math.isfinite(label):
+        return f"CAST('{label}' AS DOUBLE)"
     return quote_literal(label) if isinstance(label, str) else repr(label)
 
 

@@ -50,7 +50,7 @@ def together(a: Count | Weight, b: Count | Weight) -> Count | Weight:
 def squared(weight: Fraction) -> Fraction:
     """The square of a weight as a double has it, so that arrays and engines agree; exact where no double has it."""
     try:
-        square = float(weight) ** 2
+        square = float(weight) * float(weight)  # a power of Python's may be off in the last digit, a product is not
     except OverflowError:
         square = math.inf
     return Fraction(square) if 0 < square < math.inf else weight**2

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -20,10 +21,16 @@ from assay.core.labels import Label
 from assay.core.text import listed, quoted
 from assay.tally.base import VERSION, digest
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.binweights import NEG, NEG_SQUARES, POS, by_class, total
 from assay.tally.ranked import Multiset, Ranked, whole
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
 from assay.tally.truthbins import MOST_PAIRED, TruthBins, paired_map
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tally.binweights import BinWeights
 
 LISTED: Final = 50_000
 """Distinct scores up to which a Record lists them all, about a megabyte; beyond, it holds bins."""
@@ -40,8 +47,10 @@ class Binned:
     paired: tuple[TruthBins, ...] = ()
     """For each column the true classes apart; none with two classes, with very many, or from an older Record."""
 
-    weighted: bool = False
-    """Never: weights are summed at each score, and bins count rows."""
+    @property
+    def weighted(self) -> bool:
+        """Whether bins hold sums of weights."""
+        return any(column.weight is not None for column in self.columns)
 
     @property
     def distinct(self) -> int:
@@ -94,6 +103,12 @@ class Binned:
         """The bins of the score that each row gave its true class."""
         bins = self.pooled()
         there = bins.pos > 0
+        if bins.weight is not None:
+            own = bins.weight[:, there]
+            own[[NEG, NEG_SQUARES]] = Fraction(0)
+            return ScoreBins.weighing(
+                map=bins.map, place=bins.place[there], weight=own, only=bins.only[there], rows=self.rows
+            )
         none = whole(np.zeros(int(there.sum())))
         return ScoreBins(
             map=bins.map, place=bins.place[there], pos=bins.pos[there], neg=none, only=bins.only[there], rows=self.rows
@@ -104,8 +119,17 @@ class Binned:
         table = self.own().ranked()
         return Multiset(table.score, table.pos)
 
-    def sizes(self) -> list[int]:
-        """Rows by true class, as far as the columns tell."""
+    def squares_at(self, label: Label, threshold: float) -> dict[str, Fraction] | None:
+        """The squared weights in the four cells of one class at a threshold; None where rows have no weights."""
+        return self.bins(label).weights_at(threshold, squared=True)
+
+    def sizes(self) -> list[int] | list[Fraction]:
+        """Rows, or their weight, by true class, as far as the columns tell."""
+        first = self.columns[0].weight
+        if first is not None:
+            every = total(first[POS]) + total(first[NEG])
+            held = {label: total(cast("BinWeights", self.bins(label).weight)[POS]) for label in self.scored}
+            return [held.get(label, every - sum(held.values(), Fraction(0))) for label in self.labels]
         own = {label: int(self.bins(label).pos.sum()) for label in self.scored}
         return [own.get(label, self.rows - sum(own.values())) for label in self.labels]
 
@@ -199,8 +223,12 @@ def binned(scores: Scores, wanted: BinMap) -> Binned:
         place = wanted.place(table.score) if len(table.score) else np.zeros(0, dtype=np.int64)
         kept, first = np.unique(place, return_index=True)
         several = np.diff(first, append=len(place)) > 1  # the scores of a bin stand together
-        pos, neg = (np.add.reduceat(one, first) if len(first) else one for one in (table.pos, table.neg))
         only = np.where(several, np.nan, table.score[first])
+        if scores.weighted:
+            weight = _weights(scores, label, wanted, kept)
+            columns.append(ScoreBins.weighing(map=wanted, place=kept, weight=weight, only=only, rows=scores.rows))
+            continue
+        pos, neg = (np.add.reduceat(one, first) if len(first) else one for one in (table.pos, table.neg))
         columns.append(ScoreBins(map=wanted, place=kept, pos=pos, neg=neg, only=only, rows=scores.rows))
     by = paired_map(wanted, scores.k)
     return Binned(
@@ -209,9 +237,24 @@ def binned(scores: Scores, wanted: BinMap) -> Binned:
         columns=tuple(columns),
         rows=scores.rows,
         paired=tuple(TruthBins.of_column(by, one, scores.k) for one in scores.columns)
-        if pairs_classes(scores.scored)
+        if pairs_classes(scores.scored) and not scores.weighted
         else (),
     )
+
+
+def _weights(scores: Scores, label: Label, wanted: BinMap, kept: NDArray[np.int64]) -> BinWeights:
+    """The weights of a column in the bins that are occupied."""
+    column = scores.columns[scores.scored.index(label)]
+    if column.squares is None:
+        raise RecordError(
+            "record-unreadable",
+            "the weighted scores come without the sums of squared weights, which bins hold",
+            fix="count the rows again with this version of assay",
+        )
+    truth = np.repeat(np.arange(scores.k), np.diff(column.start))
+    at = np.searchsorted(kept, wanted.place(column.value))
+    held = np.stack([cast("BinWeights", column.weight), column.squares])
+    return by_class(at, len(kept), held, positive=truth == scores.labels.index(label))
 
 
 def joined(a: Tallied, b: Tallied) -> Tallied:

@@ -18,10 +18,25 @@ from assay.core.errors import PlanError, RecordError
 from assay.tally.base import VERSION, digest
 from assay.tally.bincounting import Counted, count_bins, count_parts
 from assay.tally.binmaps import BinMap, Kind
+from assay.tally.binweights import (
+    NEG,
+    NEG_SQUARES,
+    POS,
+    POS_SQUARES,
+    doubles,
+    gathered,
+    total,
+    weights_from_json,
+    weights_to_json,
+)
 from assay.tally.ranked import Ranked, whole
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
+
+    from assay.tally.binweights import BinWeights
 
     Floats: TypeAlias = NDArray[np.float64]
     Places: TypeAlias = NDArray[np.int64]
@@ -36,10 +51,26 @@ class ScoreBins:
 
     map: BinMap
     place: Places
-    pos: Floats  # whole numbers, as all counts of a Ranked table
+    pos: Floats  # whole numbers, as all counts of a Ranked table; doubles where rows have weights
     neg: Floats
     only: Floats
     rows: int
+    weight: BinWeights | None = None
+    """Of weighted rows: the exact sums of weights of which `pos` and `neg` are doubles, and of squared weights."""
+
+    @classmethod
+    def weighing(
+        cls,
+        *,
+        map: BinMap,  # noqa: A002  it is a map
+        place: Places,
+        weight: BinWeights,
+        only: Floats,
+        rows: int,
+    ) -> ScoreBins:
+        """Bins of weighted rows; those without weight are among `rows`, and in no bin."""
+        pos, neg = doubles(weight)
+        return cls(map=map, place=place, pos=pos, neg=neg, only=only, rows=rows, weight=weight)
 
     @classmethod
     def of(
@@ -78,8 +109,11 @@ class ScoreBins:
             return self
         place, first = np.unique(self.place >> (map.halvings - self.map.halvings), return_index=True)
         several = np.diff(first, append=len(self.place)) > 1
-        pos, neg = (whole(np.add.reduceat(one, first)) if len(first) else one for one in (self.pos, self.neg))
         only = np.where(several, np.nan, self.only[first])
+        if self.weight is not None:
+            sums = np.add.reduceat(self.weight, first, axis=1) if len(first) else self.weight
+            return ScoreBins.weighing(map=map, place=place, weight=sums, only=only, rows=self.rows)
+        pos, neg = (whole(np.add.reduceat(one, first)) if len(first) else one for one in (self.pos, self.neg))
         return ScoreBins(map=map, place=place, pos=pos, neg=neg, only=only, rows=self.rows)
 
     def ranked(self) -> Ranked:
@@ -87,14 +121,25 @@ class ScoreBins:
         floor = self.map.floor(self.place)
         return Ranked(score=np.where(np.isnan(self.only), floor, self.only), pos=self.pos, neg=self.neg)
 
-    def within(self, threshold: float) -> tuple[int, int]:
-        """Positives and negatives of whom only the bin tells on which side of a threshold they stand."""
+    def weights_at(self, threshold: float, *, squared: bool = False) -> dict[str, Fraction] | None:
+        """The exact weights, or squared weights, in the four cells at a threshold; None where rows have no weights."""
+        if self.weight is None:
+            return None
+        pos, neg = self.weight[[POS_SQUARES, NEG_SQUARES] if squared else [POS, NEG]]
+        called = self.ranked().score >= threshold
+        cells = {"tp": pos[called], "fp": neg[called], "fn": pos[~called], "tn": neg[~called]}
+        return {name: total(held) for name, held in cells.items()}
+
+    def within(self, threshold: float) -> tuple[int, int] | tuple[Fraction, Fraction]:
+        """Positives and negatives, or their weights, that may stand on either side of a threshold by their bin."""
         if self.map.kind == "probability" and not 0 <= threshold <= 1:
             return 0, 0
         at = int(self.map.place(np.array([threshold]))[0])
         here = (self.place == at) & np.isnan(self.only)
         if not here.any() or self.map.floor(self.place[here])[0] >= threshold:  # all of the bin is at or above it
             return 0, 0
+        if self.weight is not None:
+            return total(self.weight[POS][here]), total(self.weight[NEG][here])
         return int(self.pos[here].sum()), int(self.neg[here].sum())
 
     def best(self) -> Ranked:
@@ -107,7 +152,7 @@ class ScoreBins:
 
     def _split(self, *, positives_above: bool) -> Ranked:
         tied = ~np.isnan(self.only)
-        pos, neg = (whole(np.zeros(2 * len(self.place))) for _ in range(2))
+        pos, neg = (np.zeros(2 * len(self.place), dtype=self.pos.dtype) for _ in range(2))
         upper, lower = (pos, neg) if positives_above else (neg, pos)
         above, below = (self.pos, self.neg) if positives_above else (self.neg, self.pos)
         upper[1::2], lower[::2] = above, np.where(tied, 0, below)
@@ -124,17 +169,26 @@ class ScoreBins:
                 found=f"{self.map.kind} and {other.map.kind}",
                 fix="count both with one map; the probability and real maps are the same everywhere",
             )
+        if (self.weight is None) != (other.weight is None):
+            raise PlanError(
+                "tally-mismatch",
+                "one tally is weighted and the other is not",
+                fix="give weights to both, or to neither",
+            )
         place, at = np.unique(np.concatenate([self.place, other.place]), return_inverse=True)
-        pos, neg = (whole(np.zeros(len(place))) for _ in range(2))
-        np.add.at(pos, at, np.concatenate([self.pos, other.pos]))
-        np.add.at(neg, at, np.concatenate([self.neg, other.neg]))
         low, high = np.full(len(place), np.inf), np.full(len(place), -np.inf)
         both = np.concatenate([self.only, other.only])
         with np.errstate(invalid="ignore"):  # what is not known of one is not known of both
             np.minimum.at(low, at, both)
             np.maximum.at(high, at, both)
-        only = np.where(low == high, low, np.nan)
-        return ScoreBins(map=self.map, place=place, pos=pos, neg=neg, only=only, rows=self.rows + other.rows)
+        only, rows = np.where(low == high, low, np.nan), self.rows + other.rows
+        if self.weight is not None and other.weight is not None:
+            weight = gathered(at, len(place), np.concatenate([self.weight, other.weight], axis=1))
+            return ScoreBins.weighing(map=self.map, place=place, weight=weight, only=only, rows=rows)
+        pos, neg = (whole(np.zeros(len(place))) for _ in range(2))
+        np.add.at(pos, at, np.concatenate([self.pos, other.pos]))
+        np.add.at(neg, at, np.concatenate([self.neg, other.neg]))
+        return ScoreBins(map=self.map, place=place, pos=pos, neg=neg, only=only, rows=rows)
 
     def __eq__(self, other: object) -> bool:
         """The same counts in the same bins."""
@@ -158,8 +212,11 @@ class ScoreBins:
             **({"halvings": self.map.halvings} if self.map.halvings else {}),
             "rows": self.rows,
             "bins": self.place.tolist(),
-            "pos": self.pos.tolist(),
-            "neg": self.neg.tolist(),
+            **(
+                {"pos": self.pos.tolist(), "neg": self.neg.tolist()}
+                if self.weight is None
+                else weights_to_json(self.weight)
+            ),
             "only": [None if math.isnan(one) else one for one in self.only.tolist()],
         }
 
@@ -173,13 +230,10 @@ class ScoreBins:
                 found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
                 fix="write it again with this version of assay",
             )
-        bins, pos, neg = (np.array(content[part], dtype=np.int64) for part in ("bins", "pos", "neg"))
         edges, only = (np.array(content[part], dtype=np.float64) for part in ("edges", "only"))
-        return cls(
-            map=BinMap(cast("Kind", content["map"]), edges, cast("int", content.get("halvings", 0))),
-            place=bins,
-            pos=whole(pos),
-            neg=whole(neg),
-            only=only,
-            rows=cast("int", content["rows"]),
-        )
+        by = BinMap(cast("Kind", content["map"]), edges, cast("int", content.get("halvings", 0)))
+        place, rows = np.array(content["bins"], dtype=np.int64), cast("int", content["rows"])
+        if "pos_squares" in content:
+            return cls.weighing(map=by, place=place, weight=weights_from_json(content), only=only, rows=rows)
+        pos, neg = (whole(np.array(content[part], dtype=np.int64)) for part in ("pos", "neg"))
+        return cls(map=by, place=place, pos=pos, neg=neg, only=only, rows=rows)

@@ -66,15 +66,14 @@ def with_places(rows: Frame, wanted: BinMap) -> Frame:
     return capped.with_columns(b=nw.when(score < 0).then(REAL_HALF - 1.0 - found).otherwise(found + float(REAL_HALF)))
 
 
-def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
-    """Exponent and leading bits of the significand of `d` as one number `f`.
+def powers(rows: Frame, number: nw.Expr, name: str, lowest: int) -> Frame:
+    """The power of two at or below each number, as a column of that name, and from 2**lowest on.
 
     The logarithm only proposes a power of two, which may be off by one; comparing decides. Powers of two are exact.
     """
-    inside = nw.col("d") >= 2.0**lowest
-    some, power, base = nw.col("x"), nw.col("p"), nw.col("q")
+    some, power = nw.col("x"), nw.col("p")
     steps = (
-        {"x": nw.when(inside).then(nw.col("d")).otherwise(nw.lit(2.0**lowest))},
+        {"x": nw.when(number >= 2.0**lowest).then(number).otherwise(nw.lit(2.0**lowest))},
         {"e": some.log(2).floor()},
         {"p": 2.0 ** nw.col("e")},
         {
@@ -83,11 +82,22 @@ def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
             .otherwise(nw.when(some < power).then(nw.lit(-1.0)).otherwise(nw.lit(0.0)))
         },
         {
-            "q": nw.when(nw.col("o") > 0)
+            name: nw.when(nw.col("o") > 0)
             .then(power * 2.0)
             .otherwise(nw.when(nw.col("o") < 0).then(power * 0.5).otherwise(power))
         },
-        {"m": (some / base * float(1 << fine)).floor()},
+    )
+    for step in steps:
+        rows = rows.with_columns(**step)
+    return rows
+
+
+def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
+    """Exponent and leading bits of the significand of `d` as one number `f`."""
+    inside = nw.col("d") >= 2.0**lowest
+    rows = powers(rows, nw.col("d"), "q", lowest)
+    steps = (
+        {"m": (nw.col("x") / nw.col("q") * float(1 << fine)).floor()},
         {"f": (nw.col("e") + nw.col("o") - float(lowest)) * float(1 << fine) + nw.col("m") - float((1 << fine) - 1)},
         {"f": nw.when(inside).then(nw.col("f")).otherwise(nw.lit(0.0))},
     )

@@ -174,11 +174,17 @@ class _Level:
 
 
 def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
-    if source.weight is None and distinct_scores(source, wanted) > wanted.exact:
+    unbinned = source.weight is not None and len(wanted.scored) > 1  # bins of weighted pairs are not held
+    in_bins = not unbinned and distinct_scores(source, wanted) > wanted.exact
+    if in_bins and source.weight is None:
         from assay.tally.scoreframes import bins_of_frame
 
         return bins_of_frame(source, wanted)
     look(source, "probability" if wanted.probability else "any")
+    if in_bins:
+        from assay.tally.weightedbins import weighted_bins
+
+        return weighted_bins(source, wanted)
     by_factor: dict[str, dict[Label | None, Tallied]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
@@ -198,7 +204,7 @@ def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -
         group = coded(found["g"], lambda label: levels.setdefault(label, len(levels)))
     # Adding zero takes the sign from a zero, which equals the other zero.
     value, count = found["s"].astype(np.float64) + 0.0, found[_ROWS].astype(np.int64)
-    weight = None if source.weight is None else _weights(found["w"], count, source)
+    weight = None if source.weight is None else cell_weights(found["w"], count, source)
     out: dict[Label | None, _Level] = {}
     order = np.lexsort((value, truth, group))
     for label, number in levels.items():
@@ -223,7 +229,7 @@ def _grouped(source: FrameSource, level: str | None, score: str) -> dict[str, ND
     return dict(zip((*keys, _ROWS), arrays(source, counted), strict=True))
 
 
-def _weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:
+def cell_weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:
     """The weight that each cell carries, and below it that of its squares; each distinct weight is read once."""
     known: dict[object, Weight] = {}
 

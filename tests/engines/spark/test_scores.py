@@ -41,7 +41,7 @@ def rows():
             "chance": chance,
             "wild": rng.permutation(np.resize(wild, len(chance))),
             "site": rng.choice(["a", "b"], len(chance)),
-            "weight": rng.integers(1, 9, len(chance)) / 8,
+            "weight": np.where(rng.random(len(chance)) < 0.1, 0.0, 2.0 ** rng.integers(-50, 30, len(chance)) * 0.7),
         }
     )
 
@@ -83,8 +83,10 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
     (bins,) = counted(data, frame, "wild", few)
     assert bins == in_bins(expected, probability=False)
 
-    (expected,), (exact,) = (counted(one, frame, "chance", every, weight="weight") for one in (None, data))
+    (expected,) = counted(None, frame, "chance", every, weight="weight", group=["site"])
+    exact, bins = counted(data, frame, "chance", every, few, weight="weight", group=["site"])
     assert exact == expected
+    assert bins == in_bins(expected, probability=True)
 
 
 def test_scores_of_several_models_in_bins_are_those_of_arrays(connect, monkeypatch):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import jsonschema
 import numpy as np
@@ -16,6 +17,7 @@ from assay.assess.points import FLATTERS, IN_BIN, RATES
 from assay.assess.record import schema, sealed
 from assay.assess.verifying import verify
 from assay.inference.proportion import wilson
+from assay.inference.scoreintervals import WEIGHTED
 from assay.report.markdown import render as markdown
 from assay.report.terminal import summary
 from assay.tally.base import digest
@@ -166,6 +168,41 @@ def test_counts_from_bins_lie_between_ends_that_hold_the_exact_ones():
     assert "in_bin" not in points(rough)[2]
     jsonschema.validate(json.loads(rough.record.to_text()), schema())
     assert verify(rough.record).holds
+
+
+def test_weighted_scores_in_bins_have_ends_that_hold_the_exact_values_and_intervals_of_their_points(tmp_path):
+    some = np.random.default_rng(6)
+    frame = pl.DataFrame({"y": (some.random(2000) < 0.5) * 1, "s": 0.5 + 0.002 * some.random(2000)})
+    frame = frame.with_columns(w=pl.Series(some.exponential(size=2000)))
+    given = {"truth": "y", "score": "s", "scores": "probability", "weight": "w", "threshold": 0.501, "positive": 1}
+    given |= {"operating_points": [0.5011234], "measures": ["auroc", "average_precision", "log_loss"]}
+
+    def found(rows, limit):
+        return assay.assess(data=rows.lazy(), **given, exact_scores=limit)
+
+    rough, exact = (found(frame, limit) for limit in (100, 10**6))
+    assert (rough.record["scores"]["form"], exact.record["scores"]["form"]) == ("binned", "exact")
+    for one in given["measures"]:
+        low, high = rough[one].bracket
+        assert low <= exact[one].value <= high
+        assert high - low < 0.03
+        assert rough[one].no_interval == exact[one].no_interval == WEIGHTED
+    point, other = points(rough)[1], points(exact)[1]
+    spare = float(Fraction(point["in_bin"]["positives"]) + Fraction(point["in_bin"]["negatives"]))
+    assert spare > 0
+    for rate, true in zip(point["rates"], other["rates"], strict=True):
+        assert rate["bracket"][0] <= true["value"] <= rate["bracket"][1]
+        assert rate["interval"] == true["interval"]
+        assert rate["low"] == pytest.approx(true["low"], abs=0.01)
+        assert rate["high"] == pytest.approx(true["high"], abs=0.01)
+    jsonschema.validate(json.loads(rough.record.to_text()), schema())
+    assert verify(rough.record).holds
+    rough.save(tmp_path / "all.json")
+    assert assay.load(tmp_path / "all.json").scores.whole == rough.scores.whole
+    parts = [found(part, 100) for part in (frame[:900], frame[900:])]
+    merged = assay.merge(*parts)
+    assert merged.scores.whole == rough.scores.whole
+    assert merged["auroc"].value == rough["auroc"].value
 
 
 @pytest.mark.parametrize("given", [GIVEN, MANY], ids=["two classes", "three"])

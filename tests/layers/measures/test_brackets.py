@@ -13,6 +13,7 @@ from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket, bracket_of_clas
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
 from assay.tally.binned import binned
 from assay.tally.scorebins import ScoreBins
+from assay.tally.scores import Scores
 from tests.scorecases import RANKED_CASES, SCORES_CASES, classes, ranked, rows, scores
 
 CASES = [c for c in RANKED_CASES if c.measure.name in ("average_precision", "brier_uncertainty", *BY_ORDER, *BY_EDGES)]
@@ -36,6 +37,43 @@ def test_the_bracket_always_holds_the_exact_value(some, by):
             continue
         low, high = found
         assert low <= exact.value <= high, (str(case), low, exact.value, high)
+
+
+weights = st.sampled_from([0.0, 1.0, 0.1, 2.5, 1e-9, 1e9]) | st.floats(2.0**-20, 2.0**20)
+weighted_rows = st.lists(
+    st.tuples(st.floats(0, 1) | st.sampled_from([0.1, 0.5, 0.9]), st.booleans(), weights), max_size=25
+)
+
+
+@settings(max_examples=40)
+@given(weighted_rows, st.sampled_from([PROBABILITY, PROBABILITY.coarser(64), PROBABILITY.coarser(2), REAL.coarser(9)]))
+def test_the_bracket_of_weighted_rows_always_holds_the_exact_value(some, by):
+    held = Scores.binary(*([row[part] for row in some] for part in range(3)))
+    bins = binned(held, by).bins(1)
+    for case in CASES:
+        measure = case.ready(2)
+        exact, found = measure(held.one_vs_rest(1)), bracket(measure, bins)
+        if isinstance(exact, Undefined):
+            assert isinstance(found, Undefined), case
+            continue
+        if isinstance(found, Undefined):
+            assert measure.name in BY_EDGES, case
+            continue
+        low, high = found
+        assert low <= exact.value <= high, (str(case), low, exact.value, high)
+
+
+def test_the_lower_end_of_weighted_average_precision_is_approached_by_ever_lighter_positives():
+    """In one bin: negatives of weight 3 above positives of weight 1 in all, cut into ever smaller pieces."""
+    measure, ends = parse("average_precision"), []
+    for pieces in (1, 10, 1000):
+        score = [0.9, *np.linspace(0.8, 0.1, pieces)]
+        held = Scores.binary(score, [False] + [True] * pieces, [3.0] + [1 / pieces] * pieces)
+        low, _ = bracket(measure, binned(held, PROBABILITY.coarser(1)).bins(1))
+        ends.append(measure(held.one_vs_rest(1)).value - low)
+    assert ends[0] > ends[1] > ends[2] > 0
+    assert low == pytest.approx(1 - 3 * np.log(4 / 3))
+    assert ends[2] < 2e-4
 
 
 COARSE = [PROBABILITY, PROBABILITY.coarser(64), PROBABILITY.coarser(2), REAL, REAL.coarser(9)]

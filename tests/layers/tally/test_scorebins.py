@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from hypothesis import strategies as st
 
 from assay.core.errors import AssayError, PlanError, RecordError
 from assay.tally import bincounting, binmaps
+from assay.tally.base import squared
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
+from assay.tally.binned import binned, tally_from_json
 from assay.tally.scorebins import ScoreBins
+from assay.tally.scores import Scores
 
 chances = st.floats(0, 1) | st.sampled_from([0.0, 5e-324, 1e-30, 0.5, np.nextafter(0.5, 0), np.nextafter(1, 0), 1.0])
 reals = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([-0.0, 0.0, 1e-300, -1e-300, 2.0**32])
@@ -69,6 +73,33 @@ def test_json_brings_back_the_same_tally(some):
     again = ScoreBins.from_json(json.loads(json.dumps(tally.to_json())))
     assert again == tally
     assert np.array_equal(again.only, tally.only, equal_nan=True)
+
+
+weighted = st.lists(
+    st.tuples(st.floats(0, 1), st.booleans(), st.floats(0, 1e6) | st.fractions(0, 5, max_denominator=7)), max_size=20
+)
+
+
+def weighing(some, by):
+    return binned(Scores.binary([s for s, *_ in some], [y for _, y, _ in some], [w for *_, w in some]), by)
+
+
+@given(weighted, weighted, st.sampled_from([PROBABILITY, REAL, PROBABILITY.coarser(8)]))
+def test_weighted_bins_merge_coarsen_and_come_back_from_json_without_rounding(a, b, by):
+    both = weighing(a + b, by)
+    assert weighing(a, by) + weighing(b, by) == both
+    assert tally_from_json(json.loads(json.dumps(both.to_json()))) == both
+    (column,), (coarse,) = both.columns, weighing(a + b, by.coarser(4)).columns
+    assert column.coarser(coarse.map) == coarse
+    assert both.sizes() == [sum((Fraction(w) for _, y, w in a + b if y == side), Fraction(0)) for side in (False, True)]
+    squares = both.squares_at(1, 0.0)
+    assert squares["tp"] + squares["fp"] == sum((squared(Fraction(w)) for *_, w in a + b if w), Fraction(0))
+
+
+def test_bins_with_and_without_weights_are_not_added():
+    plain = binned(Scores.binary([0.1, 0.9], [False, True]), PROBABILITY)
+    with pytest.raises(PlanError, match="one tally is weighted and the other is not"):
+        _ = plain + weighing([(0.1, True, 0.5)], PROBABILITY)
 
 
 def test_bins_that_hold_one_score_are_known_to_be_tied_through_blocks_and_merging(monkeypatch):
