@@ -105,6 +105,12 @@ def _one_table(entrants: Sequence[Entrant]) -> bool:
     return len({one.rows.places for one in entrants}) == 1 and all(one.truth is None for one in entrants)
 
 
+def _alike(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> bool:
+    """Whether every model has its answers beside the truth, in tables that are read in one way."""
+    first = entrants[0].rows.reading(loaded, pinned=False)
+    return all(one.truth is None and one.rows.reading(loaded, pinned=False) == first for one in entrants)
+
+
 def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     plan, first = loaded.plan, entrants[0].assessment
     primary = None if plan.metrics.primary is None else parse(plan.metrics.primary)
@@ -123,16 +129,17 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
 
 
 def _given(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None) -> dict[str, Any]:
-    """What is compared: columns of one table, counted where it lies, or rows matched by id in memory."""
+    """What is compared: columns of one table or of one a model, counted where they lie, or rows matched in memory."""
     plan = loaded.plan
     one_table = _one_table(entrants)
     two = entrants[0].assessment.task is Task.BINARY
     scored = two and all(isinstance(one.model.score, str) for one in entrants)
     subject = plan.columns.subject if any(one.repeated for one in entrants) else None
-    if one_table and all(one.model.predicted is not None for one in entrants):
+    if all(one.model.predicted is not None for one in entrants) and (one_table or _alike(loaded, entrants)):
         units = {"subject": subject, "weight": plan.columns.weight}
+        apart = {"data": {one.name: one.rows.data for one in entrants}, "id": plan.columns.id}
         return {
-            "data": entrants[0].rows.data,
+            **({"data": entrants[0].rows.data} if one_table else apart),
             "truth": plan.columns.truth,
             "predicted": {one.name: one.model.predicted for one in entrants},
             "score": {one.name: one.model.score for one in entrants} if scored else None,
@@ -155,7 +162,7 @@ def _given(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | Non
 
 def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:
     """Channel columns whose levels are compared: of one table, row by row, and none whose small cells stay hidden."""
-    apart = "data" in given and not {"subject", "weight"} & set(given)
+    apart = "data" in given and not {"id", "subject", "weight"} & set(given)
     hidden = loaded.plan.fairness.smallest_cell is not None
     return list(dict.fromkeys(channel_columns(loaded.plan).values())) if apart and not hidden else []
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from assay.assess import matching
 from assay.assess.comparing import compare
 from assay.assess.plan.loading import load_plan
 from assay.assess.planned import run_planned
@@ -104,6 +105,19 @@ def test_models_in_files_of_their_own_and_thresholds_are_matched_by_id(table, tm
     labels = facts(expected(table).record["findings"])
     assert facts(record["findings"])[: len(labels)] == labels
     assert record["findings"][-1]["test"] == "delong"
+    assert verify(Record(json.loads(record.to_text()))).mismatches == ()
+
+
+def test_labels_in_files_of_their_own_are_matched_where_the_files_are_read(table, tmp_path, monkeypatch):
+    for name, own in (("a", table), ("b", table[::-1])):
+        (tmp_path / name).mkdir()
+        save(tmp_path / name / "out.csv", own, "id", "truth", name)
+    text = '[data.test]\npath = "test.csv"\n'
+    text += '[models.A]\npredictions = "a/out.csv"\npredicted = "a"\n'
+    text += '[models.B]\npredictions = "b/out.csv"\npredicted = "b"\n'
+    monkeypatch.delattr(matching, "answers")
+    record = planned(tmp_path, text)["B"].record
+    assert facts(record["findings"]) == facts(expected(table).record["findings"])
     assert verify(Record(json.loads(record.to_text()))).mismatches == ()
 
 
