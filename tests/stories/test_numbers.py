@@ -278,7 +278,7 @@ def _derived(record):
     for curve in record.get("curves", ()):
         p, n = float(curve["positives"]), float(curve["negatives"])
         for _, tp, fp in curve["points"]:
-            yield from (tp / p, 1 - fp / n, p - tp, n - fp, *((tp / (tp + fp),) if tp + fp else ()))
+            yield from (tp / p, fp / n, 1 - tp / p, 1 - fp / n, p - tp, n - fp, *((tp / (tp + fp),) if tp + fp else ()))
             called = (tp + fp) / (p + n)
             yield from (called, *((tp / p / called,) if called else ()))
 
