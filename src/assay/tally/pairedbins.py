@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError, UnpairedRows
-from assay.core.text import counted, listed, quoted
+from assay.core.errors import PlanError, RecordError
+from assay.core.text import listed
 from assay.tally.base import VERSION, digest, places
 from assay.tally.binmaps import CHUNK, BinMap, Fold
 from assay.tally.binned import bin_map
@@ -27,7 +27,7 @@ from assay.tally.packing import (
     unpacked_reals,
     unpacked_whole,
 )
-from assay.tally.pairedscores import PairedScores, score_column
+from assay.tally.pairedscores import PairedScores, paired_columns
 from assay.tally.ranked import whole
 from assay.tally.scorebins import ScoreBins
 
@@ -96,16 +96,7 @@ class PairedBins:
         >>> t.m, t.n, [len(one.cell) for one in t.joint]
         (2, 1, [3])
         """
-        side = np.asarray(positive, dtype=bool)
-        columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
-        for name, column in columns.items():
-            if len(column) != len(side):
-                raise UnpairedRows(
-                    "rows-unmatched",
-                    f"there are {counted(len(side), 'row')}, and {name} has {counted(len(column), 'score')}",
-                    where=f"score {quoted(name)}",
-                    fix="give one score a row and model",
-                )
+        side, columns = paired_columns(positive, scores)
         maps = [map_of(one) for one in columns.values()] if like is None else [one.map for one in like.margins]
         margins = tuple(ScoreBins.of(one, side, by) for one, by in zip(columns.values(), maps, strict=True))
         starts = coarse_starts(margins) if like is None else like.starts

@@ -50,16 +50,7 @@ class PairedScores:
         >>> t.positives.tolist(), t.negatives.tolist()
         ([[0.9, 0.6], [0.1, 0.5]], [[0.2], [0.3]])
         """
-        is_positive = np.asarray(positive, dtype=bool)
-        columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
-        for name, column in columns.items():
-            if len(column) != len(is_positive):
-                raise UnpairedRows(
-                    "rows-unmatched",
-                    f"there are {counted(len(is_positive), 'row')}, and {name} has {counted(len(column), 'score')}",
-                    where=f"score {quoted(name)}",
-                    fix="give one score a row and model",
-                )
+        is_positive, columns = paired_columns(positive, scores)
         sides = [np.flatnonzero(is_positive), np.flatnonzero(~is_positive)]
         positives, negatives = (np.stack([column[at] for column in columns.values()]) for at in sides)
         return cls(models=tuple(columns), positives=positives, negatives=negatives)
@@ -179,6 +170,23 @@ def _unpacked(models: tuple[str, ...], content: Mapping[str, object]) -> PairedS
 
 def _ordered(side: Floats) -> Floats:
     return side[:, np.lexsort(side[::-1])] + 0.0  # minus zero and zero are one score
+
+
+def paired_columns(
+    positive: Sequence[bool] | NDArray[np.bool_], scores: Mapping[str, object]
+) -> tuple[NDArray[np.bool_], dict[str, Floats]]:
+    """Which rows are positive, and one column of finite scores a model, all of one length."""
+    side = np.asarray(positive, dtype=bool)
+    columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
+    for name, column in columns.items():
+        if len(column) != len(side):
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"there are {counted(len(side), 'row')}, and {name} has {counted(len(column), 'score')}",
+                where=f"score {quoted(name)}",
+                fix="give one score a row and model",
+            )
+    return side, columns
 
 
 def score_column(column: object, name: str) -> Floats:

@@ -189,11 +189,18 @@ def _summed(
     pos, neg = (np.zeros(len(kept), dtype=np.int64) for _ in range(2))
     np.add.at(pos, index, count * positive)
     np.add.at(neg, index, count * (1 - positive))
-    low, high = np.full(len(kept), np.inf), np.full(len(kept), -np.inf)
+    only = lone_scores(index, len(kept), ends)
+    return ScoreBins(map=bins, place=kept, pos=whole(pos), neg=whole(neg), only=only, rows=int(count.sum()))
+
+
+def lone_scores(
+    index: NDArray[np.int64], size: int, ends: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """The score of each bin that holds one score only, from the least and the most of every cell; NaN elsewhere."""
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(low, index, ends[0])
     np.maximum.at(high, index, ends[1])
-    only = np.where(low == high, low, np.nan)
-    return ScoreBins(map=bins, place=kept, pos=whole(pos), neg=whole(neg), only=only, rows=int(count.sum()))
+    return np.where(low == high, low, np.nan)
 
 
 def _built(columns: list[_Column], wanted: Wanted) -> Binned:

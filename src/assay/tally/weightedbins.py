@@ -22,7 +22,7 @@ from assay.tally.binmaps import BinMap
 from assay.tally.binned import Binned, Tallied, bin_map
 from assay.tally.binweights import by_class
 from assay.tally.scorebins import ScoreBins
-from assay.tally.scoreframes import powers, with_places
+from assay.tally.scoreframes import lone_scores, powers, with_places
 from assay.tally.scoring import Scored, Wanted, cell_weights, coded
 
 if TYPE_CHECKING:
@@ -152,14 +152,11 @@ def _summed(
     rows: int,
 ) -> ScoreBins:
     kept, index = np.unique(at, return_inverse=True)
-    low, high = np.full(len(kept), np.inf), np.full(len(kept), -np.inf)
-    np.minimum.at(low, index, ends[0])
-    np.maximum.at(high, index, ends[1])
     return ScoreBins.weighing(
         map=bins,
         place=kept,
         weight=by_class(index, len(kept), weight, positive=positive),
-        only=np.where(low == high, low, np.nan),
+        only=lone_scores(index, len(kept), ends),
         rows=rows,
     )
 
