@@ -29,7 +29,7 @@ from assay.assess.meeting import apart
 from assay.assess.pairing import Given
 from assay.rows.limits import Limits
 limits = {limits}
-given = Given(truth="truth", id="id", predicted="label", limits=limits, **{more})
+given = Given(predicted="label", limits=limits, **({{"truth": "truth", "id": "id"}} | {more}))
 found = apart({{"A": {a!r}, "B": {b!r}}}, given)
 assert sum(found.cells.values()) == {rows}
 """
@@ -43,6 +43,10 @@ one, two = (pd.read_parquet(path, columns=columns) for path in ({a!r}, {b!r}))
 both = one.merge(two, on="id", validate="one_to_one")
 assert len(both) == {rows} and (both.truth_x == both.truth_y).all()
 print(len(both.groupby(["truth_x", "label_x", "label_y"]).size()))
+"""
+TRUTH = """
+COPY (SELECT i AS id, CAST(hash(i) % 2 AS TINYINT) AS outcome FROM range({rows}) AS t(i) ORDER BY hash(i)) TO '{path}'
+(FORMAT parquet)
 """
 WANTED = {"labels": {}, "labels and scores": {"score": "score"}, "labels by subject": {"subject": "subject"}}
 
@@ -93,6 +97,19 @@ def main() -> None:
             for limits, said in (("None", ""), (f"Limits(memory={asked.memory!r})", f" within {asked.memory}")):
                 ours = best(OURS.format(limits=limits, more=more, rows=asked.rows, **paths))
                 told(f"{name}{said}", ours, raw, peer)
+        truth = str(Path(folder) / "truth.parquet")
+        run(f"import duckdb\nduckdb.sql({TRUTH.format(rows=asked.rows, path=truth)!r})")
+        in_order = {name: str(Path(folder) / f"{name}_in_order.parquet") for name in "ab"}
+        for name, path in in_order.items():
+            order = f"COPY (FROM '{paths[name]}' ORDER BY id) TO '{path}' (FORMAT parquet)"
+            run(f"import duckdb\nduckdb.sql({order!r})")
+        peer = best(PANDAS.format(columns=[], rows=asked.rows, **paths))
+        limits = f"Limits(memory={asked.memory!r})"
+        elsewhere = {"truth": "outcome", "truth_data": truth}
+        ours = best(OURS.format(limits=limits, more=elsewhere, rows=asked.rows, **paths))
+        told(f"labels, truth in a third file, within {asked.memory}", ours, raw, peer)
+        ours = best(OURS.format(limits=limits, more={"id": None, "pairing": "position"}, rows=asked.rows, **in_order))
+        told(f"labels by position within {asked.memory}", ours, raw, peer)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def compared(paths, **wanted):
 
 def in_memory(paths, monkeypatch, **wanted):
     with monkeypatch.context() as patched:
-        patched.setattr(meeting, "_for_engine", lambda *_: False)
+        patched.setattr(meeting, "_for_engine", lambda *_, **__: False)
         return compared(paths, **wanted)
 
 

@@ -62,7 +62,7 @@ def compared(data, **wanted):
 
 def in_memory(monkeypatch, data, **wanted):
     with monkeypatch.context() as patched:
-        patched.setattr(meeting, "_for_engine", lambda *_: False)
+        patched.setattr(meeting, "_for_engine", lambda *_, **__: False)
         return compared(data, **wanted)
 
 

@@ -23,7 +23,10 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
         delimiter=given.pop("delimiter", None),
         decimal=given.pop("decimal", "."),
         show_ids=given.pop("show_ids", False),
+        truth_table=given.pop("truth_table", None),
+        truth_query=given.pop("truth_query", None),
     )
+    given["truth_data"] = list(given.pop("truth_files", ())) or None
     given["limits"] = limits_of(given)
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
     given["table"] = _selected(given.pop("tables_of", ()), "--table")
@@ -34,10 +37,14 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
     by_position = given.pop("by_position", False)
     values, ids = list(given.pop("values", ())), list(given.pop("ids", ()))
     if values or given.get("model") is not None:
-        given |= {"predicted": predicted or None, "score": score or None}
+        given |= {"predicted": predicted or None, "score": score or None, "truth_file": given.pop("truth_data")}
         given |= {"measure": measures or None, "label": labels or None}
         return _of_values(tables, values, ids, apart=apart, by_position=by_position, reading=reading, **given)
     _demand_values(given)
+    if given["truth_data"] is None and (reading.truth_table or reading.truth_query):
+        raise PlanError(
+            "role-clash", "--truth-table and --truth-query speak of --truth-file, and none is given", fix="give both"
+        )
     if len(ids) > 1:
         raise PlanError(
             "role-clash", "rows are matched by one column", where="--id", found=listed(ids), fix="give --id COLUMN once"
@@ -72,7 +79,17 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
 
 OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "variance")
 """Options that say something about values only."""
-OF_PREDICTIONS: Final = ("truth", "predicted", "score", "positive", "label", "channel", "weight", "measure")
+OF_PREDICTIONS: Final = (
+    "truth",
+    "truth_file",
+    "predicted",
+    "score",
+    "positive",
+    "label",
+    "channel",
+    "weight",
+    "measure",
+)
 
 
 def _of_values(
@@ -86,7 +103,7 @@ def _of_values(
     **given: Any,  # noqa: ANN401  options by name
 ) -> Comparison:
     """Values of folds, data sets or items that were measured elsewhere."""
-    wrong = [f"--{name}" for name in OF_PREDICTIONS if given.pop(name, None) is not None]
+    wrong = [f"--{name.replace('_', '-')}" for name in OF_PREDICTIONS if given.pop(name, None) is not None]
     if wrong:
         raise PlanError(
             "role-clash", f"{listed(wrong)} is about predictions, and values are given", fix="leave one of them out"

@@ -50,17 +50,26 @@ _COSTS = (
     ),
 )
 
+_TRUTH_FILE = click.option(
+    "--truth-file",
+    "truth_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Where the true labels are, if not beside the predictions; a folder or pattern too, repeatable.",
+)
+_UNMATCHED = click.option(
+    "--unmatched", default="error", show_default=True, help="Rows whose id is on one side only: error or count."
+)
+_TRUTH_SELECTED = (
+    click.option("--truth-table", metavar="NAME", help="The same for --truth-file, if that is a database."),
+    click.option("--truth-query", metavar="SQL", help="Or one SELECT on it."),
+)
+
 _ROWS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
     click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels."),
-    click.option(
-        "--truth-file",
-        "truth_files",
-        metavar="FILE",
-        multiple=True,
-        type=click.Path(),
-        help="Where the true labels are, if not beside the predictions; a folder or pattern too, repeatable.",
-    ),
+    _TRUTH_FILE,
     click.option(
         "--id",
         "ids",
@@ -68,9 +77,7 @@ _ROWS = (
         multiple=True,
         help="Column that names a row, to join truth and predictions by; repeat it if several do together.",
     ),
-    click.option(
-        "--unmatched", default="error", show_default=True, help="Rows whose id is on one side only: error or count."
-    ),
+    _UNMATCHED,
     click.option(
         "--score",
         "score",
@@ -174,8 +181,7 @@ _ROWS = (
         "--table", metavar="NAME", help="Table or view of a database; schema.table where it is not the usual one."
     ),
     click.option("--query", metavar="SQL", help="One SELECT for a database to answer, in place of a table."),
-    click.option("--truth-table", metavar="NAME", help="The same for --truth-file, if that is a database."),
-    click.option("--truth-query", metavar="SQL", help="Or one SELECT on it."),
+    *_TRUTH_SELECTED,
     *_MACHINE,
 )
 
@@ -231,6 +237,7 @@ def of_files(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _MODELS = (
     click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
+    _TRUTH_FILE,
     click.option(
         "--predicted", metavar="COLUMN", multiple=True, help="Predictions; with one file NAME=COLUMN, repeated."
     ),
@@ -276,6 +283,7 @@ _MODELS = (
     click.option(
         "--by-position", is_flag=True, help="Files without ids: rows stand in the same order, truths must agree."
     ),
+    _UNMATCHED,
     click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
     click.option(
         "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."
@@ -318,6 +326,7 @@ _MODELS = (
         multiple=True,
         help="One SELECT for a database to answer, in place of a table.",
     ),
+    *_TRUTH_SELECTED,
     *_MACHINE,
 )
 

@@ -26,7 +26,7 @@ from assay.assess.pairing import (
 )
 from assay.assess.selecting import selected
 from assay.assess.separating import compare_apart
-from assay.assess.settings import chosen
+from assay.assess.settings import chosen, demand_choice
 from assay.assess.spelling import speller
 from assay.assess.valuing import Valued, compare_values
 from assay.core.errors import PlanError
@@ -61,6 +61,7 @@ def compare(
     values: object = None,
     model: object = None,
     data: object = None,
+    truth_data: object = None,
     id: object = None,
     positive: Label | None = None,
     labels: Sequence[Label] | None = None,
@@ -87,6 +88,7 @@ def compare(
     control: str | None = None,
     stratified: bool = False,
     pairing: Literal["id", "position"] | None = None,
+    unmatched: Literal["error", "count"] = "error",
     seed: int = SEED,
     draws: int = DRAWS,
     exact_scores: int = EXACT,
@@ -102,6 +104,8 @@ def compare(
     Predictions, scores or values are given by model: predicted={"A": ..., "B": ...}. Tables of their own, compare(a, b)
     or data={"A": ..., "B": ...}, are matched by id, and so are columns with id={"A": ..., "B": ...}. Values that were
     measured elsewhere are columns, too, or stand one below the other beside the names of their models (model=).
+    With `truth_data`, truth is in a table of its own, for all models or by model, and meets the predictions by id; of
+    rows that have no partner there, `unmatched` says whether they are an error or left out.
     A database has a table or a query for all models, or one a model: table={"A": "preds_1", "B": "preds_2"}.
     `costs` states what each mistake costs, as in `assess`, and asks whose mistakes cost less.
     Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`. Where a
@@ -112,6 +116,7 @@ def compare(
     0.25
     """
     Wanted(level=level, seed=seed, draws=draws)  # the same checks as for an assessment
+    demand_choice("unmatched", unmatched)
     asked = Asked(
         level=level,
         correction=correction,
@@ -133,7 +138,7 @@ def compare(
         if costs is not None:
             told = "give predictions, or leave the costs out"
             raise PlanError("role-clash", "costs are of predictions, and values are given", where="costs", fix=told)
-        if truth is not None or predicted is not None or score is not None:
+        if any(one is not None for one in (truth, truth_data, predicted, score)):
             raise PlanError(
                 "role-clash", "both values and predictions are given", fix="give values of a measure, or predictions"
             )
@@ -159,7 +164,7 @@ def compare(
     given = Given(
         truth=truth, predicted=predicted, score=score, id=id, channel=channel, subject=subject, weight=weight,
         pairing=pairing, reading=found.reading, readings=found.readings, engine=engine, limits=limits,
-        labels=labels, spelled=spelled, exact=exact_scores,
+        labels=labels, spelled=spelled, exact=exact_scores, truth_data=truth_data, unmatched=unmatched,
         by_row=tuple(one.title for one in chosen(measures) or () if one.takes is Ranked and one.name != "auroc"),
     )  # fmt: skip
     if independent:
@@ -239,7 +244,7 @@ def _compared(
         positive=settled.positive,
         census=Census(read=rows, scored=rows),
         **held,
-        notes=settled.notes,
+        notes=(*settled.notes, *paired.notes),
         data={"from": paired.named, "pairing": paired.how, "files": dict(paired.files or {}), **paired.selected},
         proof=paired.proof,
         found_in=environment(limits),

@@ -19,11 +19,7 @@ from assay.core.labels import Label
 from assay.core.traits import Task
 from assay.inference.power import alpha_of
 from assay.measures import parse
-from assay.rows.differing import SUBJECT
-from assay.rows.opening import Roles, open_source
-from assay.rows.scored import sound
-from assay.rows.scores import ScoreColumns
-from assay.tally.pairing import KEY, Answers, answers, matched
+from assay.rows.cutting import Cut
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -105,12 +101,6 @@ def _one_table(entrants: Sequence[Entrant]) -> bool:
     return len({one.rows.places for one in entrants}) == 1 and all(one.truth is None for one in entrants)
 
 
-def _alike(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> bool:
-    """Whether every model has its answers beside the truth, in tables that are read in one way."""
-    first = entrants[0].rows.reading(loaded, pinned=False)
-    return all(one.truth is None and one.rows.reading(loaded, pinned=False) == first for one in entrants)
-
-
 def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     plan, first = loaded.plan, entrants[0].assessment
     primary = None if plan.metrics.primary is None else parse(plan.metrics.primary)
@@ -129,35 +119,48 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
 
 
 def _given(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None) -> dict[str, Any]:
-    """What is compared: columns of one table or of one a model, counted where they lie, or rows matched in memory."""
-    plan = loaded.plan
-    one_table = _one_table(entrants)
-    two = entrants[0].assessment.task is Task.BINARY
+    """What is compared: columns of one table or of one a model, counted where they lie."""
+    plan, first = loaded.plan, entrants[0]
+    two = first.assessment.task is Task.BINARY
     scored = two and all(isinstance(one.model.score, str) for one in entrants)
-    subject = plan.columns.subject if any(one.repeated for one in entrants) else None
-    if all(one.model.predicted is not None for one in entrants) and (one_table or _alike(loaded, entrants)):
-        units = {"subject": subject, "weight": plan.columns.weight}
-        apart = {"data": {one.name: one.rows.data for one in entrants}, "id": plan.columns.id}
-        return {
-            **({"data": entrants[0].rows.data} if one_table else apart),
-            "truth": plan.columns.truth,
-            "predicted": {one.name: one.model.predicted for one in entrants},
-            "score": {one.name: one.model.score for one in entrants} if scored else None,
-            "reading": entrants[0].rows.reading(loaded, pinned=False),
-            "engine": plan.reading.engine,
-            "limits": limits,
-            **{name: column for name, column in units.items() if column is not None},
-        }
-    every = [_answers(loaded, one, subject, limits, keyed=not one_table) for one in entrants]
-    orders = matched(every)
-    both = list(zip(every, orders, strict=True))
-    return {
-        "truth": every[0].truth,
-        "predicted": {one.model: [one.calls[i] for i in order.tolist()] for one, order in both},
-        "score": {one.model: one.scores[order] for one, order in both if one.scores is not None} if scored else None,
-        **({} if every[0].subject is None else {"subject": every[0].subject}),
-        **({} if every[0].weight is None else {"weight": every[0].weight}),
+    given: dict[str, Any] = {
+        "data": {one.name: one.rows.data for one in entrants},
+        "truth": plan.columns.truth,
+        "predicted": {one.name: _called(one) for one in entrants},
+        "score": {one.name: one.model.score for one in entrants} if scored else None,
+        "reading": first.rows.reading(loaded, pinned=False, truth=first.truth),
+        "engine": plan.reading.engine,
+        "limits": limits,
+        "unmatched": plan.reading.unmatched,
     }
+    if any(one.repeated for one in entrants):
+        given["subject"] = plan.columns.subject
+    if plan.columns.weight is not None:
+        given["weight"] = plan.columns.weight
+    if _one_table(entrants):
+        return given | {"data": first.rows.data}
+    given["id"] = plan.columns.id
+    truths = {one.name: one.truth for one in entrants if one.truth is not None}
+    given["truth_data"] = {name: truth.data for name, truth in truths.items()} or None
+    truth = next(iter(truths.values()), None)  # all of one split
+    given["reading"] = replace(first.rows.reading(loaded, pinned=False, truth=truth), table=None, query=None)
+    for word in ("table", "query"):
+        stated_ = {one.name: text for one in entrants if (text := getattr(one.rows, word)) is not None}
+        given |= {word: stated_} if stated_ else {}
+    return given
+
+
+def _called(one: Entrant) -> str | Cut:
+    """The labels of a model: its column, or what a threshold makes of its scores."""
+    if one.model.predicted is not None:
+        return one.model.predicted
+    positive = cast("Label", one.assessment.positive)
+    return Cut(
+        score=cast("str", one.model.score),
+        threshold=one.assessment.scores.thresholds[0].value,  # type: ignore[union-attr]
+        positive=positive,
+        negative=next(label for label in one.assessment.labels if label != positive),
+    )
 
 
 def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:
@@ -165,41 +168,3 @@ def _channels(loaded: LoadedPlan, given: Mapping[str, Any]) -> list[str]:
     apart = "data" in given and not {"id", "subject", "weight"} & set(given)
     hidden = loaded.plan.fairness.smallest_cell is not None
     return list(dict.fromkeys(channel_columns(loaded.plan).values())) if apart and not hidden else []
-
-
-def _answers(loaded: LoadedPlan, one: Entrant, subject: str | None, limits: Limits | None, *, keyed: bool) -> Answers:
-    """What a model said of every row; a threshold makes labels of its scores."""
-    plan, model = loaded.plan, one.model
-    columns = ScoreColumns(columns=(model.score,), labels=None) if isinstance(model.score, str) else None
-    called = model.predicted is not None
-    roles = Roles(
-        truth=plan.columns.truth,
-        predicted=model.predicted if called else plan.columns.truth,
-        group=({KEY: plan.columns.id} if keyed else {}) | ({} if subject is None else {SUBJECT: subject}),
-        weight=plan.columns.weight,
-        score=columns,
-    )
-    if one.truth is not None:
-        roles = replace(roles, id=plan.columns.id)
-    source = open_source(
-        one.rows.data,
-        roles,
-        one.rows.reading(loaded, pinned=False, truth=one.truth),
-        truth_data=None if one.truth is None else one.truth.data,
-        unmatched=plan.reading.unmatched,
-        engine=plan.reading.engine,
-        limits=limits,
-    )
-    try:
-        if columns is not None:
-            source, _ = sound(source, "any", single=True, drop=False)
-        found = answers(source, one.name, keyed=keyed, called=called)
-    finally:
-        source.close()
-    if called:
-        return found
-    positive = cast("Label", one.assessment.positive)
-    other = next(label for label in one.assessment.labels if label != positive)
-    threshold = one.assessment.scores.thresholds[0].value  # type: ignore[union-attr]
-    calls: list[Label | None] = [positive if score >= threshold else other for score in found.scores.tolist()]  # type: ignore[union-attr]
-    return replace(found, calls=calls)

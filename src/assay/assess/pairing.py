@@ -18,8 +18,10 @@ from assay.assess.inbins import InBins, in_bins
 from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
-from assay.core.text import listed
+from assay.core.text import counted, listed
+from assay.rows.cutting import opened_cut
 from assay.rows.differing import SUBJECT
+from assay.rows.ids import Join, Unmatched
 from assay.rows.limits import Limits
 from assay.rows.opening import Roles, Source, open_source
 from assay.rows.reading import Reading
@@ -54,11 +56,22 @@ class Given:
     """Measures asked for that read scores row by row."""
     labels: Sequence[Label] | None = None
     spelled: bool = False
+    truth_data: object = None
+    """The table that holds the truth, where that is not the one of the predictions; or one a model."""
+    unmatched: Unmatched = "error"
 
     def opened(self, data: object, roles: Roles, model: str | None = None) -> Source:
         """The rows of a table, of one model or of all, after a look at how stated labels are stored."""
         reading = self.reading if model is None else self.reading_of(model)
-        source = open_source(data, roles, reading, engine=self.engine, limits=self.limits)
+        truth = self.truth_data if model is None else self.truth_of(model)
+
+        def open_(wanted: Roles) -> Source:
+            own = wanted if truth is None else replace(wanted, id=self.id)
+            return open_source(
+                data, own, reading, engine=self.engine, limits=self.limits, truth_data=truth, unmatched=self.unmatched
+            )
+
+        source = opened_cut(open_, roles)
         try:
             demand_whole(source, self.labels, spelled=self.spelled)
         except BaseException:
@@ -68,7 +81,14 @@ class Given:
 
     def reading_of(self, model: str) -> Reading | None:
         """How the table of a model is read."""
-        return self.readings.get(model, self.reading)
+        own = self.readings.get(model, self.reading)
+        if own is None or self.truth_of(model) is not None:
+            return own
+        return replace(own, truth_table=None, truth_query=None)
+
+    def truth_of(self, model: str) -> object:
+        """The table that holds the truth of a model's rows, if that is another one."""
+        return self.truth_data.get(model) if isinstance(self.truth_data, Mapping) else self.truth_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +114,8 @@ class Paired:
     """Scores in bins, where there are more than are held row by row."""
     columns: Mapping[str, ScoreColumns] | None = None
     """Which score column is of which class, as far as was said, where every class has one; by model."""
+    notes: tuple[str, ...] = ()
+    """What is to be said of the rows."""
 
 
 def together(data: object, given: Given) -> Paired:
@@ -169,7 +191,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     with opened(roles) as source:
         cells = joint(source) if columns.called else None
         named_as, files = origin(source)
-        where = source.where
+        where, notes = source.where, left_out(source.join)
     values: dict[str, Any] | None = None
     truths: Codes | None = None
     rows: Lines | None = None
@@ -200,7 +222,16 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         lines=rows,
         columns=columns.by_class,
         bins=bins,
+        notes=notes,
     )
+
+
+def left_out(join: Join | None, model: str | None = None) -> tuple[str, ...]:
+    """The note that rows without a partner were not compared, if there were any."""
+    if join is None or not join.unmatched:
+        return ()
+    whose = "" if model is None else f"{model}: "
+    return (f"{whose}{counted(join.unmatched, 'row')} without truth or without prediction left out, as stated",)
 
 
 def score_classes(scored_by: Mapping[str, object]) -> dict[str, ScoreColumns] | None:

@@ -37,8 +37,11 @@ def file_notes(source: Source) -> tuple[str, ...]:
 def origin(source: Source | ValueTable) -> tuple[str, dict[str, str]]:
     """What a Record calls the rows, which is a name and never a path, and the digests of their files by name."""
     opened = getattr(source, "opened", None)
-    if opened is None:
-        return source.where, {}
+    return (source.where, {}) if opened is None else origin_of(opened)
+
+
+def origin_of(opened: Any) -> tuple[str, dict[str, str]]:  # noqa: ANN401  a file or table that is open
+    """The same of a file or table."""
     alone = called(opened.path, {})
     files = dict(getattr(opened, "files", {alone: opened.sha256} if opened.sha256 else {}))
     return called(opened.path, files), files

@@ -27,7 +27,10 @@ class Selected:
             own = {model: text for model, one in self.readings.items() if (text := getattr(one, word)) is not None}
             if (found := own or getattr(self.reading, word, None)) is not None:
                 out |= {word: found}
-        return out
+        every = next(iter(self.readings.values()), self.reading)  # the truth is one for all
+        return out | {
+            word: text for word in ("truth_table", "truth_query") if (text := getattr(every, word, None)) is not None
+        }
 
 
 def selected(data: object, reading: Reading | None, table: object, query: object) -> Selected:

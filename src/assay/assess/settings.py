@@ -38,6 +38,20 @@ CHOICES = {
 }
 
 
+def demand_choice(name: str, given: object) -> None:
+    """Demand that a choice is one that exists."""
+    known = CHOICES[name]
+    if given in known:
+        return
+    close = nearest(str(given), known)
+    raise PlanError(
+        "option-unknown",
+        f"{name}={visible(repr(given))} is not a choice",
+        known=", ".join(known),
+        fix=f'did you mean "{close}"?' if close else "choose one of them",
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Choices that shape the numbers; all of them are written into the Record."""
@@ -55,16 +69,8 @@ class Settings:
         """Only choices that exist, and no measure of costs that nobody stated."""
         for one in self.measures or ():
             demand_costs(one, self.costs)
-        for name, known in CHOICES.items():
-            given = getattr(self, name)
-            if given not in known:
-                close = nearest(str(given), known)
-                raise PlanError(
-                    "option-unknown",
-                    f"{name}={visible(repr(given))} is not a choice",
-                    known=", ".join(known),
-                    fix=f'did you mean "{close}"?' if close else "choose one of them",
-                )
+        for name in CHOICES:
+            demand_choice(name, getattr(self, name))
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -62,7 +62,13 @@ def open_joined(
 
 
 def joined(
-    predictions: OpenedFile, truth: OpenedFile, roles: Roles, by: Sequence[str], *, unmatched: Unmatched
+    predictions: OpenedFile,
+    truth: OpenedFile,
+    roles: Roles,
+    by: Sequence[str],
+    *,
+    unmatched: Unmatched,
+    view: str = VIEW,
 ) -> tuple[OpenedFile, Roles]:
     """Two tables of one engine as one: every id once on either side, and rows without a partner told or counted."""
     sides = (predictions, truth)
@@ -83,8 +89,8 @@ def joined(
     query = f"SELECT {chosen} FROM {tables[0]} AS p JOIN {tables[1]} AS t ON {equal}"  # noqa: S608
     connection = predictions.connection
     with told_as_ours(where, predictions.format):
-        connection.execute(f"CREATE TEMP VIEW {quote_identifier(VIEW)} AS {query}")
-        relation = connection.sql(f"SELECT * FROM {quote_identifier(VIEW)}")  # noqa: S608
+        connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {query}")
+        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
         types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     table = OpenedFile(
         relation=relation,
@@ -103,6 +109,7 @@ def joined(
         homes=homes,
         join=join,
         progress=predictions.progress,
+        view=view,
     )
     return table, named
 

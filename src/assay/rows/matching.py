@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in tables of their own, matched by id inside the embedded engine to one table.
+"""Models in tables of their own, matched by id or by place inside the embedded engine to one table.
 
 Whether every id stands once in every table, and with the same truth, subject and weight, is asked where the rows are;
 `faults` says what is wrong, and names the first few rows only, however many there are.
@@ -11,21 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from assay.rows.differing import SUBJECT
 from assay.rows.engine import quote_identifier, told_as_ours
 from assay.rows.files import with_engine
 from assay.rows.frames import of_opened
-from assay.rows.framesides import frame_side
+from assay.rows.ids import Unmatched
 from assay.rows.limits import Limits
-from assay.rows.listing import are_paths
+from assay.rows.modelsides import ModelSide, opened_models
 from assay.rows.modeltables import KEY, ModelTable, alike, compared, demand_met, differ, met
 from assay.rows.opened import NUMERIC, VIEW, Home, OpenedFile, number_sql
-from assay.rows.opening import FrameSource, Roles, open_source
-from assay.rows.reading import Reading
-from assay.rows.scored import sound
-from assay.rows.sides import Side, model_sides, opened_side
+from assay.rows.opening import FrameSource, Roles
 from assay.rows.unmatched import faults
 
 if TYPE_CHECKING:
@@ -81,38 +78,8 @@ def columns_of(place: int, model: Roles) -> Roles:
     )
 
 
-def sides_of(
-    data: Mapping[str, object], roles: Mapping[str, Roles], readings: Mapping[str, Reading]
-) -> tuple[dict[str, Side], dict[str, Roles]] | None:
-    """Where each model's rows lie, and its columns by the names they have there; None where only memory can match.
-
-    Frames are looked at as when they are read by themselves, so that what is wrong with them is told alike.
-    """
-    sides: dict[str, Side] = {}
-    own = dict(roles)
-    for place, (model, one) in enumerate(data.items()):
-        if are_paths(one):
-            continue
-        source = open_source(one, roles[model], readings[model])
-        if (score := roles[model].score) is not None:
-            source, _ = sound(source, "any", single=len(score.columns) == 1, drop=False)
-        found = frame_side(one, roles[model], source.where, f"assay_model_{place}")
-        if found is None:
-            return None
-        sides[model], own[model] = found
-    paths = {model: one for model, one in data.items() if are_paths(one)}
-    sides |= model_sides(paths, readings, list(data))
-    return {model: sides[model] for model in data}, own
-
-
 def open_matched(
-    sides: Mapping[str, Side],
-    roles: Mapping[str, Roles],
-    called: Mapping[str, Roles],
-    readings: Mapping[str, Reading],
-    limits: Limits,
-    *,
-    kept: bool,
+    sides: Sequence[ModelSide], limits: Limits, *, kept: bool, unmatched: Unmatched = "error"
 ) -> Matched | None:
     """Every model's table opened and joined as one; None where ids are of a kind that only memory can match.
 
@@ -122,47 +89,22 @@ def open_matched(
     named: dict[str, str] = {}
 
     def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-        tables = tuple(
-            _opened(side, model, roles[model], called[model], connection, readings[model])
-            for model, side in sides.items()
-        )
+        tables = opened_models(sides, connection, unmatched=unmatched)
         found.append(tables)
         if not all(_fits(one) for one in tables):
             return tables[0].opened
         if not all(alike(tables[0], one) for one in tables):
             raise faults(tables) or ArithmeticError
-        return _joined(tables, list(roles.values()), named, kept=kept)
+        return _joined(tables, named, kept=kept)
 
-    files = [file for side in sides.values() for file in side.files]
-    databases = [path for side in sides.values() if not side.files for path in side.paths]
+    every = list({side.view: side for one in sides for side in one.sides}.values())
+    files = [file for side in every for file in side.files]
+    databases = [path for side in every if not side.files for path in side.paths]
     opened = with_engine(files, limits, work, databases=databases)
-    if not opened.homes:
+    if opened.view != VIEW:  # the tables were not joined
         opened.close()
         return None
     return Matched(opened=opened, tables=found[0], named=named)
-
-
-def _opened(  # noqa: PLR0917  the side, and all that is known of it
-    side: Side,
-    model: str,
-    roles: Roles,
-    called: Roles,
-    connection: duckdb.DuckDBPyConnection,
-    reading: Reading,
-) -> ModelTable:
-    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
-    columns: dict[str, bool] = {}
-    for role, name in roles.named().items():
-        columns[str(name)] = columns.get(str(name), True) and role in numbers
-    opened = opened_side(side, columns, connection, progress=None, max_rows=reading.max_rows)
-    source = of_opened(opened, roles)
-    source = replace(source, where=opened.shown) if opened.called else source
-    named = zip(roles.named().values(), called.named().values(), strict=True)
-    source = replace(source, names={str(here): str(theirs) for here, theirs in named} | dict(source.names))
-    if roles.score is not None:
-        checked, _ = sound(source, "any", single=len(roles.score.columns) == 1, drop=False)
-        source = checked if isinstance(checked, FrameSource) else source
-    return ModelTable(model=model, opened=opened, source=source)
 
 
 def _fits(one: ModelTable) -> bool:
@@ -174,7 +116,7 @@ def _fits(one: ModelTable) -> bool:
     )
 
 
-def _joined(tables: Sequence[ModelTable], roles: Sequence[Roles], named: dict[str, str], *, kept: bool) -> OpenedFile:
+def _joined(tables: Sequence[ModelTable], named: dict[str, str], *, kept: bool) -> OpenedFile:
     first = tables[0]
     homes: dict[str, Home] = {}
     chosen: list[str] = []
@@ -182,13 +124,17 @@ def _joined(tables: Sequence[ModelTable], roles: Sequence[Roles], named: dict[st
     def take(name: str, table: ModelTable, column: str, sql: str) -> None:
         if name not in homes:
             homes[name] = Home(table=table.opened, column=column, matched="true")
-            named[name] = column
+            named[name] = table.source.names.get(column, column)
             chosen.append(f"{sql} AS {quote_identifier(name)}")
 
-    for place, (one, own) in enumerate(zip(tables, roles, strict=True)):
+    for place, one in enumerate(tables):
+        own = cast("Roles", one.roles)
         target = columns_of(place, own)
         numbers = () if target.score is None else target.score.columns
         columns = {role: column for role, column in own.named().items() if role != f'group "{KEY}"'}
+        if one.cut is not None:
+            take(str(target.predicted), one, one.cut.score, one.cut.sql(one.opened, f"t{place}"))
+        target = target if own.predicted is not None else replace(target, predicted=None)
         for (role, name), column in zip(target.named().items(), columns.values(), strict=True):
             number = role == "weight" or name in numbers
             home = f"t{place}.{quote_identifier(str(column))}"
@@ -224,4 +170,4 @@ def _joined(tables: Sequence[ModelTable], roles: Sequence[Roles], named: dict[st
     )
 
 
-__all__ = ["FIT", "Matched", "columns_of", "open_matched", "sides_of"]
+__all__ = ["FIT", "Matched", "columns_of", "open_matched"]

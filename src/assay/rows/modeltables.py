@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from assay.rows.cutting import Cut
 from assay.rows.differing import SUBJECT, Rows
 from assay.rows.engine import quote_identifier
 from assay.rows.labels import label_of
 from assay.rows.opened import NUMERIC, REAL, OpenedFile, number_sql
-from assay.rows.opening import FrameSource, no_rows
+from assay.rows.opening import FrameSource, Roles, no_rows
 
 if TYPE_CHECKING:
     from assay.core.errors import AssayError
@@ -28,11 +29,19 @@ class ModelTable:
     model: str
     opened: OpenedFile
     source: FrameSource
+    roles: Roles | None = None
+    """Its columns by role, under the names they have in the engine."""
+    cut: Cut | None = None
+    """How its labels are made of its scores, where it has none."""
+    keyed: bool = True
+    """Whether ids pair the rows; else their places do."""
+    homes: tuple[OpenedFile, ...] = ()
+    """The tables it was made of: predictions, and the truth if that is elsewhere."""
 
     @property
     def rows(self) -> Rows:
         """Whose rows these are, as errors call them."""
-        return Rows(model=self.model, where=self.source.where)
+        return Rows(model=self.model, where=self.source.where, keyed=self.keyed)
 
     @property
     def view(self) -> str:

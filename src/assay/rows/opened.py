@@ -253,7 +253,7 @@ def locate(
     Columns may be asked for by other names than the file's own, if `renamed` has these.
     """
     if opened.homes:
-        home = opened.homes[columns[0]]  # a predicate is about the first of the columns
+        home = opened.homes[(renamed or {}).get(columns[0], columns[0])]  # a predicate is about the first column
         renamed = {columns[0]: home.column}
         first = locate(home.table, f"({predicate}) AND {home.matched}", columns[:1], limit, renamed)
         name = home.table.called or home.table.name
@@ -288,9 +288,12 @@ def numbered_rows(
 
     Columns have the names they have in the whole.
     """
-    home = opened.homes.get(columns[0]) if opened.homes else None
-    table = opened if home is None else home.table
-    renamed = {name: opened.homes[name].column for name in columns} if home else {}
+    table, renamed, matched = opened, dict(zip(columns, columns, strict=True)), "true"
+    while table.homes:  # rows that were joined may have been joined before
+        homes = table.homes
+        home = homes[renamed[columns[0]]]
+        renamed = {name: homes[own].column for name, own in renamed.items()}
+        table, matched = home.table, f"({matched}) AND {home.matched}"
     also = "".join(
         f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in renamed.items() if own != name
     )
@@ -300,8 +303,8 @@ def numbered_rows(
                 f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{also} FROM {quote_identifier(part.view)}"  # noqa: S608
             )
             relation = part.connection.sql(query)
-            relation = relation if home is None else relation.filter(home.matched)
-        name = (part.called or part.name) if home or table.parts else ""
+            relation = relation if table is opened else relation.filter(matched)
+        name = (part.called or part.name) if table is not opened or table.parts else ""
         yield relation, partial(Row, file=name) if table.ordered else Unplaced
 
 

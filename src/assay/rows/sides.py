@@ -163,43 +163,16 @@ def two_sides(data: Paths, truth_data: Paths, reading: Reading) -> tuple[Side, S
     return ours, theirs
 
 
-def model_sides(tables: Mapping[str, Paths], readings: Mapping[str, Reading], models: Sequence[str]) -> dict[str, Side]:
-    """The table of each model by what it is: files, or a table or query of a database."""
-    sides: dict[str, Side] = {}
-    for model, data in tables.items():
-        place = models.index(model)
-        one, reading, view = _alone(data), readings[model], f"assay_model_{place}"
-        database = isinstance(one, str) and is_database(one)
-        if isinstance(one, str) and database:
-            demand_one_selection(reading, address(one))
-            sides[model] = _Database(path=one, reading=reading, view=view, alias=f"source_{place}")
-            sides[model].paths  # noqa: B018  one that is not there is told before links to files are made
-        else:
-            refuse_selection(one, reading)
-            sides[model] = _Files(files=prepared(list_files(one), reading), called=shown(one), view=view)
-    return sides
-
-
-def opened_side(
-    side: Side,
-    columns: Mapping[str, bool],
-    connection: duckdb.DuckDBPyConnection,
-    *,
-    progress: Progress | None,
-    max_rows: int | None,
-) -> OpenedFile:
-    """One side alone as a view of the engine, with the columns that are asked for; which of them hold numbers."""
-    begun = side.begin(connection, progress)
-    if isinstance(begun, OpenedFile):
-        return begun
-    try:
-        for name, number in columns.items():
-            begun.check(require(name, begun.columns, side.called), number=number)
-    except BaseException:
-        begun.close()
-        raise
-    opened = brought(begun, list(columns), connection, max_rows=max_rows, view=side.view)
-    return replace(opened, called=side.called)
+def one_side(data: Paths, reading: Reading, name: str) -> Side:
+    """A table by what it is: files, or a table or query of a database; `name` is what it is called in SQL."""
+    one = _alone(data)
+    if isinstance(one, str) and is_database(one):
+        demand_one_selection(reading, address(one))
+        side = _Database(path=one, reading=reading, view=f"assay_{name}", alias=f"source_{name}")
+        side.paths  # noqa: B018  one that is not there is told before links to files are made
+        return side
+    refuse_selection(one, reading)
+    return _Files(files=prepared(list_files(one), reading), called=shown(one), view=f"assay_{name}")
 
 
 def _listed(given: Sequence[Paths], databases: Sequence[bool]) -> tuple[list[Listed], list[Listed]]:
@@ -284,7 +257,7 @@ def opened_sides(
             one
             if isinstance(one, OpenedFile)
             else replace(
-                brought(one, _wanted(one, place, columns, roles), connection, max_rows=max_rows, view=VIEWS[place]),
+                brought(one, wanted_of(one, place, columns, roles), connection, max_rows=max_rows, view=VIEWS[place]),
                 called=called[place],
             )
             for place, one in enumerate(begun)
@@ -297,7 +270,7 @@ def opened_sides(
     return first, second
 
 
-def _wanted(table: CountedTable, place: int, columns: SideBySide, roles: Roles) -> list[str]:
+def wanted_of(table: CountedTable, place: int, columns: SideBySide, roles: Roles) -> list[str]:
     """The columns to be fetched from a database: the id, and what the roles take from this side."""
     chosen = [column for home, column in columns.chosen.values() if home == place]
     numbers = {str(name) for name in (roles.weight, *(roles.score.columns if roles.score else ()))}

@@ -44,6 +44,45 @@ def test_two_files_are_compared_and_both_outputs_written(files):
     assert "p = 1" in done.stderr
 
 
+def test_answers_in_two_files_meet_the_truth_in_a_third(files):
+    for name in ("old", "new"):
+        pl.read_csv(files / f"{name}.csv").drop("y").write_csv(files / f"{name}_alone.csv")
+    labels = pl.read_csv(files / "old.csv").select("id", "y")
+    labels.write_csv(files / "labels.csv")
+    words = ("--truth", "y", "--predicted", "p", "--id", "id", "--positive", "yes", "-o", files / "out", "--json")
+    beside = run("compare", files / "old.csv", files / "new.csv", *words)
+    alone = ("compare", files / "old_alone.csv", files / "new_alone.csv", *words, "--truth-file")
+    done = run(*alone, files / "labels.csv")
+    record = json.loads(done.stdout)
+    assert record["plan"]["data"]["from"] == "old_alone.csv; new_alone.csv; truth in labels.csv"
+    assert [one["p"] for one in record["findings"]] == [one["p"] for one in json.loads(beside.stdout)["findings"]]
+    labels[1:].write_csv(files / "fewer.csv")
+    with pytest.raises(AssayError, match=r"1 row of .*old_alone\.csv without truth"):
+        run(*alone, files / "fewer.csv")
+    told = json.loads(run(*alone, files / "fewer.csv", "--unmatched", "count").stdout)
+    assert told["samples"] == 4
+    assert [note for note in told["notes"] if "left out, as stated" in note] == [
+        f"{name}_alone: 1 row without truth or without prediction left out, as stated" for name in ("old", "new")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--truth-file", "labels.csv", "--by-position"), "paired by position"),
+        (("--truth-table", "t", "--id", "id"), "speak of --truth-file"),
+        (("--unmatched", "drop", "--id", "id"), "unmatched='drop' is not a choice"),
+        (("--truth-file", "labels.csv", "--value", "p", "--id", "id"), "is about predictions"),
+    ],
+)
+def test_what_is_said_of_a_truth_elsewhere_must_fit(options, says, files, monkeypatch):
+    monkeypatch.chdir(files)
+    words = ("--truth", "y", "--positive", "yes") if "--value" not in options else ()
+    words += ("--predicted", "p") if words else ()
+    with pytest.raises(AssayError, match=says):
+        run("compare", "old.csv", "new.csv", *words, *options, "-o", "out")
+
+
 def test_one_file_with_a_column_a_model(files):
     options = (
         "--truth",
