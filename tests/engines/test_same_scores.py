@@ -8,15 +8,20 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 import assay
+from assay.assess.verifying import verify
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
+from assay.rows.scoreframes import fetched
 from assay.rows.scores import score_columns
+from assay.tally import scoreframes
 from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
+from assay.tally.ranks import Ranks
 from assay.tally.scoreframes import with_places
-from assay.tally.scoring import Wanted, count_scores
+from assay.tally.scoring import Wanted, count_ranks, count_scores
 
 ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]
 
@@ -164,6 +169,111 @@ def test_bins_of_weighted_scores_hold_the_exact_sums_of_weights_on_every_engine(
         assert all(one.weighted for one in found)
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_array_equal(mine.columns[0].only, theirs.columns[0].only)
+
+
+NAMES, LABELS = ["p_cat", "p_dog", "p_eel"], ["cat", "dog", "eel"]
+OF_CLASSES = ["auroc_macro", "auroc_weighted", "auroc_one_vs_one", "auroc_micro", "average_precision_micro"]
+OF_CLASSES += ["mean_average_precision", "log_loss_multiclass", "brier_score_multiclass", "top_k_accuracy(k=2)"]
+
+
+WEIGHTED_CLASSES = [("lazy", "w"), ("duckdb", "n"), ("parquet", "w"), ("parquet", "n"), ("csv", "n"), ("pandas", "w")]
+
+
+@pytest.mark.parametrize(("kind", "name"), WEIGHTED_CLASSES)
+def test_bins_of_weighted_classes_are_those_of_the_exact_tally_on_every_engine(kind, name, tmp_path):
+    frame = rows(200).with_columns(w=pl.Series(weighing(200)), n=pl.Series(np.arange(200) % 5, dtype=pl.Int32))
+    few = {"scores": "probability", "measures": OF_CLASSES, "exact_scores": 9}
+    data = given(kind, frame, tmp_path)
+    a = assay.assess(data=data, truth="y", score=NAMES, weight=name, group="group", **few)
+    b = assay.assess(
+        truth=frame["y"].to_list(),
+        score=frame.select(NAMES).to_numpy(),
+        labels=LABELS,
+        weight=frame[name].to_numpy(),
+        group={"group": frame["group"].to_list()},
+        **few,
+    )
+    assert a.scores.ranks == b.scores.ranks
+    assert a["top_k_accuracy(k=2)"].value == b["top_k_accuracy(k=2)"].value
+    if kind == "pandas":  # rows in memory are counted one by one
+        assert a.scores.whole == b.scores.whole
+        return
+    expected = binned(b.scores.whole, bin_map(probability=True))
+    assert a.scores.whole == expected
+    for mine, theirs in zip(a.scores.whole.columns, expected.columns, strict=True):
+        np.testing.assert_array_equal(mine.only, theirs.only)
+    for level, tally in b.scores.groups["group"].items():
+        assert a.scores.groups["group"][level] == binned(tally, bin_map(probability=True))
+    for one in OF_CLASSES[:-1]:
+        low, high = a[one].bracket
+        assert low <= b[one].value <= high
+
+
+def test_ranks_of_weighted_rows_come_back_as_so_many_cells_however_the_weights_differ(tmp_path, monkeypatch):
+    frame = rows(200).with_columns(w=pl.Series(weighing(200)))
+    sizes = []
+
+    def told(source, asked):
+        found = fetched(source, asked)
+        sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr(scoreframes, "fetched", told)
+    roles = Roles(truth="y", predicted="y", score=score_columns(NAMES), weight="w")
+    source, _ = sound(open_source(given("parquet", frame, tmp_path), roles), "any", single=False, drop=False)
+    found = count_ranks(source, Wanted(labels=tuple(LABELS), scored=tuple(LABELS), columns=(0, 1, 2)))
+    codes = [LABELS.index(one) for one in frame["y"]]
+    assert found == Ranks.of(frame.select(NAMES).to_numpy(), codes, frame["w"].to_numpy())
+    assert max(sizes) <= 6
+
+
+def test_brackets_of_weighted_classes_hold_what_scikit_learn_computes(tmp_path):
+    frame = rows(400).with_columns(w=pl.Series(np.random.default_rng(2).lognormal(0, 1, 400)))
+    named = ["auroc_macro", "auroc_weighted", "auroc_micro"]
+    named += ["mean_average_precision", "average_precision_micro", "log_loss_multiclass"]
+    a = assay.assess(
+        data=given("parquet", frame, tmp_path),
+        truth="y",
+        score=NAMES,
+        weight="w",
+        exact_scores=9,
+        scores="probability",
+        measures=named,
+    )
+    assert a.scores.whole.weighted
+    truth, chance, weight = frame["y"].to_numpy(), frame.select(NAMES).to_numpy(), frame["w"].to_numpy()
+    one_hot = (truth[:, np.newaxis] == np.array(LABELS)).astype(int)
+    theirs = {
+        f"{name}_{average}": function(one_hot, chance, average=average, sample_weight=weight)
+        for name, function in (("auroc", roc_auc_score), ("average_precision", average_precision_score))
+        for average in ("macro", "weighted", "micro")
+    }
+    theirs["mean_average_precision"] = theirs["average_precision_macro"]
+    theirs["log_loss_multiclass"] = log_loss(truth, chance, sample_weight=weight, labels=LABELS)
+    for name in named:
+        low, high = a[name].bracket
+        assert low <= theirs[name] <= high, name
+        assert high - low < 1e-4
+
+
+def test_a_record_of_weighted_classes_in_bins_is_verified_and_merged(tmp_path):
+    frame = rows(200).with_columns(w=pl.Series(np.random.default_rng(2).lognormal(0, 1, 200)))
+    few = {"truth": "y", "score": NAMES, "weight": "w", "exact_scores": 9, "scores": "probability", "group": "group"}
+    few["measures"] = [*OF_CLASSES, "expected_calibration_error_macro", "top_label_calibration_error", "accuracy"]
+    whole, first, last = (
+        assay.assess(data=given("lazy", part, tmp_path), **few) for part in (frame, frame.head(80), frame.tail(120))
+    )
+    whole.save(tmp_path / "a.json")
+    again = assay.load(tmp_path / "a.json")
+    assert verify(again.record).holds
+    assert again.scores.whole == whole.scores.whole
+    whole.report(tmp_path / "a.html")
+    both = assay.merge(first, last)
+    assert both.scores.whole == whole.scores.whole
+    assert both.scores.groups == whole.scores.groups
+    for name in few["measures"]:
+        assert both[name].value == whole[name].value
+        assert both[name].bracket == whole[name].bracket
 
 
 @pytest.mark.parametrize("wrong", [-1.0, float("nan"), None])

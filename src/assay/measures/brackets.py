@@ -126,9 +126,9 @@ def _average_precision(bins: ScoreBins) -> tuple[float, float] | Undefined:
     tied = ~np.isnan(bins.only[::-1])
     tp, fp = (np.concatenate([[0.0], np.cumsum(cells)[:-1]]) for cells in (pos, neg))
     whole = tp + pos + fp + neg
-    known = np.divide(pos * (tp + pos), whole, out=np.zeros(len(pos)), where=whole > 0)
+    known = pos * np.divide(tp + pos, whole, out=np.zeros(len(pos)), where=whole > 0)
     above = tp + pos + fp
-    best = np.divide(pos * (tp + pos), above, out=np.zeros(len(pos)), where=above > 0)
+    best = pos * np.divide(tp + pos, above, out=np.zeros(len(pos)), where=above > 0)
     a, b = tp, fp + neg
     low, high = (np.where(tied, known, each).sum() / pos.sum() for each in (_least(bins, pos, a, b), best))
     return _outward(average_precision, float(low), float(high), bins)
@@ -138,8 +138,11 @@ def _least(bins: ScoreBins, pos: Floats, a: Floats, b: Floats) -> Floats:
     """Precision summed over the positives of each bin when all its negatives stand above them."""
     if bins.weight is not None:
         # The integral of (a + x) / (a + b + x) over x from 0 to p is p - b ln((a + b + p) / (a + b)).
-        share = np.divide(pos, a + b, out=np.zeros(len(pos)), where=b > 0)
-        return pos - b * np.log1p(share)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            share = np.divide(pos, a + b, out=np.zeros(len(pos)), where=b > 0)
+            # Next to a positive of weight 1 a negative may weigh so little that no double holds their quotient.
+            grown = np.where(np.isinf(share), np.log(pos) - np.log(a + b), np.log1p(share))
+        return pos - b * grown
     from scipy.special import digamma
 
     # The sum of (a + i) / (a + b + i) over i = 1 to p is p - b (H(a + b + p) - H(a + b)), H the harmonic numbers.

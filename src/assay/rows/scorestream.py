@@ -76,10 +76,20 @@ def batches_of(source: FrameSource, score: str, numbers: Mapping[Label, int]) ->
     return None if found is None else _turned(found)
 
 
-def sided_batches(
-    source: FrameSource, scores: Sequence[str], numbers: Mapping[Label, int]
+def weighted_batches(
+    source: FrameSource, score: str, weight: str, numbers: Mapping[Label, int]
 ) -> Generator[tuple[Any, ...]] | None:
-    """The same of several columns, the class of the row first; also from a relation of DuckDB that a user gave."""
+    """The same with the weight of each row, a number that has been looked at: class, score, weight."""
+    return None if embedded(source) is None else sided_batches(source, (score,), numbers, (weight,))
+
+
+def sided_batches(
+    source: FrameSource, scores: Sequence[str], numbers: Mapping[Label, int], more: Sequence[str] = ()
+) -> Generator[tuple[Any, ...]] | None:
+    """The same of several columns, the class of the row first; also from a relation of DuckDB that a user gave.
+
+    `more` are further columns of numbers, handed over as doubles.
+    """
     if not source.frame.implementation.is_duckdb():
         return None
     if not _comparable(source.frame.collect_schema()[source.truth], tuple(numbers)):
@@ -91,7 +101,8 @@ def sided_batches(
         sides += f"WHEN {truth} IN ({these}) THEN {number} "
     uncalled = f"WHEN {quote_identifier(source.predicted)} IS NULL THEN -1 " if source.predicted else ""
     columns = (f"{quote_identifier(score)} AS score_{place}" for place, score in enumerate(scores))
-    chosen = ", ".join((f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side", *columns))
+    doubles = (f"CAST({quote_identifier(name)} AS DOUBLE) AS more_{place}" for place, name in enumerate(more))
+    chosen = ", ".join((f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side", *columns, *doubles))
     relation = source.frame.to_native().project(chosen)
     opened = embedded(source)
     return _handed_over(source, relation) if opened is None else opened.batches(relation)

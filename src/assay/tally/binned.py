@@ -21,16 +21,14 @@ from assay.core.labels import Label
 from assay.core.text import listed, quoted
 from assay.tally.base import VERSION, digest
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
-from assay.tally.binweights import NEG, NEG_SQUARES, POS, by_class, total
+from assay.tally.binweights import BinWeights
 from assay.tally.ranked import Multiset, Ranked, whole
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
-from assay.tally.truthbins import MOST_PAIRED, TruthBins, paired_map
+from assay.tally.truthbins import MOST_PAIRED, TruthBins, exact_weights, paired_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from assay.tally.binweights import BinWeights
 
 LISTED: Final = 50_000
 """Distinct scores up to which a Record lists them all, about a megabyte; beyond, it holds bins."""
@@ -104,8 +102,7 @@ class Binned:
         bins = self.pooled()
         there = bins.pos > 0
         if bins.weight is not None:
-            own = bins.weight[:, there]
-            own[[NEG, NEG_SQUARES]] = Fraction(0)
+            own = bins.weight.only_positives()[there]
             return ScoreBins.weighing(
                 map=bins.map, place=bins.place[there], weight=own, only=bins.only[there], rows=self.rows
             )
@@ -127,8 +124,8 @@ class Binned:
         """Rows, or their weight, by true class, as far as the columns tell."""
         first = self.columns[0].weight
         if first is not None:
-            every = total(first[POS]) + total(first[NEG])
-            held = {label: total(cast("BinWeights", self.bins(label).weight)[POS]) for label in self.scored}
+            every = first.pos.total() + first.neg.total()
+            held = {label: cast("BinWeights", self.bins(label).weight).pos.total() for label in self.scored}
             return [held.get(label, every - sum(held.values(), Fraction(0))) for label in self.labels]
         own = {label: int(self.bins(label).pos.sum()) for label in self.scored}
         return [own.get(label, self.rows - sum(own.values())) for label in self.labels]
@@ -230,14 +227,14 @@ def binned(scores: Scores, wanted: BinMap) -> Binned:
             continue
         pos, neg = (np.add.reduceat(one, first) if len(first) else one for one in (table.pos, table.neg))
         columns.append(ScoreBins(map=wanted, place=kept, pos=pos, neg=neg, only=only, rows=scores.rows))
-    by = paired_map(wanted, scores.k)
+    by = paired_map(wanted, scores.k, weighted=scores.weighted)
     return Binned(
         labels=scores.labels,
         scored=scores.scored,
         columns=tuple(columns),
         rows=scores.rows,
         paired=tuple(TruthBins.of_column(by, one, scores.k) for one in scores.columns)
-        if pairs_classes(scores.scored) and not scores.weighted
+        if pairs_classes(scores.scored)
         else (),
     )
 
@@ -245,16 +242,10 @@ def binned(scores: Scores, wanted: BinMap) -> Binned:
 def _weights(scores: Scores, label: Label, wanted: BinMap, kept: NDArray[np.int64]) -> BinWeights:
     """The weights of a column in the bins that are occupied."""
     column = scores.columns[scores.scored.index(label)]
-    if column.squares is None:
-        raise RecordError(
-            "record-unreadable",
-            "the weighted scores come without the sums of squared weights, which bins hold",
-            fix="count the rows again with this version of assay",
-        )
     truth = np.repeat(np.arange(scores.k), np.diff(column.start))
     at = np.searchsorted(kept, wanted.place(column.value))
-    held = np.stack([cast("BinWeights", column.weight), column.squares])
-    return by_class(at, len(kept), held, positive=truth == scores.labels.index(label))
+    positive = truth == scores.labels.index(label)
+    return BinWeights.by_class(at, len(kept), *exact_weights(column), positive=positive)
 
 
 def joined(a: Tallied, b: Tallied) -> Tallied:

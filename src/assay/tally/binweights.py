@@ -3,81 +3,95 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.tally.base import count_from_json, count_to_json
+from assay.tally.base import count_from_json
+from assay.tally.sums import Sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    # Four rows of Fractions, a column for each bin.
-    BinWeights: TypeAlias = NDArray[np.object_]
-    Floats: TypeAlias = NDArray[np.float64]
-    Places: TypeAlias = NDArray[np.int64]
+    from assay.tally.sums import Index, Whole
 
-POS, NEG, POS_SQUARES, NEG_SQUARES = range(4)
-NAMES: Final = ("pos", "neg", "pos_squares", "neg_squares")
+    Flags: TypeAlias = NDArray[np.bool_]
 
 
-def gathered(at: Places, size: int, weight: BinWeights) -> BinWeights:
-    """The sums of the columns that go to each of `size` places.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BinWeights:
+    """Four exact sums for each bin."""
 
-    >>> half = np.full((4, 3), Fraction(1, 2), dtype=object)
-    >>> gathered(np.array([0, 1, 1]), 2, half)[0].tolist()
-    [Fraction(1, 2), Fraction(1, 1)]
-    """
-    sums = np.full((len(NAMES), size), Fraction(0), dtype=object)
-    for row, held in zip(sums, weight, strict=True):
-        whole, scale = _whole(held)
-        found = np.zeros(size, dtype=object)
-        np.add.at(found, at, whole)
-        there = np.flatnonzero(found)
-        row[there] = [Fraction(one, scale) for one in found[there].tolist()]
-    return sums
+    pos: Sums
+    neg: Sums
+    pos_squares: Sums
+    neg_squares: Sums
+
+    @classmethod
+    def by_class(cls, at: Whole, size: int, weight: Sums, squares: Sums, *, positive: Flags) -> BinWeights:
+        """From cells that hold one class each: the bin that each goes to, its weight and its squared weights.
+
+        >>> half = Sums.of([Fraction(1, 2)] * 3)
+        >>> held = BinWeights.by_class(np.array([0, 1, 1]), 2, half, half, positive=np.array([True, False, False]))
+        >>> held.pos.tolist(), held.neg.tolist()
+        ([Fraction(1, 2), Fraction(0, 1)], [Fraction(0, 1), Fraction(1, 1)])
+        """
+        pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        return cls(
+            pos=weight[pos].gathered(at[pos], size),
+            neg=weight[neg].gathered(at[neg], size),
+            pos_squares=squares[pos].gathered(at[pos], size),
+            neg_squares=squares[neg].gathered(at[neg], size),
+        )
+
+    def __getitem__(self, index: Index) -> BinWeights:
+        """Some of the bins."""
+        return self._each(lambda one: one[index])
+
+    @property
+    def there(self) -> Flags:
+        """Which bins hold any weight."""
+        return self.pos.there | self.neg.there
+
+    def gathered(self, at: Whole, size: int) -> BinWeights:
+        """The sums of the bins that go to each of `size` places."""
+        return self._each(lambda one: one.gathered(at, size))
+
+    def runs(self, first: Whole) -> BinWeights:
+        """The sums from each of some bins up to the next of them."""
+        return self._each(lambda one: one.runs(first))
+
+    def beside(self, other: BinWeights) -> BinWeights:
+        """The bins of both, one after the other."""
+        sides = zip(fields(self), self._all(), other._all(), strict=True)
+        return BinWeights(**{name.name: one.beside(more) for name, one, more in sides})
+
+    def only_positives(self) -> BinWeights:
+        """The same bins without the negatives."""
+        none = Sums.zeros(len(self.pos))
+        return BinWeights(pos=self.pos, neg=none, pos_squares=self.pos_squares, neg_squares=none)
+
+    def _all(self) -> tuple[Sums, ...]:
+        return self.pos, self.neg, self.pos_squares, self.neg_squares
+
+    def _each(self, change: Callable[[Sums], Sums]) -> BinWeights:
+        return BinWeights(**{name.name: change(one) for name, one in zip(fields(self), self._all(), strict=True)})
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {name.name: one.to_json() for name, one in zip(fields(self), self._all(), strict=True)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object], size: int) -> BinWeights:
+        """The inverse of `to_json`."""
+        return cls(**{name.name: _read(content[name.name], size) for name in fields(cls)})
 
 
-def _whole(held: NDArray[np.object_]) -> tuple[NDArray[np.object_], int]:
-    """Fractions over one denominator, and that: whole numbers are added ten times as fast."""
-    scale = math.lcm(*{one.denominator for one in held.tolist()})
-    whole = np.zeros(len(held), dtype=object)
-    whole[:] = [one.numerator * (scale // one.denominator) for one in held.tolist()]
-    return whole, scale
-
-
-def by_class(at: Places, size: int, weight: NDArray[np.object_], *, positive: NDArray[np.bool_]) -> BinWeights:
-    """The same of cells that hold one class each: two rows, the weight of a cell and its squares."""
-    sides = np.full((len(NAMES), len(at)), Fraction(0), dtype=object)
-    for sums, row in ((POS, 0), (POS_SQUARES, 1)):
-        sides[sums, positive], sides[sums + 1, ~positive] = weight[row, positive], weight[row, ~positive]
-    return gathered(at, size, sides)
-
-
-def doubles(weight: BinWeights) -> tuple[Floats, Floats]:
-    """Positives and negatives as measures read them."""
-    pos, neg = (weight[side].astype(np.float64) for side in (POS, NEG))
-    return pos, neg
-
-
-def total(held: NDArray[np.object_]) -> Fraction:
-    """The exact sum."""
-    whole, scale = _whole(held)
-    return Fraction(sum(whole.tolist()), scale)
-
-
-def weights_to_json(weight: BinWeights) -> dict[str, object]:
-    """As in a Record."""
-    return {name: [count_to_json(one) for one in row] for name, row in zip(NAMES, weight.tolist(), strict=True)}
-
-
-def weights_from_json(content: Mapping[str, object]) -> BinWeights:
-    """The inverse of `weights_to_json`."""
-    rows = [cast("Sequence[object]", content[name]) for name in NAMES]
-    held = np.empty((len(NAMES), len(rows[0])), dtype=object)
-    for place, row in enumerate(rows):
-        held[place] = [Fraction(count_from_json(one)) for one in row]
-    return held
+def _read(content: object, size: int) -> Sums:
+    if isinstance(content, Mapping):
+        return Sums.from_json(content, size)
+    # An older Record lists its sums.
+    return Sums.of([Fraction(count_from_json(one)) for one in cast("Sequence[object]", content)])

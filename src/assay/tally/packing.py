@@ -83,6 +83,16 @@ def unpacked_steps(text: str, size: int) -> Whole:
     return np.add.reduceat(parts, first) if size else np.zeros(0, dtype=np.int64)
 
 
+def packed_bytes(rows: NDArray[np.uint8]) -> str:
+    """Rows of bytes, one after the other."""
+    return _text(rows.tobytes())
+
+
+def unpacked_bytes(text: str, size: int, width: int) -> NDArray[np.uint8]:
+    """The inverse of `packed_bytes`: so many rows of one width."""
+    return _bytes(text, size, width).reshape(size, width)
+
+
 def packed_reals(numbers: Floats) -> str:
     """Eight bytes a number."""
     return _text(np.ascontiguousarray(numbers, dtype="<f8").tobytes())

@@ -18,25 +18,13 @@ from assay.core.errors import PlanError, RecordError
 from assay.tally.base import VERSION, digest
 from assay.tally.bincounting import Counted, count_bins, count_parts
 from assay.tally.binmaps import BinMap, Kind
-from assay.tally.binweights import (
-    NEG,
-    NEG_SQUARES,
-    POS,
-    POS_SQUARES,
-    doubles,
-    gathered,
-    total,
-    weights_from_json,
-    weights_to_json,
-)
+from assay.tally.binweights import BinWeights
 from assay.tally.ranked import Ranked, whole
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
-
-    from assay.tally.binweights import BinWeights
 
     Floats: TypeAlias = NDArray[np.float64]
     Places: TypeAlias = NDArray[np.int64]
@@ -69,7 +57,7 @@ class ScoreBins:
         rows: int,
     ) -> ScoreBins:
         """Bins of weighted rows; those without weight are among `rows`, and in no bin."""
-        pos, neg = doubles(weight)
+        pos, neg = weight.pos.doubles(), weight.neg.doubles()
         return cls(map=map, place=place, pos=pos, neg=neg, only=only, rows=rows, weight=weight)
 
     @classmethod
@@ -111,8 +99,7 @@ class ScoreBins:
         several = np.diff(first, append=len(self.place)) > 1
         only = np.where(several, np.nan, self.only[first])
         if self.weight is not None:
-            sums = np.add.reduceat(self.weight, first, axis=1) if len(first) else self.weight
-            return ScoreBins.weighing(map=map, place=place, weight=sums, only=only, rows=self.rows)
+            return ScoreBins.weighing(map=map, place=place, weight=self.weight.runs(first), only=only, rows=self.rows)
         pos, neg = (whole(np.add.reduceat(one, first)) if len(first) else one for one in (self.pos, self.neg))
         return ScoreBins(map=map, place=place, pos=pos, neg=neg, only=only, rows=self.rows)
 
@@ -125,10 +112,11 @@ class ScoreBins:
         """The exact weights, or squared weights, in the four cells at a threshold; None where rows have no weights."""
         if self.weight is None:
             return None
-        pos, neg = self.weight[[POS_SQUARES, NEG_SQUARES] if squared else [POS, NEG]]
+        held = self.weight
+        pos, neg = (held.pos_squares, held.neg_squares) if squared else (held.pos, held.neg)
         called = self.ranked().score >= threshold
         cells = {"tp": pos[called], "fp": neg[called], "fn": pos[~called], "tn": neg[~called]}
-        return {name: total(held) for name, held in cells.items()}
+        return {name: sums.total() for name, sums in cells.items()}
 
     def within(self, threshold: float) -> tuple[int, int] | tuple[Fraction, Fraction]:
         """Positives and negatives, or their weights, that may stand on either side of a threshold by their bin."""
@@ -139,7 +127,7 @@ class ScoreBins:
         if not here.any() or self.map.floor(self.place[here])[0] >= threshold:  # all of the bin is at or above it
             return 0, 0
         if self.weight is not None:
-            return total(self.weight[POS][here]), total(self.weight[NEG][here])
+            return self.weight.pos[here].total(), self.weight.neg[here].total()
         return int(self.pos[here].sum()), int(self.neg[here].sum())
 
     def best(self) -> Ranked:
@@ -183,7 +171,7 @@ class ScoreBins:
             np.maximum.at(high, at, both)
         only, rows = np.where(low == high, low, np.nan), self.rows + other.rows
         if self.weight is not None and other.weight is not None:
-            weight = gathered(at, len(place), np.concatenate([self.weight, other.weight], axis=1))
+            weight = self.weight.beside(other.weight).gathered(at, len(place))
             return ScoreBins.weighing(map=self.map, place=place, weight=weight, only=only, rows=rows)
         pos, neg = (whole(np.zeros(len(place))) for _ in range(2))
         np.add.at(pos, at, np.concatenate([self.pos, other.pos]))
@@ -212,11 +200,7 @@ class ScoreBins:
             **({"halvings": self.map.halvings} if self.map.halvings else {}),
             "rows": self.rows,
             "bins": self.place.tolist(),
-            **(
-                {"pos": self.pos.tolist(), "neg": self.neg.tolist()}
-                if self.weight is None
-                else weights_to_json(self.weight)
-            ),
+            **({"pos": self.pos.tolist(), "neg": self.neg.tolist()} if self.weight is None else self.weight.to_json()),
             "only": [None if math.isnan(one) else one for one in self.only.tolist()],
         }
 
@@ -234,6 +218,7 @@ class ScoreBins:
         by = BinMap(cast("Kind", content["map"]), edges, cast("int", content.get("halvings", 0)))
         place, rows = np.array(content["bins"], dtype=np.int64), cast("int", content["rows"])
         if "pos_squares" in content:
-            return cls.weighing(map=by, place=place, weight=weights_from_json(content), only=only, rows=rows)
+            weight = BinWeights.from_json(content, len(place))
+            return cls.weighing(map=by, place=place, weight=weight, only=only, rows=rows)
         pos, neg = (whole(np.array(content[part], dtype=np.int64)) for part in ("pos", "neg"))
         return cls(map=by, place=place, pos=pos, neg=neg, only=only, rows=rows)

@@ -7,6 +7,7 @@ engine puts every score into the very bin that `BinMap.place` names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from functools import reduce
 from operator import add
@@ -41,8 +42,9 @@ from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoring import Scored, Wanted, coded
-from assay.tally.splitweights import powers
+from assay.tally.splitweights import powers, weight_ends
 from assay.tally.truthbins import TruthBins, count_classes, paired_map
+from assay.tally.weightparts import IN_ENGINE, WeightParts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +83,7 @@ def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
     return rows
 
 
-_Column: TypeAlias = tuple[ScoreBins, TruthBins | None]
+Columns: TypeAlias = tuple[ScoreBins, TruthBins | None]
 """A column of scores: one class against the rest, and each true class apart where there are several."""
 
 
@@ -91,11 +93,11 @@ def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     by_factor: dict[str, dict[Label | None, Tallied]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, i, wanted) for i in range(len(wanted.columns))]
-        by_factor[name] = {one: _built([column[one] for column in columns], wanted) for one in columns[0]}
-    return Scored(whole=_built(plain, wanted), by_factor=by_factor)
+        by_factor[name] = {one: built([column[one] for column in columns], wanted) for one in columns[0]}
+    return Scored(whole=built(plain, wanted), by_factor=by_factor)
 
 
-def whole_column(source: FrameSource, column: int, wanted: Wanted) -> _Column:
+def whole_column(source: FrameSource, column: int, wanted: Wanted) -> Columns:
     """All rows; one that should not be counted is found on the way, and then looked for again to say where it is."""
     kind: Kind = "probability" if wanted.probability else "any"
     try:
@@ -108,7 +110,7 @@ def whole_column(source: FrameSource, column: int, wanted: Wanted) -> _Column:
     return _group(source, None, column, wanted)[None]
 
 
-def _streamed(source: FrameSource, column: int, wanted: Wanted) -> _Column | None:
+def _streamed(source: FrameSource, column: int, wanted: Wanted) -> Columns | None:
     """All rows counted here as the embedded engine hands them over, which is quicker; None where it cannot."""
     own, bins, paired = wanted.scored[column], bin_map(probability=wanted.probability), pairs_classes(wanted.scored)
     numbers = {label: i if paired else int(label == own) for i, label in enumerate(wanted.labels)}
@@ -122,7 +124,7 @@ def _streamed(source: FrameSource, column: int, wanted: Wanted) -> _Column | Non
         return ScoreBins.of_parts(batches, bins, threads), None
 
 
-def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, _Column]:
+def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, Columns]:
     bins = bin_map(probability=wanted.probability)
     keys = {"t": source.truth} | ({"g": level} if level is not None else {})
     score = source.score[wanted.columns[column]]
@@ -140,7 +142,7 @@ def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) 
     at, count = found[_BIN].astype(np.int64), found[_ROWS].astype(np.int64)
     low, high = (found[end].astype(np.float64) + 0.0 for end in ("low", "high"))
     own = numbers[wanted.scored[column]]
-    out: dict[Label | None, _Column] = {}
+    out: dict[Label | None, Columns] = {}
     for label, number in levels.items():
         rows = np.flatnonzero((group == number) & (truth >= 0))
         one = _summed(bins, at[rows], (truth[rows] == own) * 1, count[rows], (low[rows], high[rows]))
@@ -178,7 +180,8 @@ def lone_scores(
     return np.where(low == high, low, np.nan)
 
 
-def _built(columns: list[_Column], wanted: Wanted) -> Binned:
+def built(columns: list[Columns], wanted: Wanted) -> Binned:
+    """The tally of all columns."""
     return Binned(
         labels=wanted.labels,
         scored=wanted.scored,
@@ -191,14 +194,17 @@ def _built(columns: list[_Column], wanted: Wanted) -> Binned:
 def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
     """How many classes score higher than the true one, and how many the same: counted for each true class at once."""
     names = [source.score[place] for place in wanted.columns]
-    keys = {"t": source.truth} | ({"w": source.weight} if source.weight is not None else {})
-    scores = {f"s{i}": name for i, name in enumerate(names)}
-    rows = complete(source).select(*(nw.col(one).alias(name) for name, one in {**keys, **scores}.items()))
+    ends = None if source.weight is None else weight_ends(source)
+    cut = None if ends is None else WeightParts.between(ends, IN_ENGINE)
+    columns = {"t": nw.col(source.truth), **{f"s{i}": nw.col(name) for i, name in enumerate(names)}}
+    if source.weight is not None:
+        weight = nw.col(source.weight)
+        columns["w"] = weight if cut is None else weight.cast(nw.Float64)
+    rows = complete(source).select(*(one.alias(name) for name, one in columns.items()))
     cells: dict[tuple[int, int], Count] = {}
     total = 0
-    seen = fetched(source, rows.select("t").unique())
     place = {label: i for i, label in enumerate(wanted.labels)}
-    for (raw,) in seen:
+    for (raw,) in fetched(source, rows.select("t").unique()):
         label = label_of(raw, where=source.where)
         if label is None or label not in place:
             continue
@@ -207,19 +213,36 @@ def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
             reduce(add, (_one(hit) for hit in hits))
             for hits in ([other > own for other in others], [other == own for other in others])
         )
-        own_rows = rows.filter(nw.col("t") == raw)
-        columns = [above.alias("a"), tied.alias("e"), *([nw.col("w")] if source.weight is not None else [])]
-        by = ["a", "e", *(["w"] if source.weight is not None else [])]
-        for row in fetched(
-            source, own_rows.select(*columns).group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)
-        ):
-            times = cast("int", row[-1])
+        ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
+        for cell, times, held in _ranked_cells(source, ranked, cut):
             total += times
-            held: Count = times if source.weight is None else weight_of(row[2], source) * times
-            cell = (int(cast("int", row[0])), int(cast("int", row[1])))
             cells[cell] = cells.get(cell, 0) + held
     kept = {cell: held for cell, held in sorted(cells.items()) if held}
     return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
+
+
+def _ranked_cells(
+    source: FrameSource, ranked: Frame, cut: WeightParts | None
+) -> Iterator[tuple[tuple[int, int], int, Count]]:
+    """Rows by how many classes score higher and how many the same, and their weight where rows have weights."""
+    # Weights that do not add up exactly in an engine come back one by one.
+    by = ["a", "e", *(["w"] if source.weight is not None and cut is None else [])]
+    sums = [] if cut is None else cut.weights.names("wp")
+    if cut is not None:
+        ranked = ranked.with_columns(*cut.weights.parts(nw.col("w"), "wp"))
+    counted = ranked.group_by(*by).agg(nw.len().alias(_ROWS), *(nw.col(name).sum().alias(name) for name in sums))
+    for above, tied, *more in fetched(source, counted.select(*by, _ROWS, *sums)):
+        cell = (int(cast("int", above)), int(cast("int", tied)))
+        if cut is not None:
+            times, *parts = (int(cast("int", one)) for one in more)
+            yield (
+                cell,
+                times,
+                sum((part << (i * cut.weights.bits) for i, part in enumerate(parts)), 0) * cut.weights.unit,
+            )
+        else:
+            times = int(cast("int", more[-1]))
+            yield cell, times, times if source.weight is None else weight_of(more[0], source) * times
 
 
 def _one(hit: nw.Expr) -> nw.Expr:

@@ -128,8 +128,12 @@ def _of_rows(
 
 
 def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
-    """How many distinct scores the fullest column holds; not counted where there are no more rows than allowed."""
+    """How many distinct scores the fullest column holds, or the first that holds more than are counted one by one.
+
+    Not counted where there are no more rows than allowed.
+    """
     from assay.rows.scoreframes import fetched
+    from assay.rows.scorestream import embedded
 
     rows = source.seen.rows if source.seen else cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
     if rows <= wanted.exact:
@@ -140,7 +144,14 @@ def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
     if (about := _sketched(source, names, rows, wanted.exact)) > SURELY * wanted.exact:
         return about  # counting millions of distinct numbers takes longer than putting them into bins
     counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
-    return max(cast("tuple[int, ...]", fetched(source, source.frame.select(*counts))[0]))
+    # A file is at hand, and millions of distinct numbers take memory: column after column, up to the first with enough.
+    asked = [[one] for one in counts] if embedded(source) is not None else [counts]
+    most = 0
+    for some in asked:
+        most = max(most, *cast("tuple[int, ...]", fetched(source, source.frame.select(*some))[0]))
+        if most > wanted.exact:
+            break
+    return most
 
 
 def _sketched(source: FrameSource, names: Sequence[str], rows: int, exact: int) -> int:
@@ -174,8 +185,7 @@ class _Level:
 
 
 def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
-    unbinned = source.weight is not None and len(wanted.scored) > 1  # bins of weighted pairs are not held
-    in_bins = not unbinned and distinct_scores(source, wanted) > wanted.exact
+    in_bins = distinct_scores(source, wanted) > wanted.exact
     if in_bins and source.weight is None:
         from assay.tally.scoreframes import bins_of_frame
 

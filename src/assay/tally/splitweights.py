@@ -33,21 +33,27 @@ SUMS: Final = ("high", "low", "high_squared", "low_squared")
 
 def splits(source: FrameSource) -> bool:
     """Whether all weights are doubles, or whole numbers that a double holds, of a usual size; or zero."""
+    return weight_ends(source) is not None
+
+
+def weight_ends(source: FrameSource) -> tuple[float, float] | None:
+    """The least weight that is not zero and the largest, if all are such; None where other weights are among them."""
     name = cast("str", source.weight)
     kind = source.frame.collect_schema()[name]
     if not (kind.is_integer() or kind in {nw.Float64, nw.Float32}):
-        return False
+        return None
     held = source.frame.select(w=nw.col(name).cast(nw.Float64))
     ends = {"rows": nw.len(), "there": nw.col("w").count(), "sum": nw.col("w").sum(), "top": nw.col("w").max()}
     rows, there, total, top = fetched(source, held.select(**ends))[0]
     if rows != there or not math.isfinite(cast("float", total or 0.0)):
-        return False
+        return None
     some = nw.col("w") != 0.0
     least = fetched(source, held.filter(some).select(low=nw.col("w").min()))[0][0]
     if least is None:
-        return True
+        return 1.0, 1.0  # nothing weighs anything
+    low, high = float(cast("float", least)), float(cast("float", top))
     largest = min(2.0**MOST, float(WHOLE)) if kind.is_integer() else 2.0**MOST
-    return cast("float", least) >= 2.0**LEAST and cast("float", top) <= largest
+    return (low, high) if low >= 2.0**LEAST and high <= largest else None
 
 
 def with_split_weights(rows: Frame) -> Frame:

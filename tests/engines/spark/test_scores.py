@@ -109,8 +109,9 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     truth = kinds % 2
     score = np.where(rng.random(60) < 0.15, np.nan, np.round(rng.normal(size=60) + truth, 2))
     given = [None if np.isnan(one) else float(one) for one in score]
-    rows = list(zip(kinds.tolist(), *chances.T.tolist(), truth.tolist(), given, strict=True))
-    frame = connect.createDataFrame(rows, "k int, a double, b double, c double, y int, s double")
+    heavy = np.where(rng.random(60) < 0.1, 0.0, 2.0 ** rng.integers(-40, 30, 60) * rng.random(60))
+    rows = list(zip(kinds.tolist(), *chances.T.tolist(), truth.tolist(), given, heavy.tolist(), strict=True))
+    frame = connect.createDataFrame(rows, "k int, a double, b double, c double, y int, s double, w double")
 
     last = {"threshold": 0.5, "missing_score": "worst", "measures": ["auroc"]}
     expected, found = (
@@ -136,3 +137,10 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
     low, high = rough["auroc_one_vs_one"].bracket
     assert low <= assay.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value <= high
+
+    expected = assay.assess(truth=kinds, score=chances, weight=heavy, **scaled)
+    rough = assay.assess(data=frame, truth="k", score={0: "a", 1: "b", 2: "c"}, weight="w", exact_scores=9, **scaled)
+    assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
+    assert rough.scores.ranks == expected.scores.ranks
+    low, high = rough["auroc_one_vs_one"].bracket
+    assert low <= expected["auroc_one_vs_one"].value <= high
