@@ -23,6 +23,7 @@ from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+from assay.tally.unitsums import UnitSums
 
 TESTS = every_test()
 COSTS = {(i, j): 0.0 if i == j else 1.0 + i for i in range(3) for j in range(3)}
@@ -83,6 +84,16 @@ def rows(seed, *, weighted=False, same=False, swapped=False):
     more = {"weight": rng.integers(1, 4, 40) / 2} if weighted else {"subject": rng.integers(0, 9, 40).tolist()}
     truth = rng.integers(0, 2, 40).tolist()
     return PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
+
+
+def sums(seed, *, same=False, swapped=False):
+    rng = rng_of(seed)
+    calls = rng.integers(0, 2, (2, 900))
+    calls = calls[[0, 0]] if same else calls[::-1] if swapped else calls
+    more = {"weight": rng.random(900)} if seed % 2 else {"subject": rng.integers(0, 300, 900).tolist()}
+    truth = rng.integers(0, 2, 900).tolist()
+    t = PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
+    return UnitSums.of(t, limit=400)
 
 
 def class_scores(seed, *, swapped=False, same=False):
@@ -151,6 +162,7 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911, PLR0912  one branch a kind
         Folds: folds,
         FiveByTwo: five,
         Halved: halved,
+        UnitSums: sums,
     }
     if kind is Table:
         return table(seed, least=int(test.name == "chi_squared_fit"))  # reference counts are above 0
@@ -242,7 +254,7 @@ def test_the_interval_of_an_effect_holds_it_and_nests_with_the_level(test, seed)
         assert value - slack <= b.high <= a.high + slack
 
 
-SAMES = (Outcomes, Pairs, PairedLabels, PairedScores, Blocks, Patterns, Calls, Folds, FiveByTwo, Halved)
+SAMES = (Outcomes, Pairs, PairedLabels, PairedScores, Blocks, Patterns, Calls, Folds, FiveByTwo, Halved, UnitSums)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -257,7 +269,7 @@ def test_a_model_against_itself_has_p_one(test, seed):
         assert one.significant is False
 
 
-SWAPPED = (Outcomes, Pairs, PairedLabels, PairedScores, Folds, FiveByTwo, Halved)
+SWAPPED = (Outcomes, Pairs, PairedLabels, PairedScores, Folds, FiveByTwo, Halved, UnitSums)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -19,6 +19,16 @@ _EXACT_SCORES = click.option(
     help="Distinct scores up to which they are counted one by one; beyond, in bins that keep their order.",
 )
 
+_COMPARED_SCORES = click.option(
+    "--exact-scores",
+    metavar="NUMBER",
+    type=int,
+    default=4_000_000,
+    show_default=True,
+    help="Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
+    " from bins, and from sums over the units.",
+)
+
 _MACHINE = (
     click.option(
         "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
@@ -294,7 +304,7 @@ _MODELS = (
     ),
     click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option("--measure", "measures", metavar="NAME", multiple=True, help="Also compare this measure; repeatable."),
-    _EXACT_SCORES,
+    _COMPARED_SCORES,
     *_COSTS,
     click.option("--level", default=0.95, show_default=True, help="Confidence level; alpha is what is left to 1."),
     click.option("--correction", default="holm", show_default=True, help="holm, bonferroni, fdr_bh, fdr_by, sidak."),

@@ -24,7 +24,7 @@ from assay.inference.power import times_the_rows
 from assay.inference.unpaired import Gap
 from assay.tally.base import count_to_json
 from assay.tally.ranked import Ranked
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.unitsums import UnitSums
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -201,7 +201,7 @@ class Contenders:
     models: Mapping[str, Assessment]
     paired: PairedLabels | None = None
     scores: PairedScores | PairedBins | None = None
-    rows: PairedRows | None = None
+    rows: PairedRows | UnitSums | None = None
     """Rows of subjects, or with weights: the same rows, but not one by one."""
 
     def gap(self, claim: Claim, subject: Subject, at: Assessment) -> tuple[Gap, str]:
@@ -228,15 +228,23 @@ class Contenders:
     def _by_units(self, claim: Claim, subject: Subject, at: Assessment) -> Gap | None:
         """The difference with subjects, or weighted rows, as the units drawn; None where it has no interval."""
         from assay.inference.swapping import subject_permutation, weighted_permutation
+        from assay.inference.unitz import unit_z
 
-        tally = cast("PairedRows", self.rows).only(claim.model, str(claim.reference))
+        tally = cast("PairedRows | UnitSums", self.rows).only(claim.model, str(claim.reference))
         takes, wanted = subject.measure.takes, at.settings.wanted
-        if tally.scores is None if takes is Ranked else tally.calls is None or takes not in (Binary, Multiclass):
-            return None
-        test = weighted_permutation if tally.subject is None else subject_permutation
         label = at.positive if subject.label is None else subject.label
-        ways = {"level": wanted.level, "draws": wanted.draws, "seed": wanted.seed, "edition": wanted.edition}
-        effect = test(tally, measure=subject.measure, positive=label, **ways).effect
+        ways: dict[str, Any] = {"measure": subject.measure, "positive": label, "level": wanted.level}
+        if isinstance(tally, UnitSums):
+            fits, test = subject.measure.from_labels, unit_z
+        else:
+            fits = (
+                tally.scores is not None if takes is Ranked else tally.calls is not None and subject.measure.from_labels
+            )
+            test = weighted_permutation if tally.subject is None else subject_permutation
+            ways |= {"draws": wanted.draws, "seed": wanted.seed, "edition": wanted.edition}
+        if not fits:
+            return None
+        effect = test(tally, **ways).effect
         if not isinstance(effect.value, (int, float)) or effect.interval is None:
             return None
         return Gap(value=float(effect.value), interval=effect.interval)

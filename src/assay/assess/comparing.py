@@ -109,7 +109,8 @@ def compare(
     A database has a table or a query for all models, or one a model: table={"A": "preds_1", "B": "preds_2"}.
     `costs` states what each mistake costs, as in `assess`, and asks whose mistakes cost less.
     Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`. Where a
-    file or frame holds more distinct scores than `exact_scores`, AUROC is compared from bins, with guaranteed ends.
+    file or frame holds more distinct scores than `exact_scores`, AUROC is compared from bins, with guaranteed ends; of
+    more rows of subjects, or with weights, than that, labels are compared from sums over the units.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
@@ -254,6 +255,9 @@ def _compared(
 def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled: Classes) -> dict[str, Any]:
     """The tallies: joint cells and scores apart, or every row where rows are of subjects or have weights."""
     held: dict[str, Any] = {}
+    if paired.sums is not None:
+        held["rows"] = paired.sums.of(paired.models, settled.labels)
+        return held
     if paired.lines is not None:
         if paired.channel:
             told = "leave out channel, or the subject"

@@ -33,6 +33,7 @@ from assay.inference.findings import Finding
 from assay.inference.intervals import BEFORE_EDITIONS, NEAR_ENDS, Wanted
 from assay.inference.kinds import BALANCED
 from assay.inference.units import reads_values
+from assay.inference.unitz import priced
 from assay.tally.apart import Apart
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
@@ -42,6 +43,7 @@ from assay.tally.pairedbins import PairedBins, scores_from_json
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups
+from assay.tally.unitsums import UnitSums, rows_from_json
 
 SHOWN: Final = {
     Task.BINARY: ("accuracy", "recall", "specificity", "precision", "f1", "matthews_corrcoef"),
@@ -87,7 +89,7 @@ class Comparison:
         channels: Mapping[str, PairedLabels] | None = None,
         scores: PairedScores | PairedBins | None = None,
         values: Blocks | Groups | None = None,
-        rows: PairedRows | None = None,
+        rows: PairedRows | UnitSums | None = None,
         apart: Apart | None = None,
         lower_is_better: bool = False,
         notes: tuple[str, ...] = (),
@@ -227,6 +229,8 @@ class Comparison:
 
     def _costs(self, costs: Costs) -> dict[str, float]:
         """The mean cost of each model."""
+        if isinstance(self.rows, UnitSums):
+            return {m: priced(self.rows.only(m, m), costs.cells).both[0] for m in self.models}
         if self.rows is not None and self.rows.calls is not None:
             return {m: priced_units(self.rows.only(m, m), costs.cells).values()[0] for m in self.models}
         paid = {m: costs.of(one) for m, one in self._confusions().items()}
@@ -384,7 +388,7 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
     if "apart" in tallies:
         out["apart"] = Apart.from_json(tallies["apart"])
     if "rows" in tallies:
-        out["rows"] = PairedRows.from_json(tallies["rows"])
+        out["rows"] = rows_from_json(tallies["rows"])
     if "values" in tallies:
         kind = Blocks if tallies["values"]["kind"] == "paired-values" else Groups
         out["values"] = kind.from_json(tallies["values"])

@@ -13,9 +13,10 @@ from assay.inference.multiplicity import adjusted
 if TYPE_CHECKING:
     from assay.tally.paired import PairedLabels
     from assay.tally.pairedrows import PairedRows
+    from assay.tally.unitsums import UnitSums
 
 
-def of_costs(asking: Asking, t: PairedLabels | PairedRows, facts: Facts) -> list[Answer]:
+def of_costs(asking: Asking, t: PairedLabels | PairedRows | UnitSums, facts: Facts) -> list[Answer]:
     """Nothing where no costs are stated; one family of all pairs otherwise."""
     if asking.asked.costs is None:
         return []

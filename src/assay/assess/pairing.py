@@ -31,6 +31,7 @@ from assay.tally.codes import Codes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import Cell, Lines, joint, lines, scored
 from assay.tally.scoring import EXACT
+from assay.tally.unitsums import Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ class Given:
     engine: str | None = None
     limits: Limits | None = None
     exact: int = EXACT
-    """Distinct scores of a table up to which they are held row by row."""
+    """Distinct scores of a table, and rows of subjects or with weights, up to which they are held row by row."""
     by_row: tuple[str, ...] = ()
     """Measures asked for that read scores row by row."""
     labels: Sequence[Label] | None = None
@@ -108,6 +109,8 @@ class Paired:
     files: Mapping[str, str] | None = None
     lines: Lines | None = None
     """Row by row, where rows are of subjects or have weights."""
+    sums: Sums | None = None
+    """Sums over subjects or weighted rows, where there are more rows than are held."""
     selected: Mapping[str, object] = field(default_factory=dict)
     """The tables or queries of databases that were asked for."""
     bins: InBins | None = None
@@ -186,6 +189,7 @@ class Columns:
 def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager[Source]]) -> Paired:
     """Cells, scores and lines of one table, which is opened for each with the columns that it takes."""
     from assay.rows.scored import sound
+    from assay.tally.unitcounting import unit_sums
 
     models, roles, scores = columns.models, columns.answers, columns.scores
     with opened(roles) as source:
@@ -195,13 +199,18 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     values: dict[str, Any] | None = None
     truths: Codes | None = None
     rows: Lines | None = None
+    sums: Sums | None = None
     bins: InBins | None = None
     if columns.subject is not None or columns.weight is not None:
         group = {name: column for name, column in roles.group.items() if name != "channel"}
         group |= {} if columns.subject is None else {SUBJECT: columns.subject}
         with opened(replace(roles, group=group, weight=columns.weight, score=scores)) as source:
-            rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
-        truths, values = (rows.truth, by_name(models, rows.scores)) if scores is not None else (None, None)
+            if cells is not None and scores is None and columns.channel is None:
+                sums = unit_sums(source, cells, limit=columns.exact)
+            if sums is None:
+                rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
+        if rows is not None and scores is not None:
+            truths, values = rows.truth, by_name(models, rows.scores)
     elif scores is not None:
         with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
             fit, _ = sound(source, "any", single=False, drop=False)
@@ -220,6 +229,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         channel=columns.channel is not None,
         files=files,
         lines=rows,
+        sums=sums,
         columns=columns.by_class,
         bins=bins,
         notes=notes,

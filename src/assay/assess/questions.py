@@ -32,6 +32,7 @@ from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.ranked import Ranked
 from assay.tally.samples import Blocks, Exact, FiveByTwo, Folds, Groups
+from assay.tally.unitsums import UnitSums
 
 NOT_ASKED: Final = "pairs were not tested, because the test of all models together is not significant"
 OPPOSITE: Final = (
@@ -118,7 +119,7 @@ def of_scores(t: PairedScores | PairedBins, asked: Asked) -> list[Answer]:
 
 def by_pairs(
     asking: Asking,
-    t: PairedLabels | PairedScores | PairedRows,
+    t: PairedLabels | PairedScores | PairedRows | UnitSums,
     facts: Facts,
     measures: Sequence[Measure],
     *,

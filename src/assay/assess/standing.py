@@ -17,6 +17,7 @@ from assay.tally.paired import PairedLabels
 from assay.tally.pairedbins import PairedBins, scores_from_json
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
+from assay.tally.unitsums import UnitSums, rows_from_json
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -55,11 +56,11 @@ class Standing:
         return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
 
     @cached_property
-    def _paired(self) -> tuple[PairedLabels | None, PairedScores | PairedBins | None, PairedRows | None]:
+    def _paired(self) -> tuple[PairedLabels | None, PairedScores | PairedBins | None, PairedRows | UnitSums | None]:
         tallies = [one["tallies"] for one in self.compared]
         labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
         held = (one["scores"] for one in tallies if one.get("scores", {}).get("kind", "areas") != "areas")
-        rows = next((PairedRows.from_json(one["rows"]) for one in tallies if "rows" in one), None)
+        rows = next((rows_from_json(one["rows"]) for one in tallies if "rows" in one), None)
         return labels, next((scores_from_json(one) for one in held), None), rows
 
     @property

@@ -22,6 +22,7 @@ from assay.inference import (  # noqa: F401  importing declares
     strata,
     swapping,
     unitmargins,
+    unitz,
     variance,
 )
 from assay.inference.declare import TESTS, Significance

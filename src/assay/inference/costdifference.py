@@ -124,7 +124,7 @@ def priced_units(t: PairedLabels | PairedRows, costs: Costs) -> CostUnits:
     )
     if subject is None:
         squares = None if isinstance(t, PairedLabels) or t.weight is None else weight * weight
-        found.by_value = _by_value(price, paid[0] - paid[1], rows, squares)
+        found.by_value = by_value(price, paid[0] - paid[1], rows, squares)
     return found
 
 
@@ -139,7 +139,7 @@ def _columns(t: PairedLabels | PairedRows) -> tuple[Whole, tuple[Whole, Whole], 
     return t.truth, (t.calls[0], t.calls[1]), weight, t.subject
 
 
-def _by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -> tuple[Floats, Floats]:
+def by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -> tuple[Floats, Floats]:
     """Rows by difference in cost; the largest that the stated costs allow are on the list, seen or not."""
     most = float((price.max(axis=1) - price.min(axis=1)).max())
     value, code = np.unique(np.concatenate([gap, [-most, most]]), return_inverse=True)

@@ -21,12 +21,13 @@ from assay.inference.kinds import (
     NORMAL_ALIKE,
     ROWS_KNOWN,
     SMALL,
+    SUMMED,
     Kind,
     Question,
     Row,
     Way,
 )
-from assay.inference.margintable import HARDLY_ERRS, MARGINS
+from assay.inference.margintable import HARDLY_ERRS, IN_PLACE, MARGINS
 from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, OF_HALVES, PAIRED
 
 FEW_ROWS: Final = (
@@ -128,6 +129,7 @@ TABLE: Final[tuple[Row, ...]] = (
         questions=(Question.MEASURE,),
         ways=(
             Way(None, FEW_SETS, "rows of few subjects ({facts.blocks}): with fewer than six no test can be significant, so nothing is tested"),
+            Way("unit_z", SUMMED, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with more than {facts.held_up_to:,} rows" + IN_PLACE),
             Way("subject_permutation", ALWAYS, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: all answers on a subject are swapped at once"),
         ),
     ),
@@ -136,14 +138,20 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.WEIGHTED,),
         models=(2, MANY),
         questions=(Question.MEASURE,),
-        ways=(Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),),
+        ways=(
+            Way("unit_z", SUMMED, "{facts.n:,} rows with weights: with more than {facts.held_up_to:,}" + IN_PLACE),
+            Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),
+        ),
     ),
     Row(
         number=7,
         kinds=(Kind.LABELS, Kind.SUBJECTS, Kind.WEIGHTED),
         models=(2, MANY),
         questions=(Question.COST,),
-        ways=(Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),),
+        ways=(
+            Way("unit_z_cost", SUMMED, "costs are stated: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),
+        ),
     ),
     Row(
         number=8,

@@ -25,6 +25,7 @@ from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+from assay.tally.unitsums import UnitSums
 
 Tally: TypeAlias = (
     Apart
@@ -46,6 +47,7 @@ Tally: TypeAlias = (
     | Strata
     | Successes
     | Table
+    | UnitSums
 )
 Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
 
@@ -71,6 +73,7 @@ _TALLIES: dict[str, type] = {
         Strata,
         Successes,
         Table,
+        UnitSums,
     )
 }
 PAIRWISE = "tuple[Finding, ...]"

@@ -83,6 +83,8 @@ class Facts:
     """Rows of the data set that values were resampled from; 0 where nobody said."""
     near_perfect: bool = False
     """Whether an area is so near 1 or 0 that DeLong's variance cannot be trusted, or is 0."""
+    held_up_to: int = 0
+    """Rows up to which they are held one by one, where there are more and only sums over units are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +134,5 @@ FEW_SETS: Final = Condition("fewer than six of them", lambda f: f.blocks < LEAST
 SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
 LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
 NEAR_PERFECT: Final = Condition("a model hardly errs, or hardly ever is right", lambda f: f.near_perfect)
+SUMMED: Final = Condition("more rows than are held one by one", lambda f: f.held_up_to > 0)
 FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)

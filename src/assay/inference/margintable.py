@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.inference.kinds import ALWAYS, NEAR_PERFECT, Kind, Question, Row, Way
+from assay.inference.kinds import ALWAYS, NEAR_PERFECT, SUMMED, Kind, Question, Row, Way
 
 HARDLY_ERRS: Final = (
     "a model ranks nearly every pair right, or nearly every pair wrong, so DeLong's variance is too small or 0"
 )
+
+IN_PLACE: Final = " a large-sample test of sums over the units stands in place of swaps and draws"
 
 MARGINS: Final[tuple[Row, ...]] = (
     Row(
@@ -31,14 +33,20 @@ MARGINS: Final[tuple[Row, ...]] = (
         kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
         models=(2, 2),
         questions=(Question.NON_INFERIORITY,),
-        ways=(Way("unit_non_inferiority", ALWAYS, "a margin is stated: the difference against it, its spread from draws of whole units"),),
+        ways=(
+            Way("unit_z_non_inferiority", SUMMED, "a margin is stated: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("unit_non_inferiority", ALWAYS, "a margin is stated: the difference against it, its spread from draws of whole units"),
+        ),
     ),
     Row(
         number=25,
         kinds=(Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
         models=(2, 2),
         questions=(Question.EQUIVALENCE,),
-        ways=(Way("unit_equivalence", ALWAYS, "a margin is stated: the difference against both ends of it, its spread from draws of whole units"),),
+        ways=(
+            Way("unit_z_equivalence", SUMMED, "a margin is stated: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("unit_equivalence", ALWAYS, "a margin is stated: the difference against both ends of it, its spread from draws of whole units"),
+        ),
     ),
     Row(
         number=25,

@@ -289,25 +289,29 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
         n=n,
         level=ways.level,
         counts={told: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
-        more=() if isinstance(judged, Joint) else _alone(judged),
+        more=() if isinstance(judged, Joint) else alone(judged.measure, judged.models, judged.values()),
         notes=notes,
         least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else ALIKE,
     )
 
 
-def _alone(judged: Judged) -> tuple[Effect, ...]:
+def alone(measure: Measure, models: tuple[str, ...], values: tuple[float, float]) -> tuple[Effect, ...]:
     """The value of each model, whose interval nobody asked for."""
-    pairs = zip(judged.models, judged.values(), strict=True)
     why = "the interval is that of the difference"
-    return tuple(Effect(name=f"{judged.measure.title} of {one}", value=x, no_interval=why) for one, x in pairs)
+    pairs = zip(models, values, strict=True)
+    return tuple(Effect(name=f"{measure.title} of {one}", value=x, no_interval=why) for one, x in pairs)
+
+
+def without_value(measure: Measure, models: tuple[str, ...], values: tuple[float, float]) -> Undefined:
+    """Which model has no value."""
+    lost = [model for model, value in zip(models, values, strict=True) if math.isnan(value)]
+    told = f"{measure.title} of {' and '.join(lost)}" if lost else f"the difference in {measure.title}"
+    return Undefined(reason=f"{told} is undefined here")
 
 
 def _undefined(judged: Judged, n: int, level: float) -> Finding:
     """The finding where a model has no value."""
-    pairs = zip(judged.models, judged.values(), strict=True)
-    lost = [model for model, value in pairs if math.isnan(value)]
-    told = f"{judged.measure.title} of {' and '.join(lost)}" if lost else f"the difference in {judged.measure.title}"
-    reason = Undefined(reason=f"{told} is undefined here")
+    reason = without_value(judged.measure, judged.models, judged.values())
     return Finding(
         chance=reason,
         effect=Effect(name=judged.name, value=reason),

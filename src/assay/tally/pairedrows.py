@@ -65,12 +65,7 @@ class PairedRows:
         who = None if subject is None else _coded(subject)
         code = {} if who is None else {s: i for i, s in enumerate(in_order({s for s in who.seen() if s is not None}))}
         if who is not None and (lost := who.count(None)):
-            raise RowsError(
-                "missing-label",
-                f"{counted(lost, 'row')} {'has' if lost == 1 else 'have'} no subject",
-                where="subject",
-                fix="give every row the subject it is of",
-            )
+            raise without_subject(lost)
         plain = cls(
             models=tuple(models),
             labels=tuple(labels),
@@ -78,7 +73,7 @@ class PairedRows:
             calls=None if called is None else np.stack([one.placed(place) for one in called]),
             scores=None if scores is None else np.stack([scores[name] for name in models]),
             subject=None if who is None else who.placed(code),
-            weight=None if weight is None else _weights(weight, len(truth)),
+            weight=None if weight is None else sound_weights(weight, len(truth)),
         )
         if subject is not None and len(subject) != plain.n:
             raise UnpairedRows(
@@ -192,8 +187,24 @@ def _unpacked(text: str | list[str], rows: int) -> Floats:
     return np.stack([unpacked_reals(one, rows) for one in text], axis=1)
 
 
-def _weights(given: Floats, rows: int) -> Floats:
+def sound_weights(given: Floats, rows: int) -> Floats:
+    """Weights that are finite, not below zero, and not all zero."""
     real: Floats = np.asarray(weights(given, rows), dtype=np.float64)
     if not real.any():
-        raise OutOfRange("value-out-of-domain", "all weights are zero", where="weight", fix="give weights above 0")
+        raise weightless()
     return real
+
+
+def without_subject(rows: int) -> RowsError:
+    """The error of rows whose subject is not known."""
+    return RowsError(
+        "missing-label",
+        f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no subject",
+        where="subject",
+        fix="give every row the subject it is of",
+    )
+
+
+def weightless() -> OutOfRange:
+    """The error of rows that all count nothing."""
+    return OutOfRange("value-out-of-domain", "all weights are zero", where="weight", fix="give weights above 0")

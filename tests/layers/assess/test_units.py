@@ -199,3 +199,66 @@ def test_paired_rows_know_their_models_and_their_kind():
         t.only("C")
     with pytest.raises(assay.RecordError):
         PairedRows.from_json({"kind": "other"})
+
+
+LONG = {"truth": np.tile(Y, 10), "predicted": {"A": np.tile(A, 10), "B": np.tile(B[::-1], 10)}, "exact_scores": 1000}
+OWN = np.arange(10 * N) // 2
+
+
+def test_very_many_rows_are_summed_up_for_every_question_and_come_back_from_the_record(tmp_path):
+    more = {"costs": {(1, 0): 5.0, (0, 1): 1.0}, "margin": 0.02, "measures": ["f1", "mcc"]}
+    c = assay.compare(**LONG, subject=OWN, **more)
+    assert [(one.test, one.about) for one in c.findings] == [
+        ("unit_z_cost", "mean_cost"),
+        ("unit_z", "accuracy"),
+        ("unit_z", "recall"),
+        ("unit_z", "specificity"),
+        ("unit_z", "f1"),
+        ("unit_z", "matthews_corrcoef"),
+        ("unit_z_non_inferiority", "accuracy"),
+    ]
+    assert "in place of swaps: more than 1,000 rows" in c["accuracy"].notes[0]
+    assert "with more than 1,000 rows a large-sample test of sums" in c["accuracy"].chosen
+    assert c["accuracy"].counts["subjects"] == 600
+    assert {one.adjusted.of for one in c.findings[1:6]} == {5}
+    jsonschema.validate(json.loads(c.record.to_text()), schema("comparison"))
+    assert dict(assay.load(c.save(tmp_path / "c.json")).record) == dict(c.record)
+    assert not verify(c.record).mismatches
+    assert "large-sample z over 600 subjects" in " ".join(str(c).split())
+    assert "random swaps" not in str(c)
+    costs = {one.model: one.value for one in c.ranking}
+    assert costs["A"] == pytest.approx(
+        assay.assess(truth=LONG["truth"], predicted=LONG["predicted"]["A"], costs=more["costs"])["mean_cost"].value
+    )
+
+
+def test_three_models_on_very_many_rows_are_compared_by_pairs():
+    three = {**LONG["predicted"], "C": np.tile(Y[::-1], 10)}
+    c = assay.compare(**{**LONG, "predicted": three}, weight=np.tile(W, 10))
+    assert [one.models for one in c.findings if one.about == "accuracy"] == [("A", "B"), ("A", "C"), ("B", "C")]
+    assert {one.adjusted.of for one in c.findings} == {9}
+    held = assay.compare(**{**LONG, "predicted": three, "exact_scores": 4000}, weight=np.tile(W, 10), **FEW)
+    for one, other in zip(c.findings, held.findings, strict=True):
+        assert one.effect.value == pytest.approx(other.effect.value)
+    assert [(one.model, pytest.approx(one.value)) for one in c.ranking] == [(x.model, x.value) for x in held.ranking]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"test": "subject_permutation", "because": "habit"}, "takes every row"),
+        ({"stratified": True}, "draws within classes"),
+        ({"test": "mcnemar_exact", "because": "habit"}, "admissible"),
+        ({"exact_scores": 4000, "test": "unit_z", "because": "speed"}, "so few rows"),
+    ],
+)
+def test_what_takes_rows_is_refused_where_only_sums_are_kept(more, says):
+    with pytest.raises(assay.PlanError, match=says):
+        assay.compare(**{**LONG, "subject": OWN, **more})
+
+
+def test_a_test_of_single_rows_can_be_insisted_on_from_sums_too():
+    c = assay.compare(**LONG, subject=OWN, test="mcnemar_continuity", because="a peer did", override=True)
+    plain = assay.compare(**{k: v for k, v in LONG.items() if k != "exact_scores"})
+    assert c["mcnemar"].p == plain["mcnemar"].p
+    assert "deviates" in c["mcnemar"].label

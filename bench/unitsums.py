@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""False alarms and coverage of the large-sample tests by subject and by weight, by simulation.
+
+    python bench/unitsums.py [--runs 4000] [--subjects 2000]
+
+Subjects have 1 to 40 rows each, a mean of about 10, and an easiness that all their rows and both models share, so that
+taking rows one by one is wrong. Both models are equally good; one in every four subjects is hard for either alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+import numpy as np
+
+from assay.inference.mcnemar import mcnemar_plain
+from assay.inference.unitz import unit_z, unit_z_non_inferiority
+from assay.tally.outcomes import Outcomes
+from assay.tally.pairedrows import PairedRows
+from assay.tally.unitsums import UnitSums
+
+MEASURES = ("accuracy", "recall", "specificity", "balanced_accuracy", "f1", "matthews_corrcoef")
+MARGIN = 0.01
+
+
+def drawn(rng: np.random.Generator, subjects: int, ahead: float) -> tuple[np.ndarray, ...]:
+    """Subject, truth and the calls of two models that part by `ahead` points of accuracy."""
+    sizes = np.clip(rng.geometric(0.1, subjects), 1, 40)
+    who = np.repeat(np.arange(subjects), sizes)
+    truth = rng.random(len(who)) < np.repeat(rng.beta(1, 2, subjects), sizes)
+    own = rng.normal(size=(3, subjects))
+    calls = []
+    for model in (0, 1):
+        easy = np.repeat(own[0] + own[1 + model], sizes)
+        share = 1 / (1 + np.exp(-1.5 - easy)) + (ahead if model == 0 else 0.0)
+        calls.append(np.where(rng.random(len(who)) < share, truth, ~truth))
+    return who, truth.astype(int), *(one.astype(int) for one in calls)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=4000)
+    parser.add_argument("--subjects", type=int, default=2000)
+    asked = parser.parse_args()
+    rng = np.random.default_rng(4213)
+    alarms = {f"{name}, {by}": [0, 0] for by in ("subjects", "weights", "both") for name in MEASURES}
+    alarms |= {"accuracy, McNemar row by row": [0, 0], "non-inferiority by accuracy, subjects": [0, 0]}
+    for _ in range(asked.runs):
+        who, truth, a, b = drawn(rng, asked.subjects, 0.0)
+        weight = rng.lognormal(0, 1, len(who))
+        given = {"truth": truth.tolist(), "labels": (0, 1), "models": ("A", "B"), "calls": [a.tolist(), b.tolist()]}
+        flat = np.unique(who, return_index=True)[1]  # one row a subject, so that rows are independent
+        alone = {**given, "truth": truth[flat].tolist(), "calls": [a[flat].tolist(), b[flat].tolist()]}
+        tallies = {
+            "subjects": PairedRows.of(**given, subject=who.tolist()),
+            "weights": PairedRows.of(**alone, weight=weight[flat]),
+            "both": PairedRows.of(**given, subject=who.tolist(), weight=weight),
+        }
+        for by, t in tallies.items():
+            sums = UnitSums.of(t)
+            for name in MEASURES:
+                found = unit_z(sums, measure=name, positive=1)
+                held = alarms[f"{name}, {by}"]
+                held[0] += found.p is not None and found.p < 0.05
+                held[1] += found.effect.interval is not None and not (
+                    found.effect.interval.low <= 0 <= found.effect.interval.high
+                )
+        right = [one == truth for one in (a, b)]
+        cells = Outcomes(
+            both=int((right[0] & right[1]).sum()),
+            only_a=int((right[0] & ~right[1]).sum()),
+            only_b=int((~right[0] & right[1]).sum()),
+            neither=int((~right[0] & ~right[1]).sum()),
+        )
+        alarms["accuracy, McNemar row by row"][0] += mcnemar_plain(cells).p < 0.05
+        who, truth, a, b = drawn(rng, asked.subjects, -MARGIN)
+        t = PairedRows.of(
+            truth=truth.tolist(), labels=(0, 1), models=("A", "B"), calls=[a.tolist(), b.tolist()], subject=who.tolist()
+        )
+        alarms["non-inferiority by accuracy, subjects"][0] += (
+            unit_z_non_inferiority(UnitSums.of(t), margin=MARGIN).p < 0.05
+        )
+    error = 100 * math.sqrt(0.05 * 0.95 / asked.runs)
+    print(f"{asked.runs:,} runs of {asked.subjects:,} subjects; the error of 5 % is {error:.2f} points")
+    print("| measure, units | false alarms at 5 % | intervals that miss |\n|---|---|---|")
+    for name, (wrong, missed) in alarms.items():
+        shown = f"{100 * missed / asked.runs:.1f} %" if name.split(", ")[-1] in ("subjects", "weights", "both") else ""
+        print(f"| {name} | {100 * wrong / asked.runs:.1f} % | {'' if name.startswith('non') else shown} |")
+
+
+if __name__ == "__main__":
+    main()
