@@ -2,10 +2,12 @@
 """Two models in two Parquet files, matched by id: processor time and peak memory, beside DuckDB and pandas.
 
     python bench/comparefiles.py [--rows 10000000] [--memory 1GB]
+    python bench/comparefiles.py --whole [--rows 10000000]
 
 Every run is a process of its own, from its start to its end, with what Python and the libraries take. Ours checks every
 file and its digest, demands every id once in both files with the same truth, and takes the proof of the same rows; the
-peers join and count, and check nothing. Tests of significance are left out, for the peers make none.
+peers join and count, and check nothing. Tests of significance are left out, for the peers make none; with `--whole`
+they are made, of labels by subject and by weights that all differ, on as many rows and on half of them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from pathlib import Path
 MAKE = """
 COPY (SELECT i AS id, CAST(hash(i) % 2 AS TINYINT) AS truth,
   CAST(CASE WHEN hash(i * {salt}) % 100 < 85 THEN hash(i) % 2 ELSE 1 - hash(i) % 2 END AS TINYINT) AS label,
-  (hash(i) % 2) * 0.5 + (hash(i * {salt} + 1) % 1000003) / 1000003.0 AS score, i // 10 AS subject
+  (hash(i) % 2) * 0.5 + (hash(i * {salt} + 1) % 1000003) / 1000003.0 AS score, i // 10 AS subject,
+  (hash(i * 7) % 4503599627370496 + 1) / 4503599627370496.0 AS weight
   FROM range({rows}) AS t(i) ORDER BY hash(i + {salt})) TO '{path}' (FORMAT parquet)
 """
 JOIN = "SELECT a.truth, a.label, b.label, count(*) FROM '{a}' AS a JOIN '{b}' AS b ON a.id = b.id GROUP BY ALL"
@@ -32,6 +35,13 @@ limits = {limits}
 given = Given(predicted="label", limits=limits, **({{"truth": "truth", "id": "id"}} | {more}))
 found = apart({{"A": {a!r}, "B": {b!r}}}, given)
 assert sum(found.cells.values()) == {rows}
+"""
+WHOLE = """
+import assay
+from assay.rows.limits import Limits
+found = assay.compare(data={{"A": {a!r}, "B": {b!r}}}, truth="truth", id="id", predicted="label", measures=["f1"],
+                      limits={limits}, **{more})
+assert {{one.test for one in found.findings}} == {{"unit_z"}}
 """
 DUCKDB = (
     "import duckdb\nconnection = duckdb.connect()\n{memory}\nassert len(connection.sql({join!r}).fetchall()) == 8\n"
@@ -48,7 +58,8 @@ TRUTH = """
 COPY (SELECT i AS id, CAST(hash(i) % 2 AS TINYINT) AS outcome FROM range({rows}) AS t(i) ORDER BY hash(i)) TO '{path}'
 (FORMAT parquet)
 """
-WANTED = {"labels": {}, "labels and scores": {"score": "score"}, "labels by subject": {"subject": "subject"}}
+BY = {"labels by subject": {"subject": "subject"}, "labels by weight": {"weight": "weight"}}
+WANTED = {"labels": {}, "labels and scores": {"score": "score"}, **BY}
 
 
 def run(code: str) -> tuple[float, float]:
@@ -67,19 +78,38 @@ def told(name: str, one: tuple[float, float], raw: tuple[float, float], peer: tu
     print(f"| {name} | {one[0]:.1f} s | {one[1]:,.0f} MB | {ratios} |", flush=True)
 
 
+def made(folder: str, rows: int) -> dict[str, str]:
+    """Both files; made elsewhere, for a child begins with its parent's peak."""
+    paths = {name: str(Path(folder) / f"{name}{rows}.parquet") for name in "ab"}
+    for path, salt in zip(paths.values(), (11, 23), strict=True):
+        run(f"import duckdb\nduckdb.sql({MAKE.format(rows=rows, salt=salt, path=path)!r})")
+    return paths
+
+
+def whole(folder: str, rows: int, memory: str) -> None:
+    """Comparisons by subject and by weight, judged."""
+    print("| labels compared, judged | processor | peak memory |\n|---|---|---|")
+    for size in (rows // 2, rows):
+        paths = made(folder, size)
+        for name, more in BY.items():
+            for limits, said in (("None", ""), (f"Limits(memory={memory!r})", f" within {memory}")):
+                cpu, peak = run(WHOLE.format(limits=limits, more=more, **paths))
+                print(f"| {name}, {size:,} rows{said} | {cpu:.1f} s | {peak:,.0f} MB |", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--memory", default="1GB")
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--whole", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        paths = {name: str(Path(folder) / f"{name}.parquet") for name in "ab"}
-        for path, salt in zip(
-            paths.values(), (11, 23), strict=True
-        ):  # elsewhere: a child begins with its parent's peak
-            run(f"import duckdb\nduckdb.sql({MAKE.format(rows=asked.rows, salt=salt, path=path)!r})")
+        if asked.whole:
+            whole(folder, asked.rows, asked.memory)
+            return
+        paths = made(folder, asked.rows)
 
         def best(code: str) -> tuple[float, float]:
             found = [run(code) for _ in range(asked.repeats)]

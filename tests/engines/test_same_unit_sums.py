@@ -14,6 +14,7 @@ import pytest
 import assay
 from assay.assess.record import schema
 from assay.assess.verifying import verify
+from assay.tally import unitstream
 from assay.tally.unitsums import UnitSums
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
@@ -69,11 +70,32 @@ def test_every_engine_sums_up_what_arrays_do(kind, more, tmp_path):
     assert {one.test for one in found.findings} == {"unit_z"}
 
 
-def test_rows_with_both_are_summed_up_in_memory_and_held_from_a_file(tmp_path):
+@pytest.mark.parametrize("kind", ["polars", "parquet", "csv"])
+def test_weighted_rows_of_subjects_are_summed_up_in_memory_and_from_files(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(unitstream, "AT_ONCE", 100)
     frame, both = rows(), {"subject": "who", "weight": "w"}
-    assert isinstance(arrays(frame, **both).rows, UnitSums)
-    held = assay.compare(data=ENGINES["parquet"](frame, tmp_path), **GIVEN, **both, draws=199)
+    found, expected = assay.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **both), arrays(frame, **both)
+    assert found.rows == expected.rows
+    assert found.rows.units == frame["who"].n_unique()
+    assert {one.test for one in found.findings} == {"unit_z"}
+
+
+def test_weighted_rows_of_subjects_that_an_engine_does_not_hand_over_are_held():
+    held = assay.compare(data=rows().lazy(), **GIVEN, subject="who", weight="w", draws=199)
     assert {one.test for one in held.findings} == {"subject_permutation"}
+
+
+def test_subjects_are_cut_at_the_end_of_a_batch_and_never_within(monkeypatch):
+    monkeypatch.setattr(unitstream, "AT_ONCE", 3)
+    unit = np.array([1, 1, 2, 2, 2, 2, 3, 4, 4, 5])
+    whole = unit, np.arange(10), np.arange(10) / 2
+    parts = [tuple(one[i : i + 2] for one in whole) for i in range(0, 10, 2)]
+    found = list(unitstream.whole_units(iter(parts)))
+    for one, column in zip(whole, zip(*found, strict=True), strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), one)
+    ends = [set(part[0].tolist()) for part in found]
+    assert all(not a & b for i, a in enumerate(ends) for b in ends[i + 1 :])
+    assert len(found) > 1
 
 
 def test_tables_of_a_database_are_held(tmp_path):

@@ -8,6 +8,7 @@ patterns come back. Rows in memory are added up here; both give the same numbers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -21,17 +22,19 @@ from assay.rows.labels import EXACT as WHOLE
 from assay.rows.labels import LONGEST, label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
 from assay.rows.scoreframes import fetched
+from assay.rows.scorestream import embedded
 from assay.tally.base import Count, Weight
 from assay.tally.codes import Codes
 from assay.tally.counting import Cell, Cells, _count
-from assay.tally.exact import exact_sums
 from assay.tally.pairedrows import sound_weights, weightless, without_subject
 from assay.tally.pairing import lines
+from assay.tally.unitstream import add_products, streamed
 from assay.tally.unitsums import Pattern, Sums, few_enough
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.rows.opened import OpenedFile
     from assay.rows.scoreframes import Frame
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -49,8 +52,8 @@ UNIT, TIMES, OTHERS = "u", "n", "m"
 def unit_sums(source: Source, cells: Mapping[Cell, int], *, limit: int) -> Sums | None:
     """Sums over the units of a table, where it holds more rows than the limit; None where rows are to be held.
 
-    `cells` are the rows by pattern. Rows are held as well where the patterns or the subjects are too many or too few
-    for sums, and where rows in an engine have both subjects and weights.
+    `cells` are the rows by pattern. Rows are held as well where the patterns are too many or the subjects too few for
+    sums, where they lie in a database, and where rows of an engine that hands over none have subjects and weights.
     """
     rows, subjects = sum(cells.values()), SUBJECT in source.group
     if not limit < rows <= MOST_ROWS or any(None in cell for cell in cells):
@@ -59,10 +62,16 @@ def unit_sums(source: Source, cells: Mapping[Cell, int], *, limit: int) -> Sums 
         return None
     if isinstance(source, ArraySource) or isinstance(source.frame, nw.DataFrame):
         found = _in_memory(source, limit)
-    elif isinstance(source.opened, CountedTable) or (subjects and source.weight is not None):
+    elif isinstance(source.opened, CountedTable):
         return None
+    elif not subjects:
+        found = _of_weights(source, limit)
+    elif source.weight is None:
+        found = _of_subjects(source, cells, limit)
+    elif (opened := embedded(source)) is not None:
+        found = _of_both(source, opened, limit)
     else:
-        found = _of_subjects(source, cells, limit) if subjects else _of_weights(source, limit)
+        return None
     return found if found.worth >= LEAST_UNITS else None
 
 
@@ -128,6 +137,21 @@ def _of_weights(source: FrameSource, limit: int) -> Sums:
     if source.opened is not None:
         source.opened.confirm(rows + source.dropped)
     return _of_rows(cast("dict[Pattern, tuple[int, Count | Weight]]", cells), weighted=True, limit=limit)
+
+
+def _of_both(source: FrameSource, opened: OpenedFile, limit: int) -> Sums:
+    """Of weighted rows of subjects in the embedded engine."""
+    columns, who = _columns(source), source.group[SUBJECT]
+    _demand_subjects(source, source.frame.select(nw.col(who).alias(UNIT)), who)
+    whole = _of_weights(source, limit)  # looks at every weight
+    patterns, products, units = streamed(opened, source, columns, who)
+    names = cast("list[Pattern]", patterns)
+    return replace(
+        whole,
+        products={(names[p], names[q]): _plain(value) for (p, q), value in products.items()},
+        units=units,
+        subjects=True,
+    )
 
 
 def _of_subjects(source: FrameSource, cells: Mapping[Cell, int], limit: int) -> Sums:
@@ -225,27 +249,10 @@ def _products(subject: Whole, pattern: Whole, weight: Floats | None, size: int) 
             for p, q, value in zip(met.row.tolist(), met.col.tolist(), met.data.tolist(), strict=True)
             if p <= q and value
         }
-    return _weighted_products(subject, pattern, weight, size)
-
-
-def _weighted_products(subject: Whole, pattern: Whole, weight: Floats, size: int) -> dict[tuple[int, int], Count]:
-    """The same of weights: rows of a subject and pattern are added from the lightest on, products without rounding."""
     order = np.lexsort((weight, pattern, subject))
-    unit, what, heavy = subject[order], pattern[order], weight[order]
-    start = np.flatnonzero((np.diff(unit, prepend=-1) != 0) | (np.diff(what, prepend=-1) != 0))
-    unit, what, sums = unit[start], what[start], np.add.reduceat(heavy, start)
-    groups = np.flatnonzero(np.diff(unit, prepend=-1))
-    length = np.diff(np.append(groups, len(unit)))
     found: dict[tuple[int, int], Count] = {}
-    for apart in range(int(length.max(initial=0))):  # each entry beside the one so many places behind, of one subject
-        at = np.flatnonzero(np.arange(len(unit)) - np.repeat(groups, length) + apart < np.repeat(length, length))
-        key = what[at] * size + what[at + apart]
-        pairs, group = np.unique(key, return_inverse=True)
-        values = exact_sums(sums[at] * sums[at + apart], np.ones(len(at), dtype=np.int64), group, len(pairs))
-        for one, value in zip(pairs.tolist(), values, strict=True):
-            pair = divmod(one, size)
-            found[pair] = found.get(pair, 0) + _plain(value)
-    return found
+    add_products(found, subject[order], pattern[order], weight[order], size)
+    return {pair: _plain(value) for pair, value in found.items()}
 
 
 def _total(one: Count | Weight) -> Count:

@@ -124,23 +124,6 @@ def test_rows_that_are_alike_within_subjects_are_worth_one():
     )
 
 
-def test_the_error_is_that_of_a_regression_with_robust_covariance_by_cluster():
-    api = pytest.importorskip("statsmodels.api")
-    for seed in (1, 2):
-        t = drawn(seed, n=2000, subjects=400)
-        gap = (t.calls[0] == t.truth).astype(float) - (t.calls[1] == t.truth)
-        options = {"cov_type": "cluster", "cov_kwds": {"groups": t.subject, "use_correction": False}}
-        fit = api.OLS(gap, np.ones(t.n)).fit(**options)
-        found = linear(UnitSums.of(t), "accuracy", 1)
-        assert found.gap == pytest.approx(fit.params[0], rel=1e-12)
-        assert found.error == pytest.approx(fit.bse[0] * math.sqrt(t.units / (t.units - 1)), rel=1e-9)
-        weighted = drawn(seed, n=2000, weighted=True, by_subject=False)
-        gap = (weighted.calls[0] == weighted.truth).astype(float) - (weighted.calls[1] == weighted.truth)
-        fit = api.WLS(gap, np.ones(weighted.n), weights=weighted.weight).fit(cov_type="HC0")
-        found = linear(UnitSums.of(weighted), "accuracy", 1)
-        assert found.error == pytest.approx(fit.bse[0] * math.sqrt(2000 / 1999), rel=1e-9)
-
-
 @pytest.mark.parametrize("k", [2, 4])
 def test_every_measure_of_labels_has_the_values_and_about_the_spread_of_draws(k):
     t = drawn(8, n=3000, k=k, subjects=900)
