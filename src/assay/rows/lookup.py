@@ -30,8 +30,9 @@ def _small(rows: Frame, keys: Whole, values: Whole) -> Frame:
     """The table of keys and values, of the engine of the rows."""
     kind, columns = rows.implementation, {_KEY: keys, _VALUE: values}
     if kind.is_pyspark() or kind.is_pyspark_connect():
-        pairs = list(zip(keys.tolist(), values.tolist(), strict=True))
-        made = rows.to_native().sparkSession.createDataFrame(pairs, f"{_KEY} bigint, {_VALUE} bigint")
+        import pyarrow as pa
+
+        made = rows.to_native().sparkSession.createDataFrame(pa.table(columns))
         return nw.from_native(made.hint("broadcast"))
     if isinstance(rows, nw.DataFrame):
         return nw.from_dict(columns, backend=kind)

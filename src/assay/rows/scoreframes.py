@@ -141,8 +141,10 @@ def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN4
         raise
     except Exception as error:
         raise engine_failure(error, source.where) from error
-    rows = fetched(source, frame)
-    return [_plain([row[place] for row in rows]) for place in range(len(names))]
+    from assay.rows.sparkcolumns import arrays_of
+
+    with told_as_ours(source.where):
+        return arrays_of(native.toArrow())
 
 
 def _unmasked(values: Any) -> NDArray[Any]:  # noqa: ANN401  an array of numpy's, masked where values are missing

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
-from assay.core.text import visible
+from assay.core.text import counted, visible
 
 _CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] [^\n]*")
 _CAUSE = re.compile(r"^Caused by: \S*?(\w+(?:Exception|Error)): ([^\n]*)", re.MULTILINE)
@@ -42,7 +42,7 @@ def told_as_ours(where: str) -> Iterator[None]:
         raise _ours(error, where) from error
 
 
-def _ours(error: Exception, where: str) -> AssayError:
+def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for each condition
     text, found = str(error), reason(error)
     if "[PATH_NOT_FOUND]" in text:
         return PlanError(
@@ -75,6 +75,8 @@ def _ours(error: Exception, where: str) -> AssayError:
             found=found,
             fix="give a path that every worker can read, such as hdfs://, s3a:// or a shared folder",
         )
+    if "[PACKAGE_NOT_INSTALLED]" in text or "[UNSUPPORTED_PACKAGE_VERSION]" in text:
+        return PlanError("missing-extra", "Spark needs another package", found=found, fix='pip install "assay[spark]"')
     if "FAILED_READ_FILE" in text or "CANNOT_READ_FILE_FOOTER" in text:
         causes = _CAUSE.findall(text)
         return RowsError(
@@ -89,4 +91,16 @@ def _ours(error: Exception, where: str) -> AssayError:
     )
 
 
-__all__ = ["reason", "told_as_ours"]
+def rows_changed(where: str, *sizes: int) -> EngineError:
+    """The error for rows that an engine does not give alike each time it is asked."""
+    found = [counted(size, "row") for size in sorted(set(sizes))]
+    return EngineError(
+        "engine-failed",
+        "the rows are not the same each time they are read",
+        where=where,
+        found=f"{found[0]} and {found[-1]}" if len(found) > 1 else "",
+        fix="write them to a file or table first, so that nothing changes while they are counted",
+    )
+
+
+__all__ = ["reason", "rows_changed", "told_as_ours"]

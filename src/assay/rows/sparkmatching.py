@@ -2,7 +2,7 @@
 """Models in Spark frames or paths of their own, matched by id on the cluster to one frame.
 
 What is wrong with rows that do not match is counted there. For the proof that all models saw the same rows, ids and
-truth of one model come to this machine, some at a time, where the embedded engine writes and sorts them.
+truth of one model come to this machine, some at a time.
 """
 
 from __future__ import annotations
@@ -10,36 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
 
 from assay.core.text import visible
 from assay.rows.databases import is_database, refuse_selection
 from assay.rows.differing import SUBJECT, Rows
-from assay.rows.files import with_engine
-from assay.rows.frames import demand_one_path, of_opened
+from assay.rows.frames import demand_one_path
 from assay.rows.labels import label_of
 from assay.rows.limits import Limits
 from assay.rows.matching import FIT, columns_of
-from assay.rows.modeltables import KEY, ModelTable, demand_met
-from assay.rows.opened import VIEW, OpenedFile
+from assay.rows.modeltables import KEY, demand_met
 from assay.rows.opening import FrameSource, Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.spark import from_spark
+from assay.rows.sparkcolumns import slice_of
 from assay.rows.sparkerrors import told_as_ours
 from assay.rows.sparkfiles import SparkFile, read
+from assay.rows.sparkids import SparkIds
 from assay.rows.sparksession import is_cluster, is_spark, open_session
 
 if TYPE_CHECKING:
-    import duckdb
-
     from assay.core.labels import Label
     from assay.rows.reading import Reading
-
-PACK: Final = 4096
-"""Ids that come to this machine in one answer, about."""
-_TYPES: Final = {"text": "VARCHAR", "number": "BIGINT", "boolean": "BOOLEAN"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +118,11 @@ class SparkMatched:
         demand_met(self.tables, fits, lambda: faults(self.tables))
 
     @contextmanager
-    def proving(self) -> Iterator[ModelTable]:
-        """Ids and truth of the first model in the embedded engine, which spills to disk what memory does not hold."""
+    def proving(self) -> Iterator[SparkIds]:
+        """Ids and truth of the first model, which prove which rows were compared."""
         first = self.tables[0]
-        opened = with_engine([], Limits(), lambda connection: _brought(first, connection))
-        try:
-            roles = Roles(truth="truth", predicted="truth", group={KEY: KEY})
-            source = replace(of_opened(opened, roles), where=first.source.where)
-            yield ModelTable(model=first.model, opened=opened, source=source)
-        finally:
-            opened.close()
+        frame = first.frame.selectExpr(f"{first.name(KEY)} AS id", f"{first.name('truth')} AS truth")
+        yield SparkIds.of(frame, text=first.kinds[KEY] == "text", model=first.model, source=first.source)
 
 
 def match_on_cluster(
@@ -296,36 +285,7 @@ def _joined(tables: Sequence[SparkTable], roles: Sequence[Roles]) -> tuple[Any, 
     lost = " OR ".join(f"{one.name(KEY)} IS NULL" for one in tables)
     wrong = " OR ".join(differ(first, one, what) for one in others for what in compared(first))
     fit = f"CASE WHEN {lost} THEN 2 WHEN {wrong} THEN 1 ELSE 0 END AS {FIT}"
-    return frame.selectExpr(*chosen.values(), fit), named
-
-
-def _brought(first: SparkTable, connection: duckdb.DuckDBPyConnection) -> OpenedFile:
-    text = first.kinds[KEY] == "text"
-    kind, labels = ("VARCHAR" if text else "BIGINT"), _TYPES.get(first.kinds["truth"], "BIGINT")
-    connection.execute(f"CREATE TEMP TABLE {VIEW} (id {kind}, truth {labels})")
-    put = f"INSERT INTO {VIEW} SELECT unnest(CAST(? AS {kind}[])), CAST(? AS {labels})"
-    packs = first.size() // PACK + 1
-    id_, truth = first.name(KEY), first.name("truth")
-    packed = first.frame.selectExpr(id_, truth, f"pmod(xxhash64({id_}), {packs}) AS pack").groupBy("pack", truth)
-    rows = 0
-    with told_as_ours(visible(first.source.where)):
-        for _, value, ids in packed.agg({id_: "collect_list"}).toLocalIterator():
-            connection.execute(put, [list(ids), first.label("truth", value)])
-            rows += len(ids)
-    relation = connection.sql(f"SELECT * FROM {VIEW}")  # noqa: S608
-    return OpenedFile(
-        relation=relation,
-        connection=connection,
-        path=first.source.where,
-        format="frame",
-        columns={KEY: kind, "truth": labels},
-        digest=str,
-        bytes=0,
-        rows=rows,
-        notes=(),
-        first_line=1,
-        called=first.source.where,
-    )
+    return frame.selectExpr(*chosen.values(), fit, slice_of(first.name(KEY))), named
 
 
 __all__ = ["SparkMatched", "SparkTable", "compared", "differ", "match_on_cluster"]

@@ -16,6 +16,7 @@ from assay.rows.engine import quote_identifier
 from assay.rows.labels import label_of
 from assay.rows.opened import OpenedFile, number_sql, translated
 from assay.rows.scorestream import embedded
+from assay.rows.sparkcolumns import held_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -127,6 +128,9 @@ def columns_of(
     opened = embedded(source)
     if opened is not None:
         return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped)
+    if (brought := held_columns(source, labelled, numbers)) is not None:
+        coded = [Codes(codes=each, names=cast("tuple[Label | None, ...]", names)) for each, names in brought[0]]
+        return [one.labelled(place) for one, place in zip(coded, where, strict=True)], brought[1]
     found = _fetched(source, [*labelled, *numbers])
     codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
     return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]

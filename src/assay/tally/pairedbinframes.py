@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from assay.core.errors import EngineError
 from assay.core.labels import Label
-from assay.core.text import counted
 from assay.rows.lookup import looked_up
 from assay.rows.scoreframes import Frame, arrays, complete, fetched
 from assay.rows.scorestream import sided_batches
+from assay.rows.sparkerrors import rows_changed
 from assay.tally.grouping import _group
 from assay.tally.pairedbins import Joint, PairedBins, coarse_starts, joint_of
 from assay.tally.scoreframes import whole_column, with_places
@@ -118,11 +117,4 @@ def _demand_same_rows(found: PairedBins, source: FrameSource) -> None:
     passes = [(int(one.pos.sum()), int(one.neg.sum())) for one in found.margins]
     passes += [(int(one.pos.sum()), int(one.neg.sum())) for one in found.joint]
     if len(set(passes)) > 1:
-        sizes = sorted({m + n for m, n in passes})
-        raise EngineError(
-            "engine-failed",
-            "the rows are not the same each time they are read",
-            where=source.where,
-            found=f"{counted(sizes[0], 'row')} and {counted(sizes[-1], 'row')}",
-            fix="write them to a file or table first, so that nothing changes while they are counted",
-        )
+        raise rows_changed(source.where, *(m + n for m, n in passes))

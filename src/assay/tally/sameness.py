@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof that all models saw the same rows, taken inside the embedded engine.
+"""The proof that all models saw the same rows, taken inside the embedded engine, or of ids from a cluster.
 
 It is the digest that `tally.pairing.proof` takes of rows in memory, of lines that the engine writes and sorts.
 """
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Final
 from assay.rows.engine import quote_identifier, quote_literal
 from assay.rows.labels import LONGEST, label_of
 from assay.rows.opened import translated
+from assay.rows.sparkids import SparkIds
 from assay.tally.numberlines import digest_of_lines, fits
 from assay.tally.pairing import line
 
 if TYPE_CHECKING:
+    from assay.core.labels import Label
     from assay.rows.modeltables import ModelTable
 
 _PLAIN: Final = r"[ !#-&(-\[\]-~]*"
@@ -25,8 +27,10 @@ _WRITTEN: Final = "assay_written"
 _ENDS: Final = "assay_ends"
 
 
-def proof_of(table: ModelTable) -> str:
+def proof_of(table: ModelTable | SparkIds) -> str:
     """SHA-256 over id and truth of every row in the order of the ids, as `proof` takes it in memory."""
+    if isinstance(table, SparkIds):
+        return _from_cluster(table)
     opened, text = table.opened, table.kind(table.key) == "text"
     key, truth = quote_identifier(table.key), quote_identifier(table.source.truth)
     endings = _write_ends(table)
@@ -47,6 +51,21 @@ def proof_of(table: ModelTable) -> str:
     return sha.hexdigest()
 
 
+def _from_cluster(ids: SparkIds) -> str:
+    """The same of ids that a cluster hands over: sorted in memory if that takes 8 bytes each, else in the engine."""
+    if isinstance(ids.low, int) and isinstance(ids.high, int) and fits(ids.rows, ids.low, ids.high, len(ids.truths)):
+        endings = [_ending(truth) for truth in ids.truths]
+        with closing(ids.batches()) as batches:
+            return digest_of_lines(batches, ids.rows, ids.high, endings)
+    with ids.embedded() as table:
+        return proof_of(table)
+
+
+def _ending(truth: Label | None) -> str:
+    """What stands behind the id in a line."""
+    return line(0, truth).removeprefix("int 0")
+
+
 def _write_ends(table: ModelTable) -> list[str]:
     """What stands behind the id in a line of the proof, for every truth that occurs, by its number in the engine."""
     truth = quote_identifier(table.source.truth)
@@ -58,7 +77,7 @@ def _write_ends(table: ModelTable) -> list[str]:
         )
         endings = []
         for value, n in opened.fetch(f"SELECT truth, n FROM {_ENDS} ORDER BY n"):  # noqa: S608
-            ending = line(0, label_of(value, where=where)).removeprefix("int 0")
+            ending = _ending(label_of(value, where=where))
             endings.append(ending)
             opened.connection.execute(f"UPDATE {_ENDS} SET ending = {quote_literal(ending)} WHERE n = {n}")  # noqa: S608
     return endings

@@ -52,8 +52,8 @@ def unfit() -> str:
 class Cluster:
     """Starts what it is asked for, waits until it is up, and ends exactly the processes it started."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, java: str = LIGHT) -> None:
+        self.folder, self.java = folder, java
         self.home = Path(find_spec("pyspark").origin).parent
         self.processes: dict[str, subprocess.Popen] = {}
         self.address = self.connect = ""
@@ -71,11 +71,19 @@ class Cluster:
 
     def start(self) -> None:
         """The master, then both workers at once, then the Connect server as an application of the cluster."""
+        self.start_workers()
+        self.start_connect()
+
+    def start_workers(self) -> None:
+        """The master, then both workers at once."""
         self.add_master()
         self.add_worker("worker1")
         self.add_worker("worker2")
         self._await_worker("worker1")
         self._await_worker("worker2")
+
+    def start_connect(self) -> None:
+        """The Connect server as an application of the cluster."""
         settings = {
             **APPLICATION,
             "spark.connect.grpc.binding.address": HERE,
@@ -143,7 +151,7 @@ class Cluster:
                     "SPARK_LOCAL_IP": HOSTS.get(name, HERE),
                     "SPARK_DAEMON_MEMORY": "512m",
                     # A worker hands it on to its executors.
-                    "JDK_JAVA_OPTIONS": f"{LIGHT} -Djava.io.tmpdir={self.folder}",
+                    "JDK_JAVA_OPTIONS": f"{self.java} -Djava.io.tmpdir={self.folder}",
                 },
             )
 
