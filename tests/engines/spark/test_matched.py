@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 import assay
 from assay.assess import comparing, meeting
+from assay.core.errors import EngineError
+from assay.rows import sparkcolumns
+from assay.tally import codes, pairedbins
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -96,4 +100,60 @@ def test_paths_of_models_are_matched_by_the_cluster_that_reads_them(cluster, tmp
     pl.DataFrame(numbered[0], schema=NAMES, orient="row").write_parquet(paths["A"])
     pl.DataFrame(numbered[1], schema=NAMES, orient="row").write_ndjson(paths["B"])
     monkeypatch.delattr(meeting, "answers")
+    monkeypatch.setattr(sparkcolumns, "PART", 300)
     assert compared(paths, **LABELS, engine=cluster.connect) == expected
+
+
+def many(ids, rows=2500):
+    """Two models of the same rows in other orders; labels, subjects and weights have gaps in common."""
+    rng = np.random.default_rng(len(ids))
+    odd = ["", "'", '"', "\\", "é", "\u4e2d", "\n", "\U0001f600"]
+    names = {
+        "text": [f"{odd[i % 8]}case {i}{odd[i % 5]}" for i in range(rows)],
+        "wide": (rng.permutation(rows) * 3_141_592_653_589 - 10**15).tolist(),
+    }[ids]
+    truth = rng.integers(0, 2, rows)
+    shared = {"the.id": names, "y": np.where(truth, "x", "né"), "who": rng.integers(-9, 400, rows)}
+    shared["w"] = rng.integers(1, 9, rows) / 7
+    frames = {}
+    for model in "AB":
+        calls = np.where(rng.random(rows) < 0.8, truth, 1 - truth)
+        own = {"p": np.where(calls, "x", "né"), "s": rng.normal(size=rows) + truth}
+        frames[model] = pl.DataFrame(shared | own).sample(fraction=1, shuffle=True, seed=ord(model))
+    return frames
+
+
+def on_cluster(spark, frames):
+    return {model: spark.createDataFrame(frame.to_arrow()) for model, frame in frames.items()}
+
+
+def test_thousands_of_rows_that_come_in_parts_are_those_of_memory(connect, monkeypatch):
+    frames = many("text")
+    expected = compared(frames, **UNITS)
+    monkeypatch.delattr(meeting, "answers")
+    monkeypatch.setattr(sparkcolumns, "PART", 60_000)
+    sizes, parts = [], sparkcolumns.parts
+    monkeypatch.setattr(
+        sparkcolumns, "parts", lambda *a, **k: (sizes.append(len(one)) or one for one in parts(*a, **k))
+    )
+    assert compared(on_cluster(connect, frames), **UNITS) == expected
+    assert sum(sizes) == len(frames["A"]) > 2 * max(sizes)
+
+
+def test_thousands_of_scores_are_counted_in_the_bins_of_the_embedded_engine(connect, tmp_path, monkeypatch):
+    monkeypatch.setattr(pairedbins, "COARSE", 32)
+    given = SCORES | {"exact_scores": 500}
+    frames, paths = many("wide"), {model: tmp_path / f"{model}.parquet" for model in "AB"}
+    for model, frame in frames.items():
+        frame.write_parquet(paths[model])
+    expected = compared(paths, **given)
+    assert {one["kind"] for one in expected["tallies"].values()} == {"paired-bins"}
+    monkeypatch.delattr(codes, "held_columns")  # no score comes here by itself
+    assert compared(on_cluster(connect, frames), **given) == expected
+
+
+def test_rows_that_change_while_they_are_brought_are_refused(connect):
+    frame = connect.createDataFrame([(i,) for i in range(9)], "id int")
+    coming = sparkcolumns.parts(frame, ["id"], ["id"], rows=10, width=8, where="here")
+    with pytest.raises(EngineError, match="not the same each time"):
+        list(coming)
