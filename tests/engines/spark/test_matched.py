@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay.assess import comparing, meeting
 from assay.core.errors import EngineError
-from assay.rows import sparkcolumns
+from assay.rows import sparkcolumns, sparkids
 from assay.tally import codes, pairedbins
 
 pytestmark = [
@@ -133,11 +133,14 @@ def test_thousands_of_rows_that_come_in_parts_are_those_of_memory(connect, monke
     monkeypatch.delattr(meeting, "answers")
     monkeypatch.setattr(sparkcolumns, "PART", 60_000)
     sizes, parts = [], sparkcolumns.parts
-    monkeypatch.setattr(
-        sparkcolumns, "parts", lambda *a, **k: (sizes.append(len(one)) or one for one in parts(*a, **k))
-    )
+
+    def watched(*given, **stated):
+        return (sizes.append(len(one)) or one for one in parts(*given, **stated))
+
+    for home in (sparkcolumns, sparkids):
+        monkeypatch.setattr(home, "parts", watched)
     assert compared(on_cluster(connect, frames), **UNITS) == expected
-    assert sum(sizes) == len(frames["A"]) > 2 * max(sizes)
+    assert sum(sizes) == 2 * len(frames["A"]) > 3 * max(sizes)  # the columns, and the ids
 
 
 def test_thousands_of_scores_are_counted_in_the_bins_of_the_embedded_engine(connect, tmp_path, monkeypatch):
