@@ -36,7 +36,8 @@ def wins(t: Ranked) -> Amount:
     if t.exact:
         count, below, tied = (cast("NDArray[np.int64]", x) for x in (side.count, side.below, side.tied))
         return cast("Amount", 2 * exact_dot(count, below) + exact_dot(count, tied))
-    return cast("Amount", (side.count * (2 * side.below + side.tied)).sum(axis=-1))
+    won = (side.count * (2 * side.below + side.tied)).sum(axis=-1)
+    return cast("Amount", np.minimum(won, 2 * (t.positives * t.negatives)))  # sums of weights may round past all pairs
 
 
 def corners(t: Ranked) -> tuple[Floats, Floats]:

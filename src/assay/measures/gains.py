@@ -42,6 +42,10 @@ def _divided(top: Floats, over: Floats) -> Floats:
     errata=("E-TS-26", "E-SCH-07", "E-SCH-08"),
 )
 def average_precision(t: Ranked) -> Number:
+    if not t.exact and np.ndim(t.pos) == 1:
+        # Weights from the top: beside a heavy row further down, what is left of all of them would be rounded away.
+        won = t.pos * _divided(t.tp, t.tp + t.fp)
+        return number(cast("Amount", won.sum(axis=-1)), over=t.positives, empty=NO_ACTUAL)
     side, positives, negatives = t.by_positive, t.positives, t.negatives
     if np.ndim(side.count) > 1:
         positives, negatives = positives[..., np.newaxis], negatives[..., np.newaxis]

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import AssayError, RecordError
@@ -109,6 +110,7 @@ OF_CLASSES = [one.name for one in REGISTRY if one.takes is Scores and bracketed(
 
 
 @given(weighed, st.sampled_from([PROBABILITY, PROBABILITY.coarser(16), PROBABILITY.coarser(4)]))
+@example([((0, 0, 0), 0, Fraction(4, 5)), ((0, 0, 1), 2, 3.0), ((1, 0, 0), 0, 2.0)], PROBABILITY)  # rounds past 1
 @settings(max_examples=60)
 def test_brackets_of_weighted_classes_hold_the_exact_value(some, by):
     # Products of weights that are next to nothing are not normal doubles, of which the exact value is rounded too.
