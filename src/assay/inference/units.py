@@ -10,7 +10,7 @@ scales can be swapped (Venkatraman and Begg 1996). Very many distinct scores are
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -208,7 +208,7 @@ def of_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Un
     weight = np.ones(n) if t.weight is None else t.weight
     group, count, strata = grouped(np.stack([truth, *calls]), t.subject, t.weight)
     adds = tuple(
-        unit_sums(group, np.concatenate([np.where(one == truth, truth, -1), truth + k, one + 2 * k]), weight, 3 * k)
+        unit_sums(group, (np.where(one == truth, truth, -1), truth + k, one.astype(np.int64) + 2 * k), weight, 3 * k)
         for one in calls
     )
 
@@ -254,7 +254,7 @@ def _scored(
     group, count, strata = grouped(np.stack([truth, *code]), subject, weight)
     heavy = np.ones(len(truth)) if weight is None else weight
     size = len(value)
-    adds = tuple(unit_sums(group, one + np.where(is_positive, 0, size), heavy, 2 * size) for one in code)
+    adds = tuple(unit_sums(group, (one + np.where(is_positive, 0, size),), heavy, 2 * size) for one in code)
 
     def table(sums: Floats) -> Tally:
         return Ranked(score=value, pos=sums[:, :size], neg=sums[:, size:])
@@ -302,15 +302,16 @@ def grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple[
     return group, count, found[0]
 
 
-def unit_sums(group: Whole, column: Whole, weight: Floats, width: int) -> Any:  # noqa: ANN401  a sparse matrix
-    """What each unit adds to which cells of a table."""
+def unit_sums(group: Whole, columns: Iterable[Whole], weight: Floats, width: int) -> Any:  # noqa: ANN401  a sparse matrix
+    """What each unit adds to which cells of a table; every row to one cell of each column, no two columns to one."""
     from scipy.sparse import csr_array
 
-    times = len(column) // len(group)
-    rows, heavy = np.tile(group, times), np.tile(weight, times)
-    kept = (rows >= 0) & (column >= 0)
     shape = (int(group.max()) + 1, width)
-    return csr_array((heavy[kept], (rows[kept], column[kept])), shape=shape)
+    found = csr_array(shape)
+    for column in columns:
+        kept = (group >= 0) & (column >= 0)
+        found = found + csr_array((weight[kept], (group[kept], column[kept])), shape=shape)
+    return found
 
 
 def _flipped(rng: np.random.Generator, count: Whole, size: int) -> Floats:

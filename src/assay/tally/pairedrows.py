@@ -34,7 +34,7 @@ class PairedRows:
     labels: tuple[Label, ...]
     truth: Whole
     calls: Whole | None
-    """Axes (model, row)."""
+    """Axes (model, row); in the smallest type that holds the classes, whoever adds to them takes a wider one."""
     scores: Floats | None
     """Axes (model, row); with scores of all classes (model, row, class)."""
     subject: Whole | None
@@ -70,9 +70,9 @@ class PairedRows:
             models=tuple(models),
             labels=tuple(labels),
             truth=true.placed(place),
-            calls=None if called is None else np.stack([one.placed(place) for one in called]),
+            calls=None if called is None else np.stack([small(one.placed(place), len(place)) for one in called]),
             scores=None if scores is None else np.stack([scores[name] for name in models]),
-            subject=None if who is None else who.placed(code),
+            subject=None if who is None else small(who.placed(code), len(code)),
             weight=None if weight is None else sound_weights(weight, len(truth)),
         )
         if subject is not None and len(subject) != plain.n:
@@ -150,7 +150,11 @@ class PairedRows:
             models=tuple(cast("list[str]", content["models"])),
             labels=tuple(cast("list[Label]", content["labels"])),
             truth=unpacked_whole(truth or "", rows),
-            calls=None if calls is None else np.stack([unpacked_whole(one, rows) for one in calls]),
+            calls=None
+            if calls is None
+            else np.stack(
+                [small(unpacked_whole(one, rows), len(cast("list[Label]", content["labels"]))) for one in calls]
+            ),
             scores=None if scores is None else np.stack([_unpacked(one, rows) for one in scores]),
             subject=None if subject is None else unpacked_whole(subject, rows),
             weight=None if weight is None else unpacked_reals(weight, rows),
@@ -171,6 +175,12 @@ class PairedRows:
             subject=None if self.subject is None else self.subject[at],
             weight=None if self.weight is None else self.weight[at],
         )
+
+
+def small(codes: Whole, names: int) -> Whole:
+    """In the smallest type that holds numbers of as many names, and -1."""
+    kind = next(one for one in (np.int8, np.int16, np.int32, np.int64) if names <= np.iinfo(one).max)
+    return cast("Whole", codes.astype(kind, copy=False))
 
 
 def _coded(labels: Sequence[Label | None] | Codes) -> Codes:

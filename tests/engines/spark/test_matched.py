@@ -11,7 +11,9 @@ import assay
 from assay.assess import comparing, meeting
 from assay.core.errors import EngineError
 from assay.rows import sparkcolumns, sparkids
-from assay.tally import codes, pairedbins
+from assay.tally import codes, pairedbins, unitcounting
+from assay.tally.pairedrows import PairedRows
+from assay.tally.unitsums import UnitSums
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -61,6 +63,23 @@ def test_frames_of_a_cluster_are_compared_there(request, way, given, monkeypatch
     monkeypatch.delattr(meeting, "answers")
     frames = {"A": spark.createDataFrame(ROWS, SCHEMA), "B": spark.createDataFrame(OTHERS, SCHEMA)}
     assert compared(frames, **given) == expected
+
+
+@pytest.mark.parametrize("by", ["subject", "weight"])
+def test_subjects_and_weights_are_summed_up_on_the_cluster(classic, by, monkeypatch):
+    monkeypatch.setattr(unitcounting, "LEAST_UNITS", 1)
+    column = {"subject": "who", "weight": "w"}[by]
+    truth, calls, units = zip(*((row[1], row[2], row[NAMES.index(column)]) for row in ROWS), strict=True)
+    rows = PairedRows.of(
+        truth=truth,
+        labels=("y", "x"),
+        models=("A", "B"),
+        calls=[calls, [row[2] for row in OTHERS[::-1]]],
+        **{by: list(units) if by == "subject" else np.array(units)},
+    )
+    frames = {"A": classic.createDataFrame(ROWS, SCHEMA), "B": classic.createDataFrame(OTHERS, SCHEMA)}
+    found = compared(frames, **LABELS, **{by: column}, exact_scores=10)
+    assert found["tallies"]["rows"] == UnitSums.of(rows, limit=10).to_json()
 
 
 SPOILED = {
