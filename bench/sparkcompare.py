@@ -4,15 +4,17 @@
     python bench/sparkcompare.py [--rows 1_000_000] [--ids number text] [--only labels scores subject weight]
 
 A real standalone cluster is started on this machine, with one core a worker. Each row of the table is a driver of its
-own, in which assay and the same join written by hand take turns after a round that warms up. By hand nothing is
-checked: ids may be doubled or lost, truths may differ, and no digest is taken. Memory is the peak of the driver while
-assay works: of Python, and of Java, whose heap is held to what `spark.driver.memory` allows.
+own, in which assay and the same join written by hand take turns after a round of few rows that warms up. By hand
+nothing is checked: ids may be doubled or lost, truths may differ, and no digest is taken. Processor time is that of
+the driver and of both executors together. Memory is the peak of the driver while assay works: of Python, and of Java,
+whose heap is held to what `spark.driver.memory` allows.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,7 @@ COPY (SELECT {id} AS id, CAST(hash(i) % 2 AS TINYINT) AS truth,
   FROM range({rows}) AS t(i) ORDER BY hash(i + {salt})) TO '{path}' (FORMAT parquet)
 """
 IDS = {"number": "i", "text": "printf('case-%09d', i)"}
+WARM = 200_000
 KINDS = ("labels", "scores", "subject", "weight")
 SETTINGS = {
     **APPLICATION,
@@ -91,36 +94,56 @@ def ours(frames: dict[str, Any], kind: str) -> Callable[[], int]:
     return work
 
 
-def driver(address: str, paths: list[str], kind: str, rows: int, rounds: int) -> dict[str, Any]:
+def processor(sessions: list[int]) -> float:
+    """Seconds that this driver, and everything that the workers started, have worked."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # gone in between
+            continue
+        if int(path.parent.name) == os.getpid() or int(fields[1]) == os.getpid() or int(fields[3]) in sessions:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def driver(address: str, workers: list[int], paths: list[list[str]], kind: str, rows: int, rounds: int) -> Any:  # noqa: ANN401, PLR0917
     """What one driver measures: seconds of both in every round, and the peaks of its memory."""
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.master(address).appName("assay bench").config(map=SETTINGS).getOrCreate()
     java = spark._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001  no other way
-    frames = {name: spark.read.parquet(path) for name, path in zip("AB", paths, strict=True)}
+    warm, frames = ({name: spark.read.parquet(path) for name, path in zip("AB", pair, strict=True)} for pair in paths)
+    for work in (by_hand(warm, kind), ours(warm, kind)):
+        work()
     works = {"assay": ours(frames, kind), "by hand": by_hand(frames, kind)}
-    times: dict[str, list[float]] = {name: [] for name in works}
-    peaks = {"python": 0.0, "java": 0.0}
-    for number in range(rounds + 1):
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
+    peaks: dict[str, float] = dict.fromkeys(("python", "java"), 0.0)
+    for number in range(rounds):
         for name in sorted(works, reverse=number % 2 == 0):
             for process in ("self", java):
                 forget(process)
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), processor(workers)
             if works[name]() != rows:
                 sys.exit("not every row was counted")
-            if number:  # the first round warms up
-                times[name].append(time.perf_counter() - began)
+            times[name].append((time.perf_counter() - began, processor(workers) - busy))
             if name == "assay":
                 peaks = {"python": max(peaks["python"], peak("self")), "java": max(peaks["java"], peak(java))}
     spark.stop()
     return {"times": times, "peaks": peaks}
 
 
-def measured(address: str, paths: list[str], kind: str, rows: int, rounds: int) -> dict[str, Any]:
+def measured(*asked: Any) -> Any:  # noqa: ANN401
     """The same in a process of its own."""
-    asked = json.dumps([address, paths, kind, rows, rounds])
-    done = subprocess.run([sys.executable, __file__, "--driver", asked], stdout=subprocess.PIPE, check=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    line = [sys.executable, __file__, "--driver", json.dumps(asked)]
+    return json.loads(subprocess.run(line, stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()[-1])
+
+
+def told(found: Any) -> str:  # noqa: ANN401
+    """What was measured, as cells of the table."""
+    mine, theirs = ([median(side) for side in zip(*found["times"][name], strict=True)] for name in ("assay", "by hand"))
+    times = [f"{a:.1f} s | {b:.1f} s | {a / b:.2f}" for a, b in zip(mine, theirs, strict=True)]
+    return " | ".join([*times, *(f"{found['peaks'][side]:,.0f} MB" for side in ("python", "java"))])
 
 
 def written(folder: Path, rows: int, ids: str) -> list[str]:
@@ -154,18 +177,15 @@ def main() -> None:
         try:
             cluster.start_workers()
             print(f"{len(HOSTS)} workers of one core, medians of {given.rounds} rounds\n")
-            print("| ids, rows | compared | assay | by hand | ratio | Python | Java |\n|---|---|---|---|---|---|---|")
+            workers = [cluster.processes[name].pid for name in HOSTS]
+            print("| ids, rows | compared | assay | by hand | ratio | processor | by hand | ratio | Python | Java |")
+            print("|---|---|---|---|---|---|---|---|---|---|")
             for rows in given.rows:
                 for ids in given.ids:
-                    paths = written(folder, rows, ids)
+                    paths = [written(folder, size, ids) for size in (WARM, rows)]
                     for kind in given.only:
-                        found = measured(cluster.address, paths, kind, rows, given.rounds)
-                        mine, theirs = (median(found["times"][name]) for name in ("assay", "by hand"))
-                        memory = " | ".join(f"{found['peaks'][side]:,.0f} MB" for side in ("python", "java"))
-                        print(
-                            f"| {ids}, {rows:,} | {kind} | {mine:.1f} s | {theirs:.1f} s | {mine / theirs:.2f} | {memory} |",
-                            flush=True,
-                        )
+                        found = measured(cluster.address, workers, paths, kind, rows, given.rounds)
+                        print(f"| {ids}, {rows:,} | {kind} | {told(found)} |", flush=True)
         finally:
             cluster.stop()
 

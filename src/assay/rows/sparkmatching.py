@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import narwhals.stable.v2 as nw
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from assay.core.labels import Label
     from assay.rows.reading import Reading
 
+ROWS: Final = 1 << 17
+"""Rows that a part of the kept ones has at least, about: Spark keeps as many parts as it shuffles, 200 by default, and
+takes longer to begin each for every question than to answer it of few rows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkTable:
@@ -46,6 +50,8 @@ class SparkTable:
     frame: Any
     kinds: Mapping[str, str]
     """What kind of values ids, truth and subjects are."""
+    counted: list[int] = field(default_factory=list)
+    """How many rows there are, once that was asked."""
 
     @property
     def rows(self) -> Rows:
@@ -79,8 +85,10 @@ class SparkTable:
 
     def size(self) -> int:
         """How many rows there are."""
-        known = cast("SparkFile", self.source.opened).rows if self.source.opened is not None else None
-        return self.count(self.frame) if known is None else known
+        if not self.counted:
+            known = cast("SparkFile", self.source.opened).rows if self.source.opened is not None else None
+            self.counted.append(self.count(self.frame) if known is None else known)
+        return self.counted[0]
 
     def confirm(self, rows: int) -> None:
         """Demand that as many rows were counted as a file has."""
@@ -206,7 +214,7 @@ def _matched(
         raise faults(tables) or ArithmeticError
     with told_as_ours("; ".join(visible(one.source.where) for one in tables)):
         frame, named = _joined(tables, list(roles.values()))
-        frame = frame.persist() if kept else frame
+        frame = frame.coalesce(max(one.size() for one in tables) // ROWS + 1).persist() if kept else frame
 
     def close() -> None:
         try:
