@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -319,6 +320,8 @@ def rows_with(opened: OpenedFile, column: str, label: object, most: int = 3) -> 
     name = quote_identifier(column)
     if label is None:
         predicate = f"{name} IS NULL"
+    elif isinstance(label, float) and math.isnan(label):
+        predicate = f"CAST({name} AS VARCHAR) = 'nan'"  # by its statistics a file has none, so isnan would be untrue
     elif isinstance(label, (str, bool, int, float)):
         predicate = f"{name} = {sql_label(label)}"
     else:

@@ -5,25 +5,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import cast
+from functools import partial
+from typing import TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import AssayError, OutOfRange, RowsError
+from assay.core.errors import OutOfRange, RowsError
 from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.databases import CountedTable
-from assay.rows.frames import engine_failure, first_rows
+from assay.rows.frames import first_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
 from assay.rows.places import places
-from assay.rows.sparkerrors import told_as_ours
-from assay.tally.base import Weight, together
+from assay.rows.scoreframes import fetched
+from assay.tally.base import Count, Weight, together
 from assay.tally.counting import Cells, Counted
+from assay.tally.weighing import weighed
 
+_Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
@@ -54,29 +57,25 @@ def _without_level(cells: Cells) -> Cells:
 
 
 def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
-    keys = list(dict.fromkeys([*columns, *([source.weight] if source.weight else [])]))
-    rows = _collected(source, keys)
+    keys = list(dict.fromkeys(columns))
+    rows = _counted(source, keys) if source.weight is None else _weighed(source, keys)
     cells: Cells = {}
     names: dict[tuple[str, object], Label | None] = {}
-    for row in rows:
-        values = dict(zip(keys, row, strict=False))
+    for row, times, weight in rows:
+        values = dict(zip(keys, row, strict=True))
         try:
             labels = tuple(_label(names, column, values[column], source) for column in columns)
         except RowsError:
-            raise _first_fault(source, columns, {column: keys.index(column) for column in columns}, rows) from None
-        times = int(cast("int", row[-1]))  # Dask's is numpy's, which no JSON takes and which would wrap around
+            raise _first_fault(source, keys, [row for row, *_ in rows]) from None
         before = cells.get(labels, (0, 0))
-        weight = times if source.weight is None else Weight.of(weight_of(values[source.weight], source), times)
         cells[labels] = (before[0] + times, together(before[1], weight))
     return cells
 
 
-def _first_fault(
-    source: FrameSource, columns: Sequence[str], place: Mapping[str, int], rows: Sequence[tuple[object, ...]]
-) -> RowsError:
+def _first_fault(source: FrameSource, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> RowsError:
     """Of several faults the one to tell; cells come from engines in any order, and an error should not depend on it."""
-    for column in columns:
-        for value in sorted((row[place[column]] for row in rows), key=repr):
+    for place, column in enumerate(columns):
+        for value in sorted((row[place] for row in rows), key=repr):
             try:
                 _label({}, column, value, source)
             except RowsError as fault:
@@ -125,24 +124,23 @@ def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRan
     )
 
 
-def _collected(source: FrameSource, keys: list[str]) -> list[tuple[object, ...]]:
-    # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
-    names = [f"k{place}" for place in range(len(keys))]
+def _weighed(source: FrameSource, keys: list[str]) -> Sequence[_Row]:
+    read = partial(weight_of, source=source)
     if isinstance(source.opened, CountedTable):
-        return source.opened.cells(keys)
-    try:
+        cells = source.opened.cells([*keys, cast("str", source.weight)])
+        return [
+            (row[:-2], int(cast("int", row[-1])), Weight.of(read(row[-2]), int(cast("int", row[-1])))) for row in cells
+        ]
+    return weighed(source, keys, read)
+
+
+def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:
+    if isinstance(source.opened, CountedTable):
+        cells = source.opened.cells(keys)
+    else:
+        # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
+        names = [f"k{place}" for place in range(len(keys))]
         named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
-        counted_ = named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS)
-        if source.opened is not None:
-            return cast("list[tuple[object, ...]]", source.opened.fetch(counted_.to_native()))
-        if counted_.implementation.is_pyspark() or counted_.implementation.is_pyspark_connect():
-            with told_as_ours(source.where):
-                return cast("list[tuple[object, ...]]", counted_.to_native().collect())
-        if counted_.implementation.is_duckdb():
-            return cast("list[tuple[object, ...]]", counted_.to_native().fetchall())
-        eager = counted_.collect() if isinstance(counted_, nw.LazyFrame) else counted_
-        return cast("list[tuple[object, ...]]", eager.rows())
-    except AssayError:
-        raise
-    except Exception as error:
-        raise engine_failure(error, source.where) from error
+        cells = fetched(source, named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS))
+    # Dask's counts are numpy's, which no JSON takes and which would wrap around.
+    return [(row[:-1], (times := int(cast("int", row[-1]))), times) for row in cells]
