@@ -7,11 +7,13 @@ from decimal import Decimal
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
+from tests.engines.test_same_weights import counted, expected
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -165,3 +167,14 @@ def outcome(data, **options):
     except assay.AssayError as error:
         return error.code
     return found.confusion.digest(), found.grouped.to_json(), found.census
+
+
+@pytest.mark.parametrize("kind", ["double", "bigint", "decimal(20,10)"])
+def test_weights_are_added_on_the_cluster_without_rounding(spark, kind):
+    real = [0.1, 0.0, 2.0**-8, 2.0**8, 1e-20, 1e20, 1e-90, 1e300] if kind == "double" else [1, 0, 2**40, 3]
+    large = [2**53, 2**53 + 1, 2**62] if kind == "bigint" else []
+    held = [Decimal(f"{one}.0000001") if kind.startswith("decimal") else one for one in real] + large
+    ids = range(len(held))
+    table = pa.table({"y": [i % 2 for i in ids], "p": [0 for _ in ids], "g": ["n" for _ in ids], "w": held})
+    frame = spark.createDataFrame(table.to_pylist(), f"y int, p int, g string, w {kind}")
+    assert counted(frame) == expected(table)
