@@ -11,16 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import narwhals.stable.v2 as nw
-import numpy as np
 
 from assay.rows.opening import FrameSource
 from assay.rows.scoreframes import Frame, fetched
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 POWER: Final = "wq"
 """The column that holds the power of two by which the weights of a band are moved; 0 for no weight."""
@@ -43,13 +39,8 @@ parts whose sums stay below 2^63 for 2^35 rows."""
 SUMS: Final = tuple(f"{what}{part}" for what in ("weight", "square") for part in range(PARTS))
 
 
-def splits(source: FrameSource) -> bool:
-    """Whether all weights are doubles, or whole numbers that a double holds, of a usual size; or zero."""
-    return weight_ends(source) is not None
-
-
 def weight_ends(source: FrameSource) -> tuple[float, float] | None:
-    """The least weight that is not zero and the largest, if all are such; None where other weights are among them."""
+    """The least weight that is not zero and the largest; None where some are no doubles, or of an unusual size."""
     name = cast("str", source.weight)
     kind = source.frame.collect_schema()[name]
     if not (kind.is_integer() or kind in {nw.Float64, nw.Float32}):
@@ -141,16 +132,6 @@ def powers(rows: Frame, number: nw.Expr, name: str, lowest: int) -> Frame:
     for step in steps:
         rows = rows.with_columns(**step)
     return rows
-
-
-def joined_weights(found: dict[str, NDArray[np.object_]]) -> NDArray[np.object_]:
-    """The weight of each cell, and below it that of its squares."""
-    power = found[POWER].astype(np.float64).tolist()
-    sums = zip(*(found[name].astype(np.int64).tolist() for name in SUMS), strict=True)
-    held = np.empty((2, len(power)), dtype=object)
-    for place, (by, parts) in enumerate(zip(power, sums, strict=True)):
-        held[:, place] = joined(by, parts)
-    return held
 
 
 def joined(power: float, parts: Sequence[int]) -> tuple[Fraction, Fraction]:

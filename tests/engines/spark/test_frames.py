@@ -169,7 +169,7 @@ def outcome(data, **options):
     return found.confusion.digest(), found.grouped.to_json(), found.census
 
 
-@pytest.mark.parametrize("kind", ["double", "bigint", "decimal(20,10)"])
+@pytest.mark.parametrize("kind", ["double", "bigint", "decimal(30,10)"])
 def test_weights_are_added_on_the_cluster_without_rounding(spark, kind):
     real = [0.1, 0.0, 2.0**-8, 2.0**8, 1e-20, 1e20, 1e-90, 1e300] if kind == "double" else [1, 0, 2**40, 3]
     large = [2**53, 2**53 + 1, 2**62] if kind == "bigint" else []
