@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -66,6 +66,9 @@ class CountedTable(Protocol):
 
     def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """How often each combination of values occurs: the values, then the rows."""
+
+    def some_cells(self, columns: Sequence[str]) -> Generator[list[tuple[object, ...]]]:
+        """The same, some at a time, for where almost all differ; a combination may come again."""
 
     def kinds(self, columns: Sequence[str]) -> dict[str, str]:
         """The types of columns, in words of the embedded engine."""

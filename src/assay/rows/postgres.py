@@ -8,7 +8,7 @@ and never shown or kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -96,10 +96,20 @@ class PostgresTable:
 
     def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """How often each combination of values occurs: the values, then the rows; the server groups and counts."""
+        with _telling(self.path):
+            return _rows(self.connection, self._counting(columns))
+
+    def some_cells(self, columns: Sequence[str]) -> Generator[list[tuple[object, ...]]]:
+        """The same, some at a time, through a cursor of the server."""
+        with _telling(self.path), self.connection.cursor(name="assay", binary=True) as cursor:
+            cursor.execute(self._counting(columns))
+            while batch := cursor.fetchmany(BATCH):
+                yield batch
+
+    def _counting(self, columns: Sequence[str]) -> str:
         values = ", ".join(self._value(column) for column in columns)
         places = ", ".join(str(place) for place in range(1, len(columns) + 1))
-        with _telling(self.path):
-            return _rows(self.connection, f"SELECT {values}, count(*) FROM {self.source} GROUP BY {places}")  # noqa: S608
+        return f"SELECT {values}, count(*) FROM {self.source} GROUP BY {places}"  # noqa: S608  quoted, or the user's own
 
     def _value(self, column: str) -> str:
         """Text is compared byte by byte: a collation of the column may hold labels for equal that are not."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from assay.core.errors import RowsError
@@ -69,22 +70,32 @@ class SqliteTable:
 
     def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """How often each combination of typed values occurs: the values, then the rows."""
-        asked = ", ".join(f"typeof({name}), {name}" for name in map(quote_identifier, columns))
         found: Counter[tuple[object, ...]] = Counter()
+        for batch in self.some_cells(columns):
+            for *values, rows in batch:
+                found[tuple(values)] += cast("int", rows)
+        return [(*key, rows) for key, rows in found.items()]
+
+    def some_cells(self, columns: Sequence[str]) -> Generator[list[tuple[object, ...]]]:
+        """The same of some rows at a time; values of unfit types are told when all rows were seen."""
+        asked = ", ".join(f"typeof({name}), {name}" for name in map(quote_identifier, columns))
+        types: list[set[str]] = [set() for _ in columns]
         done = 0
         with self._telling():
             cursor = self.connection.execute(f"SELECT {asked} FROM {self.source}")  # noqa: S608  quoted
             while batch := cursor.fetchmany(BATCH):
-                found.update(batch)
+                found = Counter(batch)
+                for place, kinds in enumerate(types):
+                    kinds.update(str(key[2 * place]) for key in found)
                 done += len(batch)
                 if self.max_rows is not None and done > self.max_rows:
                     raise too_many(visible(self.path), self.max_rows)
                 if self.progress and self.rows:  # in bytes, as for other files
                     self.progress(self.stamp[2] * min(done, self.rows) // self.rows, self.stamp[2])
+                yield [(*key[1::2], rows) for key, rows in found.items()]
         self._unchanged()
-        for place, column in enumerate(columns):
-            self._one_type(column, {str(key[2 * place]) for key in found})
-        return [(*key[1::2], rows) for key, rows in found.items()]
+        for column, kinds in zip(columns, types, strict=True):
+            self._one_type(column, kinds)
 
     def _one_type(self, column: str, types: set[str]) -> None:
         types = types - {"null"}

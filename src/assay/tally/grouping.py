@@ -24,6 +24,7 @@ from assay.rows.places import places
 from assay.rows.scoreframes import fetched
 from assay.tally.base import Count, Weight, together
 from assay.tally.counting import Cells, Counted
+from assay.tally.tableweights import weighed_in_table
 from assay.tally.weighing import weighed
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
@@ -127,10 +128,7 @@ def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRan
 def _weighed(source: FrameSource, keys: list[str]) -> Sequence[_Row]:
     read = partial(weight_of, source=source)
     if isinstance(source.opened, CountedTable):
-        cells = source.opened.cells([*keys, cast("str", source.weight)])
-        return [
-            (row[:-2], int(cast("int", row[-1])), Weight.of(read(row[-2]), int(cast("int", row[-1])))) for row in cells
-        ]
+        return weighed_in_table(source.opened, keys, cast("str", source.weight), read)
     return weighed(source, keys, read)
 
 

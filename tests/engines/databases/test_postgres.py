@@ -19,7 +19,11 @@ from assay.assess.planned import run_planned
 from assay.assess.record import Record
 from assay.assess.verifying import verify
 from assay.rows import postgres
+from assay.rows.opening import Roles, open_source
 from assay.rows.postgres import redacted
+from assay.rows.reading import Reading
+from assay.tally.base import Weight
+from assay.tally.counting import count
 
 ROWS = [
     (["cat", "dog", "eel"][i % 3], ["cat", "dog"][i % 2], f"s{i % 5}" if i % 5 else None, i * 0.1)
@@ -105,6 +109,23 @@ def test_a_collation_that_is_blind_to_case_merges_no_labels(server):
 )
 def test_a_column_that_cannot_hold_labels_is_refused(server, column, code):
     refused(code, 4, data=server.address(), table="preds", truth=column)
+
+
+def test_weights_come_some_at_a_time_and_add_up_without_rounding(server, monkeypatch):
+    monkeypatch.setattr(postgres, "BATCH", 7)
+    real = "SELECT i % 2 AS y, 0 AS p, (1.0 / i)::float8 AS w, '{kind}' AS g FROM generate_series(1, 40) i"
+    for kind in ("float8", "numeric"):
+        query = real.format(kind=kind).replace("::float8", f"::{kind}")
+        with psycopg.connect(server.address()) as connection:
+            rows = connection.execute(query).fetchall()
+        source = open_source(
+            server.address(), Roles(truth="y", predicted="p", group={}, weight="w"), reading=Reading(query=query)
+        )
+        found = count(source).cells
+        source.close()
+        for label in (0, 1):
+            weights = [Weight.of(Fraction(w)) for y, _, w, _ in rows if y == label]
+            assert found[label, 0] == (20, sum(weights, Weight.of(Fraction(0))))
 
 
 def test_a_weight_must_be_a_number(server):

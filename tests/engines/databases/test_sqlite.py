@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
+from tests.engines.test_same_weights import EDGES, counted, expected, table_of
 
 
 @pytest.fixture
@@ -253,3 +254,22 @@ def test_scores_must_be_numbers(make, score, code):
         assert "row 2" in refused(path, code, predicted=None, score="s", positive=1, threshold=1).found
     else:
         assert assay.assess(data=path, truth="y", score="s", positive=1, threshold=1.0).record["samples"] == 2
+
+
+def test_weights_are_added_as_the_rows_come_and_without_rounding(make, monkeypatch):
+    monkeypatch.setattr("assay.rows.sqlite.BATCH", 10)
+    table = table_of([*EDGES, 0.1])
+    whole = [2**53, 2**53 + 1, 2**62, 3]
+    for one in (table, table_of(whole)):
+        path = make("CREATE TABLE t (y, p, g, w)", rows=[tuple(row.values()) for row in one.to_pylist()])
+        assert counted(path) == expected(one)
+
+
+def test_of_several_faults_types_are_told_before_weights(make, monkeypatch):
+    monkeypatch.setattr("assay.rows.sqlite.BATCH", 2)
+    statement = "CREATE TABLE t (y, p, w)"
+    rows = [(0, 0, 1.0), (1, 1, -2.5), (0, 1, 1.0), (1, 0, None)]
+    found = refused(make(statement, rows=rows), "weight-negative", weight="w")
+    assert found.found == "-2.5, first in row 2"
+    refused(make(statement, rows=[*rows, (0, 0, "x")]), "column-not-numeric", weight="w")
+    refused(make(statement, rows=[*rows, ("a", 0, 1.0)]), "mixed-types-in-column", weight="w")
