@@ -16,6 +16,8 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -157,8 +159,9 @@ def of_classes(rows: int, k: int) -> None:
             column = np.ascontiguousarray(held[:, own])
             parts = ((column[i : i + block], truth[i : i + block].astype(np.int8)) for i in range(0, rows, block))
             made.append(count_classes(parts, by, own, k))
-        columns, paired = zip(*made, strict=True)
-        bins = Binned(labels=names, scored=names, columns=columns, rows=rows, paired=paired)
+        columns, paired, pools = zip(*made, strict=True)
+        pool = None if pools[0] is None else reduce(add, pools)
+        bins = Binned(labels=names, scored=names, columns=columns, rows=rows, paired=paired, pool=pool)
         counted = time.perf_counter() - start
         exact = Scores.per_class(held, truth, names)
         for name in ("auroc_one_vs_one", "auroc_micro", "average_precision_micro"):
@@ -177,7 +180,8 @@ def of_classes(rows: int, k: int) -> None:
             elif name == "auroc_micro":
                 error = pooled_error(held, truth)
             share = "" if error is None else f"{(high - low) / error:.3f}"
-            cells = sum(len(one.place) for one in (paired if name == "auroc_one_vs_one" else columns))
+            held_in = paired if name == "auroc_one_vs_one" else columns if pool is None else (pool,)
+            cells = sum(len(one.place) for one in held_in)
             bar = "" if error is None else "0.1"
             print(
                 f"| {kind} | {k} | {name} {value.value:.6f} | {cells:,} | {high - low:.1e} | {share} | {bar} "

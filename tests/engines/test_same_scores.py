@@ -19,6 +19,7 @@ from assay.rows.scores import score_columns
 from assay.tally import scoreframes
 from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
+from assay.tally.pooledbins import pooled_map
 from assay.tally.ranks import Ranks
 from assay.tally.scoreframes import with_places
 from assay.tally.scoring import Wanted, count_ranks, count_scores
@@ -303,6 +304,25 @@ def test_bins_of_several_classes_hold_every_true_class_apart(kind, tmp_path):
         assert low <= b[name].value <= high
 
 
+@pytest.mark.parametrize("kind", ["lazy", "duckdb", "parquet"])
+def test_pooled_scores_of_many_classes_are_held_in_the_same_finer_bins(kind, tmp_path):
+    rng = np.random.default_rng(4)
+    matrix, truth = rng.dirichlet(np.ones(4), 300), rng.integers(0, 4, 300)
+    group = rng.choice(["a", "b"], 300)
+    frame = pl.DataFrame({"y": truth, **{str(i): matrix[:, i] for i in range(4)}, "group": group})
+    few = {"scores": "probability", "measures": ["auroc_micro"]}
+    columns = {i: str(i) for i in range(4)}
+    data = given(kind, frame, tmp_path)
+    a = assay.assess(data=data, truth="y", score=columns, group="group", exact_scores=20, **few)
+    b = assay.assess(truth=truth, score=matrix, group={"group": group}, **few)
+    assert a.scores.whole == binned(b.scores.whole, bin_map(probability=True))
+    assert a.scores.whole.pool is not None
+    for level, tally in b.scores.groups["group"].items():
+        assert a.scores.groups["group"][level] == binned(tally, bin_map(probability=True))
+    low, high = a["auroc_micro"].bracket
+    assert low <= b["auroc_micro"].value <= high
+
+
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb"])
 def test_every_engine_puts_every_score_into_the_same_bin(kind):
     rng = np.random.default_rng(9)
@@ -310,7 +330,8 @@ def test_every_engine_puts_every_score_into_the_same_bin(kind):
     probabilities = np.concatenate([rng.random(2000), edges, 1 - edges, np.nextafter(edges, 0), [0, 1, 0.5, 5e-324]])
     wild = rng.normal(size=2000) * 10.0 ** rng.uniform(-12, 12, 2000)
     reals = np.concatenate([wild, [0.0, -0.0, 2.0**32, -(2.0**32), 1e300, -1e300, 2.0**-32, np.nextafter(2.0**32, 0)]])
-    for bins, scores in ((PROBABILITY, probabilities), (REAL, reals)):
+    finer = pooled_map(PROBABILITY, 10)
+    for bins, scores in ((PROBABILITY, probabilities), (finer, probabilities), (REAL, reals)):
         frame = pl.DataFrame({"s": scores})
         native = given(kind, frame, None)
         found = with_places(nw.from_native(native), bins).select("b")

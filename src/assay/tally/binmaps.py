@@ -48,11 +48,13 @@ class BinMap:
     kind: Kind
     edges: Floats = field(default_factory=lambda: np.zeros(0))
     halvings: int = 0
-    """How often two neighbours among the bins of a fixed map were made one."""
+    """How often two neighbours among the bins of a fixed map were made one; below zero, how often each was halved."""
 
     @property
     def size(self) -> int:
         """How many bins there are."""
+        if self.halvings < 0:
+            return self._fine_size << -self.halvings
         return ((self._fine_size - 1) >> self.halvings) + 1
 
     @property
@@ -78,7 +80,16 @@ class BinMap:
         fold, place = Fold(self), np.empty(len(scores), dtype=np.int64)
         for start in range(0, len(scores), CHUNK):
             place[start : start + CHUNK] = fold.cells(scores[start : start + CHUNK])
+        if self.halvings < 0:
+            return self.halved(scores, self.unfolded(place))
         return self.unfolded(place) >> self.halvings
+
+    def halved(self, scores: Floats, place: Places) -> Places:
+        """The finer bin of probabilities whose bins are known: each is cut evenly, as all of the range is."""
+        distance = np.minimum(scores, 1.0 - scores)
+        parts = 1 << -self.halvings
+        step = (distance * float(EVEN * parts)).astype(np.int64) & (parts - 1)
+        return (place << -self.halvings) + np.where(scores >= 0.5, parts - 1 - step, step)  # noqa: PLR2004  the middle
 
     @property
     def cells(self) -> int:
@@ -95,6 +106,8 @@ class BinMap:
         """The lowest score of each bin: where a threshold that keeps the bin would stand."""
         if self.kind == "quantile":
             return cast("Floats", np.concatenate([[-np.inf], self.edges])[place << self.halvings])
+        if self.halvings < 0:
+            return _finer_floors(place, -self.halvings)
         return _lowest(self.kind, place << self.halvings)
 
     def __eq__(self, other: object) -> bool:
@@ -237,3 +250,16 @@ def _probability_floors() -> Floats:
     # multiples of 2^-53.
     short = (np.ceil(np.ldexp(start, 53)) - 1) * 2.0**-53
     return np.concatenate([[0.0], start, [np.nextafter(0.5, 1)], 1 - short[::-1]])
+
+
+def _finer_floors(place: Places, halvings: int) -> Floats:
+    """The same of bins that were cut evenly once more; of one that no score reaches, that of the next bin."""
+    floors, parts, whole = _probability_floors(), 1 << halvings, place >> halvings
+    low = floors[whole]
+    after = np.where(whole + 1 < len(floors), floors[np.minimum(whole + 1, len(floors) - 1)], np.inf)
+    upper = low >= 0.5  # noqa: PLR2004  the middle of the range
+    even = np.floor(np.where(upper, 1.0 - low, low) * EVEN) * parts
+    step = np.where(upper, parts - 1 - (place & (parts - 1)), place & (parts - 1))
+    up = (even + step) / (EVEN * parts)
+    down = np.nextafter(1.0 - (even + step + 1) / (EVEN * parts), 2.0)  # the farthest from 1 that is still short of it
+    return cast("Floats", np.minimum(np.maximum(low, np.where(upper, down, up)), after))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Score tallies of any number of rows, in bins that keep the order of scores.
 
-Each class against the rest in the finest bins, all columns pooled from the same ones; each true class apart, for pairs
-of classes, in bins that are coarser the more classes there are.
+Each class against the rest in fixed bins, all columns pooled from the same ones or, with many classes, in finer ones;
+each true class apart, for pairs of classes, in bins that are coarser the more classes there are.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from assay.core.text import listed, quoted
 from assay.tally.base import VERSION, digest
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
 from assay.tally.binweights import BinWeights
+from assay.tally.pooledbins import PooledBins, pooled_map
 from assay.tally.ranked import Multiset, Ranked, whole
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
@@ -44,6 +45,8 @@ class Binned:
     rows: int
     paired: tuple[TruthBins, ...] = ()
     """For each column the true classes apart; none with two classes, with very many, or from an older Record."""
+    pool: PooledBins | None = None
+    """All columns pooled in finer bins; not with few classes, weights or scores that are no probabilities."""
 
     @property
     def weighted(self) -> bool:
@@ -91,7 +94,8 @@ class Binned:
 
     def pooled(self) -> ScoreBins:
         """The bins of all columns: each score of a row is positive when it is that of the true class."""
-        return reduce(add, self.columns)
+        columns = reduce(add, self.columns)
+        return columns if self.pool is None else self.pool.bins(columns)
 
     def micro(self) -> Ranked:
         """All columns pooled, rows of one bin tied."""
@@ -148,6 +152,7 @@ class Binned:
             columns=columns,
             rows=self.rows + theirs.rows,
             paired=tuple(a + b for a, b in zip(self.paired, theirs.paired, strict=True)) if both else (),
+            pool=None if self.pool is None or theirs.pool is None else self.pool + theirs.pool,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -172,6 +177,7 @@ class Binned:
             "rows": self.rows,
             "columns": [column.to_json() for column in self.columns],
             **({"paired": self._paired_to_json()} if self.paired else {}),
+            **({"pooled": self.pool.to_json()} if self.pool is not None else {}),
         }
 
     def _paired_to_json(self) -> dict[str, object]:
@@ -196,6 +202,9 @@ class Binned:
             columns=columns,
             rows=cast("int", content["rows"]),
             paired=tuple(TruthBins.from_json(one, by) for one in cast("list[dict[str, object]]", paired["columns"])),
+            pool=PooledBins.from_json(cast("Mapping[str, object]", content["pooled"]), columns[0].map)
+            if "pooled" in content
+            else None,
         )
 
 
@@ -236,7 +245,20 @@ def binned(scores: Scores, wanted: BinMap) -> Binned:
         paired=tuple(TruthBins.of_column(by, one, scores.k) for one in scores.columns)
         if pairs_classes(scores.scored)
         else (),
+        pool=_pool(scores, wanted),
     )
+
+
+def _pool(scores: Scores, wanted: BinMap) -> PooledBins | None:
+    """All columns pooled in finer bins, where pooled scores are held so."""
+    finer = pooled_map(wanted, scores.k) if pairs_classes(scores.scored) and not scores.weighted else None
+    if finer is None:
+        return None
+    truth = [np.repeat(np.arange(scores.k), np.diff(column.start)) for column in scores.columns]
+    own = [codes == scores.labels.index(label) for codes, label in zip(truth, scores.scored, strict=True)]
+    place = np.concatenate([finer.place(column.value) for column in scores.columns])
+    count = np.concatenate([np.asarray(column.count, dtype=np.int64) for column in scores.columns])
+    return PooledBins.of_cells(finer, place, np.concatenate(own), count)
 
 
 def _weights(scores: Scores, label: Label, wanted: BinMap, kept: NDArray[np.int64]) -> BinWeights:

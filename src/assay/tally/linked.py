@@ -79,7 +79,14 @@ class LinkedBins(Binned):
     @classmethod
     def of_logits(cls, bins: Binned) -> LinkedBins:
         """From bins of log-odds."""
-        return cls(labels=bins.labels, scored=bins.scored, columns=bins.columns, rows=bins.rows, paired=bins.paired)
+        return cls(
+            labels=bins.labels,
+            scored=bins.scored,
+            columns=bins.columns,
+            rows=bins.rows,
+            paired=bins.paired,
+            pool=bins.pool,
+        )
 
     def one_vs_rest(self, label: Label) -> Ranked:
         """One class against the rest."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from functools import reduce
-from operator import add
+from operator import add, or_
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -38,6 +38,7 @@ from assay.tally.binmaps import (
 )
 from assay.tally.binned import Binned, Tallied, bin_map, pairs_classes
 from assay.tally.grouping import weight_of
+from assay.tally.pooledbins import PooledBins, pooled_map
 from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorebins import ScoreBins
@@ -58,10 +59,13 @@ def with_places(rows: Frame, wanted: BinMap) -> Frame:
     """The bin of each score `s` as a column `b`; step by step, so that no engine computes a step twice."""
     score, distance, found = nw.col("s"), nw.col("d"), nw.col("f")
     if wanted.kind == "probability":
-        upper = score >= 0.5  # noqa: PLR2004  the middle of the range
+        upper, parts = score >= 0.5, 1 << max(0, -wanted.halvings)  # noqa: PLR2004  the middle of the range
         near = rows.with_columns(d=nw.when(upper).then(1.0 - score).otherwise(score))
         leading = _with_leading(near, FINE, LOWEST).with_columns(f=found + (distance * float(EVEN)).floor())
-        return leading.with_columns(b=nw.when(upper).then(2.0 * HALF - 1.0 - found).otherwise(found))
+        if parts > 1:  # what is whole of the finer steps, without what is whole of the steps
+            step = (distance * float(EVEN * parts)).floor() - (distance * float(EVEN)).floor() * float(parts)
+            leading = leading.with_columns(f=found * float(parts) + step)
+        return leading.with_columns(b=nw.when(upper).then(2.0 * HALF * parts - 1.0 - found).otherwise(found))
     near = rows.with_columns(d=nw.when(score < 0).then(0.0 - score).otherwise(score))
     leading = _with_leading(near, REAL_FINE, REAL_LOWEST)
     most = nw.lit(float(REAL_HALF - 1))
@@ -83,8 +87,9 @@ def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
     return rows
 
 
-Columns: TypeAlias = tuple[ScoreBins, TruthBins | None]
-"""A column of scores: one class against the rest, and each true class apart where there are several."""
+Columns: TypeAlias = tuple[ScoreBins, TruthBins | None, PooledBins | None]
+"""A column of scores: one class against the rest, each true class apart where there are several, and what it adds to
+pooled scores where these have finer bins."""
 
 
 def bins_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
@@ -121,7 +126,7 @@ def _streamed(source: FrameSource, column: int, wanted: Wanted) -> Columns | Non
     with closing(batches):  # else the engine would still be busy with it when somebody looks for what is wrong
         if paired:
             return count_classes(batches, bins, numbers[own], len(wanted.labels), threads)
-        return ScoreBins.of_parts(batches, bins, threads), None
+        return ScoreBins.of_parts(batches, bins, threads), None, None
 
 
 def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, Columns]:
@@ -142,6 +147,7 @@ def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) 
     at, count = found[_BIN].astype(np.int64), found[_ROWS].astype(np.int64)
     low, high = (found[end].astype(np.float64) + 0.0 for end in ("low", "high"))
     own = numbers[wanted.scored[column]]
+    pools = _pools(source, level, column, wanted)
     out: dict[Label | None, Columns] = {}
     for label, number in levels.items():
         rows = np.flatnonzero((group == number) & (truth >= 0))
@@ -151,8 +157,39 @@ def _group(source: FrameSource, level: str | None, column: int, wanted: Wanted) 
             by = paired_map(bins, len(numbers))
             cells = truth[rows] * by.size + (at[rows] >> by.halvings)
             apart = TruthBins.of_cells(by, len(numbers), cells, count[rows])
-        out[label] = one, apart
+        out[label] = one, apart, pools.get(label)
     return out
+
+
+def _pools(source: FrameSource, level: str | None, column: int, wanted: Wanted) -> dict[Label | None, PooledBins]:
+    """The finer bins of pooled scores, by level; nothing where pooled scores have no bins of their own.
+
+    Rows of the true class and all others only: each true class apart would be as many cells again as there are classes.
+    """
+    bins, own = bin_map(probability=wanted.probability), wanted.scored[column]
+    finer = pooled_map(bins, len(wanted.labels)) if pairs_classes(wanted.scored) else None
+    if finer is None:
+        return {}
+    score = source.score[wanted.columns[column]]
+    keys = {"t": source.truth, **({"g": level} if level is not None else {})}
+    named = complete(source).select(*(nw.col(one).alias(name) for name, one in keys.items()), nw.col(score).alias("s"))
+    seen = [(raw, label_of(raw, where=source.where)) for (raw,) in fetched(source, named.select("t").unique())]
+    known = [raw for raw, label in seen if label is not None and label in wanted.labels]
+    if not known:
+        return {}
+    named = named.filter(reduce(or_, (nw.col("t") == raw for raw in known)))
+    hit = [nw.col("t") == raw for raw, label in seen if label == own]
+    named = with_places(named, finer).with_columns(o=_one(reduce(or_, hit)) if hit else nw.lit(0))
+    by = [*(["g"] if level is not None else []), "o", _BIN]
+    counted = named.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)
+    found = dict(zip((*by, _ROWS), arrays(source, counted), strict=True))
+    levels: dict[Label | None, int] = {} if level is not None else {None: 0}
+    group = np.zeros(len(found["o"]), dtype=np.int64)
+    if level is not None:
+        group = coded(found["g"], lambda label: levels.setdefault(label, len(levels)))
+    at, positive, count = found[_BIN].astype(np.int64), found["o"].astype(np.int64) == 1, found[_ROWS].astype(np.int64)
+    here = {label: group == number for label, number in levels.items()}
+    return {label: PooledBins.of_cells(finer, at[h], positive[h], count[h]) for label, h in here.items()}
 
 
 def _summed(
@@ -182,12 +219,14 @@ def lone_scores(
 
 def built(columns: list[Columns], wanted: Wanted) -> Binned:
     """The tally of all columns."""
+    pools = [pool for *_, pool in columns if pool is not None]
     return Binned(
         labels=wanted.labels,
         scored=wanted.scored,
-        columns=tuple(column for column, _ in columns),
+        columns=tuple(column for column, *_ in columns),
         rows=columns[0][0].rows,
-        paired=tuple(apart for _, apart in columns if apart is not None),
+        paired=tuple(apart for _, apart, _ in columns if apart is not None),
+        pool=reduce(add, pools) if pools else None,
     )
 
 

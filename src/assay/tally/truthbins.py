@@ -17,6 +17,7 @@ from assay.core.errors import RecordError
 from assay.tally.binmaps import CHUNK, BinMap
 from assay.tally.binweights import BinWeights
 from assay.tally.packing import packed_steps, unpacked_steps
+from assay.tally.pooledbins import PooledBins, pooled_map
 from assay.tally.ranked import whole
 from assay.tally.scorebins import ScoreBins
 from assay.tally.sums import Sums
@@ -185,26 +186,33 @@ def exact_weights(column: Column) -> tuple[Sums, Sums]:
 
 def count_classes(
     parts: Iterable[tuple[Floats, Codes]], finest: BinMap, own: int, classes: int, threads: int | None = None
-) -> tuple[ScoreBins, TruthBins]:
+) -> tuple[ScoreBins, TruthBins, PooledBins | None]:
     """One pass over rows that come in parts: their scores, and the number of the true class of each or -1 for none.
 
-    The column of one class against all others, and in coarser bins each true class apart.
+    The column of one class against all others, in coarser bins each true class apart, and in finer ones what the column
+    adds to pooled scores where these are held so.
     """
-    map = paired_map(finest, classes)  # noqa: A001
+    map, finer = paired_map(finest, classes), pooled_map(finest, classes)  # noqa: A001
     counts = np.zeros(classes * map.size, dtype=np.int64)
+    pooled = np.zeros(2 * (0 if finer is None else finer.size), dtype=np.int64)
 
     def sides() -> Iterator[tuple[Floats, Codes]]:
         for scores, codes in parts:
+            side = np.where(codes < 0, np.int8(-1), (codes == own).astype(np.int8))
             for start in range(0, len(scores), CHUNK):
-                _count(map, counts, scores[start : start + CHUNK], codes[start : start + CHUNK])
-            yield scores, np.where(codes < 0, np.int8(-1), (codes == own).astype(np.int8))
+                chunk = slice(start, start + CHUNK)
+                given = scores[chunk].astype(np.float64, copy=False)
+                place, kept = finest.place(given), codes[chunk] >= 0  # of all rows, so that no unfit one is left out
+                _count(counts, codes[chunk][kept].astype(np.int64) * map.size + (place[kept] >> map.halvings))
+                if finer is not None:
+                    _count(pooled, side[chunk][kept] * np.int64(finer.size) + finer.halved(given[kept], place[kept]))
+            yield scores, side
 
     column = ScoreBins.of_parts(sides(), finest, threads)
     cell = np.flatnonzero(counts)
-    return column, TruthBins.held(map, classes, cell, counts[cell])
+    held = None if finer is None else PooledBins.of_counts(finer, (pooled[: finer.size], pooled[finer.size :]))
+    return column, TruthBins.held(map, classes, cell, counts[cell]), held
 
 
-def _count(map: BinMap, counts: Places, scores: Floats, codes: Codes) -> None:  # noqa: A002
-    place = map.place(scores.astype(np.float64, copy=False))  # of all rows, so that no unfit score is left out
-    kept = codes >= 0
-    np.add.at(counts, codes[kept].astype(np.int64) * map.size + place[kept], np.int64(1))
+def _count(counts: Places, cell: Places) -> None:
+    np.add.at(counts, cell, np.int64(1))

@@ -118,6 +118,7 @@ def weigh_classes(
     return (
         ScoreBins.weighing(map=finest, place=column.place, weight=weight, only=column.only, rows=every),
         truths,
+        None,
     )
 
 
@@ -157,7 +158,7 @@ def _group(
         if pairs_classes(wanted.scored):
             by = paired_map(bins, classes, weighted=True)
             truths = TruthBins.of_cells(by, classes, truth * by.size + (at >> by.halvings), (weight, squares))
-        out[label] = held, truths
+        out[label] = held, truths, None
     return out
 
 

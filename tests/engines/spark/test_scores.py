@@ -103,15 +103,15 @@ def test_scores_of_several_models_in_bins_are_those_of_arrays(connect, monkeypat
 
 def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     rng = np.random.default_rng(9)
-    kinds = rng.integers(0, 3, 60)
-    chances = rng.dirichlet(np.ones(3), 60) * np.where(np.arange(60) % 4 == 0, 0.8, 1.0)[:, None]
-    chances[:9] = [0.5, 0.5, 0.0]  # two largest, and one that is not there
+    kinds = rng.integers(0, 4, 60)
+    chances = rng.dirichlet(np.ones(4), 60) * np.where(np.arange(60) % 4 == 0, 0.8, 1.0)[:, None]
+    chances[:9] = [0.5, 0.5, 0.0, 0.0]  # two largest, and one that is not there
     truth = kinds % 2
     score = np.where(rng.random(60) < 0.15, np.nan, np.round(rng.normal(size=60) + truth, 2))
     given = [None if np.isnan(one) else float(one) for one in score]
     heavy = np.where(rng.random(60) < 0.1, 0.0, 2.0 ** rng.integers(-40, 30, 60) * rng.random(60))
     rows = list(zip(kinds.tolist(), *chances.T.tolist(), truth.tolist(), given, heavy.tolist(), strict=True))
-    frame = connect.createDataFrame(rows, "k int, a double, b double, c double, y int, s double, w double")
+    frame = connect.createDataFrame(rows, "k int, a double, b double, c double, d double, y int, s double, w double")
 
     last = {"threshold": 0.5, "missing_score": "worst", "measures": ["auroc"]}
     expected, found = (
@@ -122,9 +122,10 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     assert found.scores.whole == expected.scores.whole
     assert found.confusion == expected.confusion
 
+    columns = dict(enumerate("abcd"))
     scaled = {"scores": "probability", "renormalise": True, "measures": ["log_loss_multiclass"]}
     expected = assay.assess(truth=kinds, score=chances, **scaled)
-    found = assay.assess(data=frame, truth="k", score={0: "a", 1: "b", 2: "c"}, **scaled)
+    found = assay.assess(data=frame, truth="k", score=columns, **scaled)
     assert found.scores.rescaled == expected.scores.rescaled
     assert found.scores.rescaled.rows == 12
     assert found.scores.whole == expected.scores.whole
@@ -133,13 +134,13 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     assert found["log_loss_multiclass"].value == expected["log_loss_multiclass"].value
 
     scaled["measures"] = ["auroc_one_vs_one"]
-    rough = assay.assess(data=frame, truth="k", score={0: "a", 1: "b", 2: "c"}, exact_scores=9, **scaled)
+    rough = assay.assess(data=frame, truth="k", score=columns, exact_scores=9, **scaled)
     assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
     low, high = rough["auroc_one_vs_one"].bracket
     assert low <= assay.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value <= high
 
     expected = assay.assess(truth=kinds, score=chances, weight=heavy, **scaled)
-    rough = assay.assess(data=frame, truth="k", score={0: "a", 1: "b", 2: "c"}, weight="w", exact_scores=9, **scaled)
+    rough = assay.assess(data=frame, truth="k", score=columns, weight="w", exact_scores=9, **scaled)
     assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
     assert rough.scores.ranks == expected.scores.ranks
     low, high = rough["auroc_one_vs_one"].bracket

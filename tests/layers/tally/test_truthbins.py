@@ -148,7 +148,7 @@ def test_weighted_rows_that_come_in_parts_are_counted_as_those_that_are_there(mo
             codes = np.concatenate([truth, [np.int8(-1)]])  # a row of no class
             rows = (codes, np.append(score[:, own], 0.5), np.append(weight, 3.0))
             blocks = [tuple(one[i : i + 30] for one in rows) for i in range(0, 201, 30)]
-            column, apart = weigh_classes(blocks, (PROBABILITY, by), own, 3, ends=ends)
+            column, apart, _ = weigh_classes(blocks, (PROBABILITY, by), own, 3, ends=ends)
             assert column == expected.columns[own]
             np.testing.assert_array_equal(column.only, expected.columns[own].only)
             assert apart.to_json() == expected.paired[own].to_json()
@@ -177,7 +177,7 @@ def test_rows_that_come_in_parts_are_counted_as_those_that_are_there(monkeypatch
         score = np.concatenate([parts[:, own], [0.5]])
         codes = np.concatenate([truth, [np.int8(-1)]])  # a row of no class
         blocks = [(score[i : i + 30], codes[i : i + 30]) for i in range(0, 201, 30)]
-        column, apart = count_classes(blocks, PROBABILITY, own, 3)
+        column, apart, _ = count_classes(blocks, PROBABILITY, own, 3)
         assert column == expected.columns[own]
         np.testing.assert_array_equal(column.only, expected.columns[own].only)
         assert apart.to_json() == expected.paired[own].to_json()
