@@ -176,7 +176,7 @@ def main() -> None:
         folder = given.folder or Path(temporary)
         try:
             cluster.start_workers()
-            print(f"{len(HOSTS)} workers of one core, medians of {given.rounds} rounds\n")
+            print(f"{len(HOSTS)} workers of one core, medians of {given.rounds} rounds\n", flush=True)
             workers = [cluster.processes[name].pid for name in HOSTS]
             print("| ids, rows | compared | assay | by hand | ratio | processor | by hand | ratio | Python | Java |")
             print("|---|---|---|---|---|---|---|---|---|---|")

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MEMORY: Final = "1GB"
 """What the embedded engine holds of ids before it spills."""
+GATHERED: Final = 1 << 18
+"""Rows that the embedded engine takes in one statement, at least."""
 _TYPES: Final = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}
 _COMING, _TRUTHS = "assay_coming", "assay_truths"
 _WIDE: Final = 16
@@ -139,7 +141,7 @@ class SparkIds:
         )
 
 
-def _gathered(batches: Iterator[tuple[Any, Whole]], most: int = 1 << 18) -> Iterator[tuple[Any, Whole]]:
+def _gathered(batches: Iterator[tuple[Any, Whole]]) -> Iterator[tuple[Any, Whole]]:
     """Small batches put together, for each costs the embedded engine a statement."""
     import pyarrow as pa
 
@@ -148,7 +150,7 @@ def _gathered(batches: Iterator[tuple[Any, Whole]], most: int = 1 << 18) -> Iter
     for ids, places in batches:
         held.append((ids, places))
         size += len(ids)
-        if size >= most:
+        if size >= GATHERED:
             yield pa.chunked_array([one for one, _ in held]), np.concatenate([one for _, one in held])
             held, size = [], 0
     if held:
