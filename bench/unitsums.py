@@ -16,12 +16,13 @@ import numpy as np
 
 from assay.inference.mcnemar import mcnemar_plain
 from assay.inference.unitz import unit_z, unit_z_non_inferiority
+from assay.tally.codes import Codes
 from assay.tally.outcomes import Outcomes
 from assay.tally.pairedrows import PairedRows
 from assay.tally.unitsums import UnitSums
 
 MEASURES = ("accuracy", "recall", "specificity", "balanced_accuracy", "f1", "matthews_corrcoef")
-MARGIN = 0.01
+MARGIN, ALPHA = 0.01, 0.05
 
 
 def drawn(rng: np.random.Generator, subjects: int, ahead: float) -> tuple[np.ndarray, ...]:
@@ -38,6 +39,15 @@ def drawn(rng: np.random.Generator, subjects: int, ahead: float) -> tuple[np.nda
     return who, truth.astype(int), *(one.astype(int) for one in calls)
 
 
+def rows_of(truth: np.ndarray, calls: list[np.ndarray], **units: np.ndarray) -> PairedRows:
+    """The rows of two models."""
+    codes = [Codes(codes=one.astype(np.uint8), names=(0, 1)) for one in (truth, *calls)]
+    if "subject" in units:
+        names = tuple(range(int(units["subject"].max()) + 1))
+        units["subject"] = Codes(codes=units["subject"].astype(np.int32), names=names)
+    return PairedRows.of(truth=codes[0], labels=(0, 1), models=("A", "B"), calls=codes[1:], **units)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
@@ -50,38 +60,29 @@ def main() -> None:
     for _ in range(asked.runs):
         who, truth, a, b = drawn(rng, asked.subjects, 0.0)
         weight = rng.lognormal(0, 1, len(who))
-        given = {"truth": truth.tolist(), "labels": (0, 1), "models": ("A", "B"), "calls": [a.tolist(), b.tolist()]}
         flat = np.unique(who, return_index=True)[1]  # one row a subject, so that rows are independent
-        alone = {**given, "truth": truth[flat].tolist(), "calls": [a[flat].tolist(), b[flat].tolist()]}
         tallies = {
-            "subjects": PairedRows.of(**given, subject=who.tolist()),
-            "weights": PairedRows.of(**alone, weight=weight[flat]),
-            "both": PairedRows.of(**given, subject=who.tolist(), weight=weight),
+            "subjects": rows_of(truth, [a, b], subject=who),
+            "weights": rows_of(truth[flat], [a[flat], b[flat]], weight=weight[flat]),
+            "both": rows_of(truth, [a, b], subject=who, weight=weight),
         }
         for by, t in tallies.items():
             sums = UnitSums.of(t)
             for name in MEASURES:
                 found = unit_z(sums, measure=name, positive=1)
+                ends = found.effect.interval
                 held = alarms[f"{name}, {by}"]
-                held[0] += found.p is not None and found.p < 0.05
-                held[1] += found.effect.interval is not None and not (
-                    found.effect.interval.low <= 0 <= found.effect.interval.high
-                )
+                held[0] += found.p is not None and found.p < ALPHA
+                held[1] += ends is None or not ends.low <= 0 <= ends.high
         right = [one == truth for one in (a, b)]
-        cells = Outcomes(
-            both=int((right[0] & right[1]).sum()),
-            only_a=int((right[0] & ~right[1]).sum()),
-            only_b=int((~right[0] & right[1]).sum()),
-            neither=int((~right[0] & ~right[1]).sum()),
+        both, only_a, only_b, neither = (
+            int((x & y).sum()) for x in (right[0], ~right[0]) for y in (right[1], ~right[1])
         )
-        alarms["accuracy, McNemar row by row"][0] += mcnemar_plain(cells).p < 0.05
+        cells = Outcomes(both=both, only_a=only_a, only_b=only_b, neither=neither)
+        alarms["accuracy, McNemar row by row"][0] += mcnemar_plain(cells).p < ALPHA
         who, truth, a, b = drawn(rng, asked.subjects, -MARGIN)
-        t = PairedRows.of(
-            truth=truth.tolist(), labels=(0, 1), models=("A", "B"), calls=[a.tolist(), b.tolist()], subject=who.tolist()
-        )
-        alarms["non-inferiority by accuracy, subjects"][0] += (
-            unit_z_non_inferiority(UnitSums.of(t), margin=MARGIN).p < 0.05
-        )
+        found = unit_z_non_inferiority(UnitSums.of(rows_of(truth, [a, b], subject=who)), margin=MARGIN)
+        alarms["non-inferiority by accuracy, subjects"][0] += found.p < ALPHA
     error = 100 * math.sqrt(0.05 * 0.95 / asked.runs)
     print(f"{asked.runs:,} runs of {asked.subjects:,} subjects; the error of 5 % is {error:.2f} points")
     print("| measure, units | false alarms at 5 % | intervals that miss |\n|---|---|---|")
