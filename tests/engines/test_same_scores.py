@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -17,6 +19,7 @@ from assay.rows.scored import sound
 from assay.rows.scoreframes import fetched
 from assay.rows.scores import score_columns
 from assay.tally import scoreframes
+from assay.tally import weighing as weighing_
 from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
 from assay.tally.pooledbins import pooled_map
@@ -210,8 +213,10 @@ def test_bins_of_weighted_classes_are_those_of_the_exact_tally_on_every_engine(k
         assert low <= b[one].value <= high
 
 
-def test_ranks_of_weighted_rows_come_back_as_so_many_cells_however_the_weights_differ(tmp_path, monkeypatch):
-    frame = rows(200).with_columns(w=pl.Series(weighing(200)))
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_ranks_of_weighted_rows_come_back_as_so_many_cells_however_the_weights_differ(kind, tmp_path, monkeypatch):
+    weight = np.random.default_rng(2).lognormal(0, 1, 200).round(9)
+    frame = rows(200).with_columns(w=pl.Series(weight))
     sizes = []
 
     def told(source, asked):
@@ -219,13 +224,15 @@ def test_ranks_of_weighted_rows_come_back_as_so_many_cells_however_the_weights_d
         sizes.append(len(found))
         return found
 
-    monkeypatch.setattr(scoreframes, "fetched", told)
+    for module in (scoreframes, weighing_):
+        monkeypatch.setattr(module, "fetched", told)
     roles = Roles(truth="y", predicted="y", score=score_columns(NAMES), weight="w")
-    source, _ = sound(open_source(given("parquet", frame, tmp_path), roles), "any", single=False, drop=False)
+    source, _ = sound(open_source(given(kind, frame, tmp_path), roles), "any", single=False, drop=False)
     found = count_ranks(source, Wanted(labels=tuple(LABELS), scored=tuple(LABELS), columns=(0, 1, 2)))
     codes = [LABELS.index(one) for one in frame["y"]]
-    assert found == Ranks.of(frame.select(NAMES).to_numpy(), codes, frame["w"].to_numpy())
-    assert max(sizes) <= 6
+    held = [Fraction(str(one)) for one in weight] if kind == "csv" else weight  # text is taken at its word
+    assert found == Ranks.of(frame.select(NAMES).to_numpy(), codes, held)
+    assert max(sizes) <= 24  # of 200 rows
 
 
 def test_brackets_of_weighted_classes_hold_what_scikit_learn_computes(tmp_path):

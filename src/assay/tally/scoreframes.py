@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import reduce
 from operator import add, or_
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -43,9 +44,9 @@ from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoring import Scored, Wanted, coded
-from assay.tally.splitweights import powers, weight_ends
+from assay.tally.splitweights import powers
 from assay.tally.truthbins import TruthBins, count_classes, paired_map
-from assay.tally.weightparts import IN_ENGINE, WeightParts
+from assay.tally.weighing import weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,13 +234,9 @@ def built(columns: list[Columns], wanted: Wanted) -> Binned:
 def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
     """How many classes score higher than the true one, and how many the same: counted for each true class at once."""
     names = [source.score[place] for place in wanted.columns]
-    ends = None if source.weight is None else weight_ends(source)
-    cut = None if ends is None else WeightParts.between(ends, IN_ENGINE)
-    columns = {"t": nw.col(source.truth), **{f"s{i}": nw.col(name) for i, name in enumerate(names)}}
-    if source.weight is not None:
-        weight = nw.col(source.weight)
-        columns["w"] = weight if cut is None else weight.cast(nw.Float64)
-    rows = complete(source).select(*(one.alias(name) for name, one in columns.items()))
+    columns = {"t": source.truth, **{f"s{i}": name for i, name in enumerate(names)}}
+    columns |= {} if source.weight is None else {"given": source.weight}
+    rows = complete(source).select(*(nw.col(one).alias(name) for name, one in columns.items()))
     cells: dict[tuple[int, int], Count] = {}
     total = 0
     place = {label: i for i, label in enumerate(wanted.labels)}
@@ -253,35 +250,25 @@ def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
             for hits in ([other > own for other in others], [other == own for other in others])
         )
         ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
-        for cell, times, held in _ranked_cells(source, ranked, cut):
+        for (more, same), times, held in _ranked_cells(source, ranked):
             total += times
+            cell = (int(cast("int", more)), int(cast("int", same)))
             cells[cell] = cells.get(cell, 0) + held
     kept = {cell: held for cell, held in sorted(cells.items()) if held}
     return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
 
 
-def _ranked_cells(
-    source: FrameSource, ranked: Frame, cut: WeightParts | None
-) -> Iterator[tuple[tuple[int, int], int, Count]]:
+def _ranked_cells(source: FrameSource, ranked: Frame) -> Iterator[tuple[tuple[object, ...], int, Count]]:
     """Rows by how many classes score higher and how many the same, and their weight where rows have weights."""
-    # Weights that do not add up exactly in an engine come back one by one.
-    by = ["a", "e", *(["w"] if source.weight is not None and cut is None else [])]
-    sums = [] if cut is None else cut.weights.names("wp")
-    if cut is not None:
-        ranked = ranked.with_columns(*cut.weights.parts(nw.col("w"), "wp"))
-    counted = ranked.group_by(*by).agg(nw.len().alias(_ROWS), *(nw.col(name).sum().alias(name) for name in sums))
-    for above, tied, *more in fetched(source, counted.select(*by, _ROWS, *sums)):
-        cell = (int(cast("int", above)), int(cast("int", tied)))
-        if cut is not None:
-            times, *parts = (int(cast("int", one)) for one in more)
-            yield (
-                cell,
-                times,
-                sum((part << (i * cut.weights.bits) for i, part in enumerate(parts)), 0) * cut.weights.unit,
-            )
-        else:
-            times = int(cast("int", more[-1]))
-            yield cell, times, times if source.weight is None else weight_of(more[0], source) * times
+    by = ["a", "e"]
+    if source.weight is not None:
+        held = replace(source, frame=ranked, weight="given")
+        for cell, times, weight in weighed(held, by, lambda value: weight_of(value, source)):
+            yield cell, times, weight.total
+        return
+    for more, same, found in fetched(source, ranked.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)):
+        rows = int(cast("int", found))
+        yield (more, same), rows, rows
 
 
 def _one(hit: nw.Expr) -> nw.Expr:
