@@ -129,6 +129,29 @@ def scored(rows: int, *, steep: float) -> Callable[[Path], None]:
     return make
 
 
+def weighted(rows: int, *, distinct: int | None = None, text: bool = False) -> Callable[[Path], None]:
+    """A file of labels and weights, all of them different or as many as are said; Parquet, or CSV."""
+
+    def make(path: Path) -> None:
+        import duckdb
+
+        held = path.with_suffix(".made") if text else path
+        writer = None
+        for seed in range(rows // GROUP):
+            rng = np.random.default_rng(seed)
+            few = None if distinct is None else np.sqrt(rng.integers(1, distinct + 1, GROUP))
+            table = pa.table({**labels(GROUP, seed), "weight": rng.gamma(0.5, 2.0, GROUP) if few is None else few})
+            writer = writer or pq.ParquetWriter(held, table.schema)
+            writer.write_table(table, row_group_size=GROUP)
+        if writer is not None:
+            writer.close()
+        if text:
+            duckdb.connect().execute(f"COPY (FROM read_parquet('{held}')) TO '{path}' (FORMAT csv, header)")
+            held.unlink()
+
+    return make
+
+
 def csv(rows: int, *, quoted: bool) -> Callable[[Path], None]:
     """A file of text labels beside an id and a score."""
 
@@ -153,6 +176,40 @@ def cases() -> list[Case]:
         "FROM read_csv('{path}', all_varchar = true) GROUP BY ALL"
     )
     hundred = 100 * GROUP
+    weight_query = (
+        "SELECT truth, predicted, printf('%.6e', sum({weight})), sum({weight} * {weight}), count(*) "
+        "FROM {rows} GROUP BY ALL"
+    )
+    by_parquet = weight_query.format(weight="weight", rows="read_parquet('{path}')")
+    by_csv = weight_query.format(weight="CAST(weight AS DOUBLE)", rows="read_csv('{path}', all_varchar = true)")
+    weights = [
+        Case(
+            name=f"{name}, sums of weights and of their squares",
+            file=file,
+            make=make,
+            query=query,
+            bar=bar,
+            memory=300,
+            work=LABELS.format(options=", weight='weight'").replace("int(n)", "format(float(n), '.6e')"),
+        )
+        for name, file, make, query, bar in (
+            (
+                "40,000,000 rows of Parquet, weights all different",
+                "weights.parquet",
+                weighted(40 * GROUP),
+                by_parquet,
+                8,
+            ),
+            (
+                "40,000,000 rows of Parquet, ten weights",
+                "few.parquet",
+                weighted(40 * GROUP, distinct=10),
+                by_parquet,
+                8,
+            ),
+            ("4,000,000 rows of CSV, weights all different", "weights.csv", weighted(4 * GROUP, text=True), by_csv, 6),
+        )
+    ]
     score_query = "SELECT truth, floor(score * 65536)::INTEGER, count(*) FROM read_parquet('{path}') GROUP BY ALL"
     scores = [
         Case(
@@ -213,6 +270,7 @@ def cases() -> list[Case]:
             memory=1024,
         ),
         *scores,
+        *weights,
     ]
 
 

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import narwhals.stable.v2 as nw
 
 from assay.rows.scoreframes import Frame
+
+POINT: Final = "{point}"
+"""A point to look for by POSITION, of which Polars makes a pattern."""
+_POINT: Final = "'.'"
 
 
 def speaks_sql(rows: Frame) -> bool:
@@ -26,10 +31,12 @@ def with_sql(rows: Frame, steps: Sequence[Mapping[str, str]]) -> Frame:
         if rows.implementation.is_polars():
             import polars as pl
 
-            native = native.with_columns(pl.sql_expr(sql).alias(name) for name, sql in step.items())
+            native = native.with_columns(
+                pl.sql_expr(sql.replace(POINT, r"'\.'")).alias(name) for name, sql in step.items()
+            )
             continue
         kept = [name for name in native.columns if name not in step]
-        made = [f"{sql} AS {name}" for name, sql in step.items()]
+        made = [f"{sql.replace(POINT, _POINT)} AS {name}" for name, sql in step.items()]
         native = (
             native.project(", ".join([*kept, *made])) if hasattr(native, "project") else native.selectExpr(*kept, *made)
         )

@@ -15,7 +15,7 @@ from typing import Final, cast
 import narwhals.stable.v2 as nw
 
 from assay.rows.scoreframes import Frame
-from assay.rows.sqlcolumns import with_sql
+from assay.rows.sqlcolumns import POINT, with_sql
 
 DIGITS: Final = "assay_digits"
 PLACES: Final = ("assay_decimals", "assay_exponent")
@@ -23,25 +23,25 @@ PLACES: Final = ("assay_decimals", "assay_exponent")
 LONGEST: Final = 27
 """Characters of a text at most: as many digits leave room for the sum of 10^11 rows."""
 _STEPS: Final[tuple[Mapping[str, str], ...]] = (
-    {"t": "REPLACE(REPLACE(t, '+', ''), 'E', 'e')"},
+    {"t": "CASE WHEN POSITION('E' IN t) > 0 THEN REPLACE(t, 'E', 'e') ELSE t END"},
     {"e": "POSITION('e' IN t)", "w": "CAST(t AS DOUBLE)"},
     {
-        # Polars would take the point for any character.
-        "m": "REPLACE(CASE WHEN e > 0 THEN LEFT(t, e - 1) ELSE t END, '.', ',')",
+        "m": "CASE WHEN e > 0 THEN LEFT(t, e - 1) ELSE t END",
         PLACES[1]: "CASE WHEN e > 0 THEN SUBSTR(t, e + 1) ELSE '0' END",
         # Too small a number for a double is no zero.
         "w": "CASE WHEN e > 0 AND w = 0 THEN CAST(-1 AS DOUBLE) ELSE w END",
     },
+    {"d": f"POSITION({POINT} IN m)"},
     {
-        PLACES[0]: "CASE WHEN POSITION(',' IN m) > 0 THEN LENGTH(m) - POSITION(',' IN m) ELSE 0 END",
-        DIGITS: "CAST(REPLACE(REPLACE(m, ',', ''), '-', '') AS DECIMAL(28, 0))",
+        PLACES[0]: "CASE WHEN d > 0 THEN LENGTH(m) - d ELSE 0 END",
+        DIGITS: "CAST(REPLACE(m, '.', '') AS DECIMAL(28, 0))",
     },
 )
 
 
 def pattern(mark: str, *, exponent: int) -> str:
-    """The pattern of a number that is not below zero, with its decimal mark and digits of the exponent."""
-    return rf"^\+?([0-9]+([{mark}][0-9]*)?|[{mark}][0-9]+)([eE][+-]?[0-9]{{1,{exponent}}})?\z"
+    """The pattern of a number without a sign, with its decimal mark and digits of the exponent at most."""
+    return rf"^([0-9]+([{mark}][0-9]*)?|[{mark}][0-9]+)([eE][+-]?[0-9]{{1,{exponent}}})?\z"
 
 
 def with_digits(rows: Frame, text: nw.Expr, mark: str) -> Frame:
