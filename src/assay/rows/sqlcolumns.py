@@ -37,7 +37,8 @@ def with_sql(rows: Frame, steps: Sequence[Mapping[str, str]]) -> Frame:
             continue
         kept = [name for name in native.columns if name not in step]
         made = [f"{sql.replace(POINT, _POINT)} AS {name}" for name, sql in step.items()]
-        native = (
-            native.project(", ".join([*kept, *made])) if hasattr(native, "project") else native.selectExpr(*kept, *made)
-        )
+        if rows.implementation.is_duckdb():
+            native = native.project(", ".join([*kept, *made]))
+        else:
+            native = native.selectExpr(*kept, *made)
     return nw.from_native(native)
