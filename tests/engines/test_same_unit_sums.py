@@ -98,14 +98,18 @@ def test_subjects_are_cut_at_the_end_of_a_batch_and_never_within(monkeypatch):
     assert len(found) > 1
 
 
-def test_tables_of_a_database_are_held(tmp_path):
+@pytest.mark.parametrize("more", [{"subject": "who"}, {"weight": "w"}, {"subject": "who", "weight": "w"}])
+def test_tables_of_a_database_are_summed_up(more, tmp_path):
     path = tmp_path / "rows.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE rows (y TEXT, a TEXT, b TEXT, who TEXT, w REAL)")
         connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", rows().rows())
     connection.close()
-    found = assay.compare(data=str(path), table="rows", **GIVEN, subject="who", draws=199)
-    assert {one.test for one in found.findings} == {"subject_permutation"}
+    found = assay.compare(data=str(path), table="rows", **GIVEN, **more)
+    assert found.rows == arrays(rows(), **more).rows
+    few = assay.compare(data=str(path), table="rows", **GIVEN, subject="a", draws=199)
+    assert len(few.rows.labels) == 2
+    assert not few.findings
 
 
 def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):

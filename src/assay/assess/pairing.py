@@ -204,10 +204,12 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     if columns.subject is not None or columns.weight is not None:
         group = {name: column for name, column in roles.group.items() if name != "channel"}
         group |= {} if columns.subject is None else {SUBJECT: columns.subject}
-        with opened(replace(roles, group=group, weight=columns.weight, score=scores)) as source:
-            if cells is not None and scores is None and columns.channel is None:
+        wanted = replace(roles, group=group, weight=columns.weight, score=scores)
+        if cells is not None and scores is None and columns.channel is None and sum(cells.values()) > columns.exact:
+            with opened(wanted) as source:
                 sums = unit_sums(source, cells, limit=columns.exact)
-            if sums is None:
+        if sums is None:
+            with opened(wanted) as source:
                 rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
         if rows is not None and scores is not None:
             truths, values = rows.truth, by_name(models, rows.scores)

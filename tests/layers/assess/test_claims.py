@@ -207,3 +207,19 @@ def test_the_worked_example_compares_its_models_and_answers_its_claims():
             "CHK-CLAIM:credit": "pass",
         }  # fmt: skip
         assert next(one["verdict"] for one in record["controls"] if one["check"] == "CHK-SIG") == "pass"
+
+
+def test_claims_about_very_many_rows_of_subjects_are_answered_from_sums():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 1200)
+    calls = {name: np.where(rng.random(1200) < right, truth, 1 - truth) for name, right in (("A", 0.9), ("B", 0.8))}
+    models = {name: assess(truth=truth, predicted=one) for name, one in calls.items()}
+    summed = compare(truth=truth, predicted=calls, subject=np.arange(1200) // 3, exact_scores=1000)
+    for measure in ("accuracy", "recall"):
+        asked = claim(model="A", measure=measure, better_than="B")
+        one = answered([asked], Contenders(models=models, rows=summed.rows))[0]
+        assert (one.answer, one.pairing) == (Answer.SUPPORTED, "paired")
+        want = summed[measure].effect.interval
+        assert (one.interval.low, one.interval.high) == (want.low, want.high)
+    standing = standing_of("A", models, compared=[summed], claims=[claim(model="A", measure="recall", better_than="B")])
+    assert standing.answers(models["A"])[0].answer is Answer.SUPPORTED
