@@ -361,3 +361,13 @@ def test_a_row_without_a_true_label_is_of_no_class(kind, stored, tmp_path):
         )
         assert a.scores.whole.rows == 4
         assert a["auroc"].value == 1
+
+
+def test_a_score_that_is_nan_in_a_file_is_missing_not_infinite(tmp_path):
+    score = [0.1, 0.9, float("nan"), 0.4]
+    pl.DataFrame({"y": [0, 1, 1, 0], "s": score}).write_parquet(tmp_path / "a.parquet")  # whose statistics have no NaN
+    given = {"data": tmp_path / "a.parquet", "truth": "y", "score": "s", "threshold": 0.5, "measures": "auroc"}
+    with pytest.raises(assay.AssayError, match="1 row of 4 are missing or NaN"):
+        assay.assess(**given)
+    found = assay.assess(**given, missing="drop")
+    assert (found.census.read, found.census.scored, found["auroc"].value) == (4, 3, 1.0)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -213,8 +214,11 @@ def off_one(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
 
 
 def gone(column: Any) -> Any:  # noqa: ANN401  Narwhals expressions
-    """Where a column has no number."""
-    return column.is_null() | column.is_nan()
+    """Where a column has no number.
+
+    A file's statistics leave NaN out, by which the embedded engine takes is_nan for untrue, but not is_finite.
+    """
+    return column.is_null() | (~column.is_finite() & (column.abs() != math.inf))
 
 
 def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, Any]:
