@@ -123,8 +123,10 @@ def _form(rows: Frame, mark: str) -> _Form:
     kind, given = rows.collect_schema()[_GIVEN], nw.col(_GIVEN)
     real = given.cast(nw.Float64)
     if kind in {nw.Float64, nw.Float32}:
-        # Statistics of a file leave NaN out, so that the embedded engine takes it for a number, and is_nan for untrue.
-        held = nw.when(given.is_finite()).then(real).otherwise(nw.lit(-1.0))
+        # Statistics of a file leave NaN out, so that the embedded engine takes it for a number, and is_nan for untrue;
+        # Spark does not, and would be slower for asking.
+        spark = rows.implementation.is_pyspark() or rows.implementation.is_pyspark_connect()
+        held = real if spark else nw.when(given.is_finite()).then(real).otherwise(nw.lit(-1.0))
         return _Form(
             prepared=lambda rows: rows.with_columns(w=held),
             unfit=given.is_null() | ~given.is_finite() | (given < 0),
