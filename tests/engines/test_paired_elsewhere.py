@@ -232,3 +232,27 @@ def test_one_table_of_answers_meets_a_truth_elsewhere(tmp_path):
     whole = both.with_columns(pa=calls).join(found["truth"], on="id")
     plain = {"truth": "y", "predicted": {"a": "pa", "b": "pb"}, "score": {"a": "sa", "b": "sb"}, "positive": "x"}
     assert one["tallies"] == told(data=whole, **plain, weight="w")["tallies"]
+
+
+HELD = {
+    "scores of subjects": {"score": "s", "subject": "who", "id": "id"},
+    "scores with weights": {"predicted": "p", "score": "s", "weight": "w", "id": "id"},
+    "scores of classes": {"score": {"x": "s", "z": "t"}, "id": "id"},
+    "few subjects": {"predicted": "p", "subject": "who", "id": "id"},
+    "ids that only memory matches": {"predicted": "p", "id": "part"},
+}
+
+
+@pytest.mark.parametrize("wanted", HELD)
+def test_no_more_rows_of_files_are_held_than_is_allowed(wanted, tmp_path):
+    found = tables()
+    found = {name: found["truth"].join(found[name], on="id").with_columns(t=1 - pl.col("s")) for name in "ab"}
+    found = {name: one.with_columns(part=pl.col("id").str.slice(1).cast(pl.Float64)) for name, one in found.items()}
+    given = {"truth": "y", "positive": "x", "data": saved(tmp_path, found, "parquet")} | HELD[wanted]
+    assert told(**given, exact_scores=N)["samples"] == N
+    code, what, _, _, known, fix = told(**given, exact_scores=N - 1)
+    assert code == "comparison-needs"
+    assert what.endswith(f"{N} of them would have to be held in memory")
+    assert (known, "--exact-scores" in fix) == (f"{N - 1} rows are held unless more are allowed", True)
+    one = told(**(given | {"data": found}), exact_scores=N - 1)
+    assert isinstance(one, dict), one

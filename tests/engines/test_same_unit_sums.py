@@ -80,9 +80,12 @@ def test_weighted_rows_of_subjects_are_summed_up_in_memory_and_from_files(kind, 
     assert {one.test for one in found.findings} == {"unit_z"}
 
 
-def test_weighted_rows_of_subjects_that_an_engine_does_not_hand_over_are_held():
-    held = assay.compare(data=rows().lazy(), **GIVEN, subject="who", weight="w", draws=199)
+def test_weighted_rows_of_subjects_that_an_engine_does_not_hand_over_are_held_as_far_as_is_allowed():
+    given = {**GIVEN, "exact_scores": N}
+    held = assay.compare(data=rows().lazy(), **given, subject="who", weight="w", draws=199)
     assert {one.test for one in held.findings} == {"subject_permutation"}
+    with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
+        assay.compare(data=rows().lazy(), **GIVEN, subject="who", weight="w")
 
 
 def test_subjects_are_cut_at_the_end_of_a_batch_and_never_within(monkeypatch):
@@ -107,9 +110,11 @@ def test_tables_of_a_database_are_summed_up(more, tmp_path):
     connection.close()
     found = assay.compare(data=str(path), table="rows", **GIVEN, **more)
     assert found.rows == arrays(rows(), **more).rows
-    few = assay.compare(data=str(path), table="rows", **GIVEN, subject="a", draws=199)
+    few = assay.compare(data=str(path), table="rows", **{**GIVEN, "exact_scores": N}, subject="a", draws=199)
     assert len(few.rows.labels) == 2
     assert not few.findings
+    with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
+        assay.compare(data=str(path), table="rows", **GIVEN, subject="a")
 
 
 def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
@@ -127,13 +132,15 @@ def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
         assert not verify(assay.load(record).record).mismatches
 
 
-def test_up_to_the_limit_rows_are_held_and_few_subjects_are_always():
+def test_up_to_the_limit_rows_are_held_and_those_of_few_subjects_in_memory_always():
     frame = rows()
     found = assay.compare(data=frame.lazy(), **{**GIVEN, "exact_scores": N}, subject="who", draws=199)
     assert {one.test for one in found.findings} == {"subject_permutation"}
     few = frame.with_columns(who=pl.int_range(N) % 150)
-    found = assay.compare(data=few.lazy(), **GIVEN, subject="who", draws=199)
+    found = assay.compare(data=few, **GIVEN, subject="who", draws=199)
     assert {one.test for one in found.findings} == {"subject_permutation"}
+    with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
+        assay.compare(data=few.lazy(), **GIVEN, subject="who")
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])

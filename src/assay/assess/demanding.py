@@ -12,7 +12,8 @@ from assay.core.text import counted, listed, quoted
 from assay.inference.classunits import OF_CLASSES
 from assay.measures.declare import Measure
 from assay.rows.labels import kind_of
-from assay.tally.pairing import Cell
+from assay.rows.opening import Source
+from assay.tally.pairing import Cell, is_held, rows_of
 from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 
@@ -107,4 +108,19 @@ def demand_one_kind(true: set[Label | None], called: set[Label | None], paired: 
             where=paired.where,
             found=shown,
             fix='make all of them one type, for instance text; 1 and "1" are different labels',
+        )
+
+
+def demand_holdable(source: Source, most: int, why: str, cells: Mapping[Cell, int] | None = None) -> None:
+    """Demand that no more rows are to be held one by one than were allowed; those in memory are held already."""
+    if is_held(source):
+        return
+    rows = sum(cells.values()) if cells is not None else rows_of(source)
+    if rows > most:
+        raise PlanError(
+            "comparison-needs",
+            f"{why}, and {rows:,} of them would have to be held in memory",
+            where=source.where,
+            known=f"{most:,} rows are held unless more are allowed",
+            fix="allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)",
         )

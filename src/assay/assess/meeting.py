@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from assay.assess.demanding import demand_two
+from assay.assess.demanding import demand_holdable, demand_two
 from assay.assess.pairing import Columns, Given, Paired, left_out, own_column, read_rows, score_classes
 from assay.assess.provenance import origin, origin_of, origins
 from assay.core.errors import PlanError, RowsError
@@ -17,6 +17,7 @@ from assay.rows.databases import is_database
 from assay.rows.differing import SUBJECT
 from assay.rows.ids import ids_told
 from assay.rows.limits import Limits
+from assay.rows.listing import are_paths
 from assay.rows.modelsides import Model
 from assay.rows.modeltables import ModelTable
 from assay.rows.opening import Roles, no_rows, refuse_limits
@@ -136,6 +137,7 @@ def _in_engine(
 ) -> Paired | None:
     """Rows matched in the engine, whatever their number: cells come back, and what is compared row by row."""
     from assay.rows.matching import FIT, columns_of
+    from assay.rows.sparksession import is_spark
 
     only_counted = given.score is given.subject is given.weight is None
     found = _opened(models, given, kept=not only_counted)
@@ -154,6 +156,7 @@ def _in_engine(
         weight=None if given.weight is None else "weight",
         exact=given.exact,
         by_row=given.by_row,
+        held=not any(are_paths(one.data) or is_spark(one.data) for one in models.values()),
     )
     try:
         for one in found.tables:
@@ -221,6 +224,7 @@ def _in_memory(
         own = one.roles if one.cut is None else replace(one.roles, predicted=one.cut)
         source = given.opened(one.data, own, model)
         try:
+            demand_holdable(source, given.exact, f"the rows of {model} can only be matched in memory")
             if own.score is not None:
                 source, _ = sound(source, "any", single=by_class is None, drop=False)
             every.append(answers(source, model, keyed=keyed, called=given.predicted is not None))

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from assay.assess.demanding import demand_two
+from assay.assess.demanding import demand_holdable, demand_two
 from assay.assess.inbins import InBins, in_bins
 from assay.assess.provenance import origin
 from assay.core.errors import PlanError
@@ -167,6 +167,8 @@ class Columns:
     weight: object = None
     exact: int = EXACT
     by_row: tuple[str, ...] = ()
+    held: bool = False
+    """Whether the rows are in memory already, where an engine reads them."""
 
     @property
     def answers(self) -> Roles:
@@ -210,6 +212,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
                 sums = unit_sums(source, cells, limit=columns.exact)
         if sums is None:
             with opened(wanted) as source:
+                _demand_holdable(source, columns, "rows of subjects or with weights", cells)
                 rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
         if rows is not None and scores is not None:
             truths, values = rows.truth, by_name(models, rows.scores)
@@ -217,6 +220,8 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
             fit, _ = sound(source, "any", single=False, drop=False)
             bins = None if columns.by_class else in_bins(fit, models, exact=columns.exact, by_row=columns.by_row)
+            if columns.by_class:
+                _demand_holdable(fit, columns, "rows with scores of several classes", cells)
             truths, found = scored(fit) if bins is None else (None, ())
         values = by_name(models, found) if bins is None else None
     return Paired(
@@ -236,6 +241,11 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         bins=bins,
         notes=notes,
     )
+
+
+def _demand_holdable(source: Source, columns: Columns, what: str, cells: Mapping[Cell, int] | None) -> None:
+    if not columns.held:
+        demand_holdable(source, columns.exact, f"{what} are compared one by one here", cells)
 
 
 def left_out(join: Join | None, model: str | None = None) -> tuple[str, ...]:

@@ -96,6 +96,27 @@ def joint(source: Source) -> dict[Cell, int]:
     return {cell: rows for cell, (rows, _) in cells.items()}
 
 
+def is_held(source: Source) -> bool:
+    """Whether the rows are in memory already."""
+    import narwhals.stable.v2 as nw
+
+    return isinstance(source, ArraySource) or isinstance(source.frame, nw.DataFrame)
+
+
+def rows_of(source: Source) -> int:
+    """How many rows a table has."""
+    import narwhals.stable.v2 as nw
+
+    from assay.rows.databases import CountedTable
+    from assay.rows.scoreframes import fetched
+
+    if isinstance(source, ArraySource):
+        return len(source.truth)
+    if isinstance(source.opened, CountedTable):
+        return sum(int(cast("int", cell[-1])) for cell in source.opened.cells([source.truth]))
+    return int(cast("int", fetched(source, source.frame.select(nw.len()))[0][0]))
+
+
 def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
     """The true labels and the scores of every row, in memory."""
     if isinstance(source, ArraySource):
