@@ -16,9 +16,9 @@ import assay
 from assay.assess.verifying import verify
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
-from assay.rows.scoreframes import fetched
+from assay.rows.scoreframes import arrays, fetched
 from assay.rows.scores import score_columns
-from assay.tally import scoreframes
+from assay.tally import digitbins, scoreframes
 from assay.tally import weighing as weighing_
 from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
@@ -181,6 +181,34 @@ OF_CLASSES += ["mean_average_precision", "log_loss_multiclass", "brier_score_mul
 
 
 WEIGHTED_CLASSES = [("lazy", "w"), ("duckdb", "n"), ("parquet", "w"), ("parquet", "n"), ("csv", "n"), ("pandas", "w")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "lazy", "duckdb", "decimal"])
+def test_bins_of_weights_that_are_decimals_come_back_by_digits_and_not_by_weight(kind, tmp_path, monkeypatch):
+    rng = np.random.default_rng(12)
+    frame = rows(4000).with_columns(pl.col("p_cat").round(2)).select("y", "ill", "p_cat", "group")
+    texts = [f"{one:.{2 + i % 3}f}" if i % 7 else f"{one:.3e}" for i, one in enumerate(rng.lognormal(0, 2, 4000))]
+    texts = ["0.0", *texts[1:]] if kind != "decimal" else [f"{float(one):.9f}" for one in texts]
+    frame = frame.with_columns(w=pl.Series(texts))
+    if kind == "decimal":
+        frame = frame.with_columns(pl.col("w").cast(pl.Decimal(30, 9)))
+    sizes = []
+
+    def told(*asked):
+        found = arrays(*asked)
+        sizes.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(digitbins, "arrays", told)
+    data = given("parquet" if kind == "decimal" else kind, frame, tmp_path)
+    found = counted(data, str, "p_cat", "w", exact=20)
+    expected = [binned(one, bin_map(probability=True)) for one in counted(data, str, "p_cat", "w", exact=len(frame))]
+    assert found == expected
+    assert len(sizes) == 2  # by group, and all rows
+    assert sizes[1] <= 101 * 2 * 9 < len(frame)  # bins, classes, and numbers of decimals with their exponents
+    sure = sum(map(Fraction, texts))
+    whole = found[0].columns[0].weight
+    assert whole.pos.total() + whole.neg.total() == sure
 
 
 @pytest.mark.parametrize(("kind", "name"), WEIGHTED_CLASSES)

@@ -167,6 +167,15 @@ def back(monkeypatch):
     return rows
 
 
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.decimal128(20, 6)], ids=str)
+def test_no_more_sums_of_decimals_come_back_than_cells(engine, kind, back):
+    weights = [f"{one:.6f}" for one in (np.random.default_rng(6).random(2_000) * 255 + 0.01).tolist()]
+    table = table_of(pa.array(weights).cast(kind))
+    assert counted(LAZY[engine](table)) == expected(table)
+    assert back == [12]
+
+
 @pytest.mark.parametrize("engine", LAZY)
 def test_no_more_sums_come_back_than_cells_and_bands(engine, back):
     table = table_of((np.random.default_rng(6).random(2_000) * 255 + 0.01).tolist())

@@ -32,6 +32,8 @@ from assay.tally.scores import Scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.rows.scoreframes import Frame
+
 _ROWS = "assay_rows"
 EXACT: Final = 4_000_000
 """Distinct scores up to which an engine hands them over one by one: about 100 MB."""
@@ -235,8 +237,15 @@ def _grouped(source: FrameSource, level: str | None, score: str) -> dict[str, ND
     keys |= {"g": level} if level is not None else {}
     keys |= {"w": source.weight} if source.weight is not None else {}
     named = complete(source).select(*(nw.col(key).alias(name) for name, key in keys.items()))
+    named = with_written_decimals(named) if source.weight is not None else named
     counted = named.group_by(*keys).agg(nw.len().alias(_ROWS)).select(*keys, _ROWS)
     return dict(zip((*keys, _ROWS), arrays(source, counted), strict=True))
+
+
+def with_written_decimals(rows: Frame) -> Frame:
+    """The rows with a weight `w` that is a decimal as text: as an array it would come as a double."""
+    decimal = rows.collect_schema()["w"].is_decimal()
+    return rows.with_columns(w=nw.col("w").cast(nw.String)) if decimal else rows
 
 
 def cell_weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:

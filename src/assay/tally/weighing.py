@@ -138,7 +138,7 @@ def _form(rows: Frame, mark: str) -> _Form:
             unfit=given.is_null() | (given < 0),
             reaches=(NEAR,),
         )
-    if kind in {nw.String, nw.Decimal} and speaks_sql(rows):
+    if (kind == nw.String or kind.is_decimal()) and speaks_sql(rows):
         text, by = (given, mark) if kind == nw.String else (given.cast(nw.String), ".")
         return _Form(
             prepared=lambda rows: with_digits(rows, text, by),

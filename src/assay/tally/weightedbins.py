@@ -2,8 +2,8 @@
 """Weighted scores counted into bins, every sum of weights exact.
 
 Weights that are doubles are added in parts (`weightparts`): here, as the embedded engine hands rows over, or in the
-engine, where no more cells come back than true classes times bins. Other weights, as decimals and text, come back as
-cells of rows that weigh the same.
+engine, where no more cells come back than true classes times bins. Decimals and text are added by their digits
+(`digitbins`); any other weights come back as cells of rows that weigh the same.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import numpy as np
 from assay.core.labels import Label
 from assay.rows.limits import MOST
 from assay.rows.opening import FrameSource
-from assay.rows.scoreframes import arrays, complete
+from assay.rows.scoreframes import Frame, arrays, complete
 from assay.rows.scorestream import embedded, weighted_batches
 from assay.tally.binmaps import CHUNK, BinMap
 from assay.tally.binned import Tallied, bin_map, pairs_classes
 from assay.tally.binweights import BinWeights
+from assay.tally.digitbins import weighed_by_digits
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoreframes import Columns, built, lone_scores, with_places
-from assay.tally.scoring import Scored, Wanted, cell_weights, coded
+from assay.tally.scoring import Scored, Wanted, cell_weights, coded, with_written_decimals
 from assay.tally.splitweights import weight_ends
 from assay.tally.sums import Sums
 from assay.tally.truthbins import TruthBins, paired_map
@@ -166,38 +167,48 @@ def _fetched(
     source: FrameSource, level: str | None, column: int, wanted: Wanted, ends: tuple[float, float] | None
 ) -> _Cells:
     cut = None if ends is None else WeightParts.between(ends, IN_ENGINE)
-    named = {"t": source.truth, **({"g": level} if level is not None else {})}
+    named = {"kt": source.truth, **({"kg": level} if level is not None else {})}
     taken = [nw.col(one).alias(name) for name, one in named.items()]
     weight = nw.col(cast("str", source.weight))
     score = nw.col(source.score[wanted.columns[column]])
     rows = complete(source).select(*taken, score.alias("s"), (weight.cast(nw.Float64) if cut else weight).alias("w"))
     rows = with_places(rows, bin_map(probability=wanted.probability))
-    rows = cut.with_parts(rows) if cut else rows
-    # Rows without weight are counted as rows, in cells of their own.
-    rows = rows.with_columns(w=nw.when(nw.col("w") > 0.0).then(nw.lit(1)).otherwise(nw.lit(0))) if cut else rows
-    keys, sums = (*named, "b", "w"), cut.names if cut else []
-    parts = {_ROWS: nw.len(), "least": nw.col("s").min(), "most": nw.col("s").max()}
-    parts |= {name: nw.col(name).sum() for name in sums}
-    grouped = rows.group_by(*keys).agg(*(one.alias(name) for name, one in parts.items()))
-    # An engine may widen a sum of whole numbers to what numpy has not; it fits where it came from.
-    told = [nw.col(name).cast(nw.Int64) if name in sums else nw.col(name) for name in (*keys, *parts)]
-    found = dict(zip((*keys, *parts), arrays(source, grouped.select(*told)), strict=True))
-    count = found[_ROWS].astype(np.int64)
-    if cut:
-        held = cut.joined(found)
+    kept = {_ROWS: nw.len(), "least": nw.col("s").min(), "most": nw.col("s").max()}
+    by_digits = None if cut else weighed_by_digits(source, rows, (*named, "b"), kept)
+    if by_digits is not None:
+        found, held = by_digits
     else:
-        weights, squares = cell_weights(found["w"], count, source)
-        held = (Sums.of(weights.tolist()), Sums.of(squares.tolist()))
+        found, held = _weighed(source, rows, (*named, "b"), kept, cut)
+    count = found[_ROWS].astype(np.int64)
     numbers = {label: i for i, label in enumerate(wanted.labels)}
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
     return _Cells(
         levels=levels,
         group=np.zeros(len(count), dtype=np.int64)
         if level is None
-        else coded(found["g"], lambda label: levels.setdefault(label, len(levels))),
-        truth=coded(found["t"], lambda label: -1 if label is None else numbers.get(label, -1)),
+        else coded(found["kg"], lambda label: levels.setdefault(label, len(levels))),
+        truth=coded(found["kt"], lambda label: -1 if label is None else numbers.get(label, -1)),
         at=found["b"].astype(np.int64),
         ends=(found["least"].astype(np.float64) + 0.0, found["most"].astype(np.float64) + 0.0),
         count=count,
         weight=held,
     )
+
+
+def _weighed(
+    source: FrameSource, rows: Frame, keys: tuple[str, ...], kept: dict[str, nw.Expr], cut: WeightParts | None
+) -> tuple[dict[str, NDArray[np.object_]], tuple[Sums, Sums]]:
+    """Cells of rows with a weight `w`: sums of the parts of doubles, or cells of rows that weigh the same."""
+    rows = cut.with_parts(rows) if cut else with_written_decimals(rows)
+    # Rows without weight are counted as rows, in cells of their own.
+    rows = rows.with_columns(w=nw.when(nw.col("w") > 0.0).then(nw.lit(1)).otherwise(nw.lit(0))) if cut else rows
+    every, sums = (*keys, "w"), cut.names if cut else []
+    parts = {**kept, **{name: nw.col(name).sum() for name in sums}}
+    grouped = rows.group_by(*every).agg(*(one.alias(name) for name, one in parts.items()))
+    # An engine may widen a sum of whole numbers to what numpy has not; it fits where it came from.
+    told = [nw.col(name).cast(nw.Int64) if name in sums else nw.col(name) for name in (*every, *parts)]
+    found = dict(zip((*every, *parts), arrays(source, grouped.select(*told)), strict=True))
+    if cut:
+        return found, cut.joined(found)
+    weights, squares = cell_weights(found["w"], found[_ROWS].astype(np.int64), source)
+    return found, (Sums.of(weights.tolist()), Sums.of(squares.tolist()))
