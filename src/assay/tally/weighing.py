@@ -2,7 +2,8 @@
 """What the cells of an engine weigh: weights are added where the rows are, and only sums come back.
 
 Doubles and whole numbers are added in bands (`splitweights`), texts and decimals by their digits (`decimalweights`).
-Rows whose weight is none of these come back by weight; what is no weight at all is an error.
+Rows whose weight is none of these come back by weight, and so do all where there are few weights, which is quicker;
+what is no weight at all is an error.
 """
 
 from __future__ import annotations
@@ -26,6 +27,12 @@ Weighed: TypeAlias = tuple[tuple[object, ...], int, Weight]
 Read: TypeAlias = Callable[[object], Fraction]
 """What makes a number of a weight as an engine hands it over, or an error."""
 
+FIRST: Final = 1024
+FEW: Final = 64
+ALIKE: Final = 8
+"""Rows are counted by weight where the first ones have so few weights, each so often on average."""
+CELLS: Final = 1 << 14
+"""Unless more cells than these come of it."""
 _ROWS: Final = "assay_rows"
 _GIVEN: Final = "assay_weight"
 
@@ -96,6 +103,9 @@ def weighed(source: FrameSource, columns: Sequence[str], read: Read) -> list[Wei
     names = [f"k{place}" for place in range(len(columns))]  # plain ones: some engines take a key "a.b" apart
     keys = [nw.col(column).alias(name) for column, name in zip(columns, names, strict=True)]
     rows = source.frame.select(*keys, nw.col(cast("str", source.weight)).alias(_GIVEN))
+    few = _few(source, rows, names, read)
+    if few is not None:
+        return few
     found: list[Weighed] = []
     form = _form(rows, "." if source.opened is None else source.opened.decimal)
     for reach in form.reaches:
@@ -106,10 +116,36 @@ def weighed(source: FrameSource, columns: Sequence[str], read: Read) -> list[Wei
             return found
         rows = form.rest(rows, reach)
         _demand_fit(source, rows.filter(form.unfit), read)
-    grouped = rows.group_by(*names, _GIVEN).agg(nw.len().alias(_ROWS)).select(*names, _GIVEN, _ROWS)
-    for *values, weight, times in fetched(source, grouped):
-        rows_ = int(cast("int", times))
-        found.append((tuple(values), rows_, Weight.of(read(weight), rows_)))
+    return found + _by_weight(fetched(source, _grouped(rows, names)), read)
+
+
+def _few(source: FrameSource, rows: Frame, names: Sequence[str], read: Read) -> list[Weighed] | None:
+    """The same by weight, which is quicker where the first rows have few weights and all rows then few cells."""
+    if rows.implementation.is_dask():  # it would read a whole partition for its first rows
+        return None
+    first = rows.select(_GIVEN).head(FIRST)
+    if rows.implementation.is_pyspark() or rows.implementation.is_pyspark_connect():
+        seen = fetched(source, first)  # counting them would be a second step of the cluster, which takes longer
+        some, different = len(seen), len(set(seen))
+    else:
+        both = first.select(nw.len().alias("some"), nw.col(_GIVEN).n_unique().alias("different"))
+        some, different = (int(cast("int", one)) for one in fetched(source, both)[0])
+    if different > FEW or different * ALIKE > some:
+        return None
+    cells = fetched(source, _grouped(rows, names).head(CELLS + 1))
+    return None if len(cells) > CELLS else _by_weight(cells, read)
+
+
+def _grouped(rows: Frame, names: Sequence[str]) -> Frame:
+    return rows.group_by(*names, _GIVEN).agg(nw.len().alias(_ROWS)).select(*names, _GIVEN, _ROWS)
+
+
+def _by_weight(cells: Sequence[Sequence[object]], read: Read) -> list[Weighed]:
+    """What cells of rows that weigh the same weigh."""
+    found = []
+    for *values, weight, times in cells:
+        rows = int(cast("int", times))
+        found.append((tuple(values), rows, Weight.of(read(weight), rows)))
     return found
 
 
