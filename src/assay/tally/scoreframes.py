@@ -44,7 +44,6 @@ from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoring import Scored, Wanted, coded
-from assay.tally.splitweights import powers
 from assay.tally.truthbins import TruthBins, count_classes, paired_map
 from assay.tally.weighing import weighed
 
@@ -74,10 +73,36 @@ def with_places(rows: Frame, wanted: BinMap) -> Frame:
     return capped.with_columns(b=nw.when(score < 0).then(REAL_HALF - 1.0 - found).otherwise(found + float(REAL_HALF)))
 
 
+def _powers(rows: Frame, number: nw.Expr, name: str, lowest: int) -> Frame:
+    """The power of two at or below each number, as a column of that name, and from 2**lowest on.
+
+    The logarithm only proposes a power of two, which may be off by one; comparing decides. Powers of two are exact.
+    """
+    some, power = nw.col("x"), nw.col("p")
+    steps = (
+        {"x": nw.when(number >= 2.0**lowest).then(number).otherwise(nw.lit(2.0**lowest))},
+        {"e": some.log(2).floor()},
+        {"p": 2.0 ** nw.col("e")},
+        {
+            "o": nw.when(some >= power * 2.0)
+            .then(nw.lit(1.0))
+            .otherwise(nw.when(some < power).then(nw.lit(-1.0)).otherwise(nw.lit(0.0)))
+        },
+        {
+            name: nw.when(nw.col("o") > 0)
+            .then(power * 2.0)
+            .otherwise(nw.when(nw.col("o") < 0).then(power * 0.5).otherwise(power))
+        },
+    )
+    for step in steps:
+        rows = rows.with_columns(**step)
+    return rows
+
+
 def _with_leading(rows: Frame, fine: int, lowest: int) -> Frame:
     """Exponent and leading bits of the significand of `d` as one number `f`."""
     inside = nw.col("d") >= 2.0**lowest
-    rows = powers(rows, nw.col("d"), "q", lowest)
+    rows = _powers(rows, nw.col("d"), "q", lowest)
     steps = (
         {"m": (nw.col("x") / nw.col("q") * float(1 << fine)).floor()},
         {"f": (nw.col("e") + nw.col("o") - float(lowest)) * float(1 << fine) + nw.col("m") - float((1 << fine) - 1)},

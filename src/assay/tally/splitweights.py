@@ -108,32 +108,6 @@ def _moved_by(weight: nw.Expr, bands: int) -> nw.Expr:
     return nw.when((weight >= least(0)) & (weight < least(1))).then(nw.lit(1.0 / least(0))).otherwise(other)
 
 
-def powers(rows: Frame, number: nw.Expr, name: str, lowest: int) -> Frame:
-    """The power of two at or below each number, as a column of that name, and from 2**lowest on.
-
-    The logarithm only proposes a power of two, which may be off by one; comparing decides. Powers of two are exact.
-    """
-    some, power = nw.col("x"), nw.col("p")
-    steps = (
-        {"x": nw.when(number >= 2.0**lowest).then(number).otherwise(nw.lit(2.0**lowest))},
-        {"e": some.log(2).floor()},
-        {"p": 2.0 ** nw.col("e")},
-        {
-            "o": nw.when(some >= power * 2.0)
-            .then(nw.lit(1.0))
-            .otherwise(nw.when(some < power).then(nw.lit(-1.0)).otherwise(nw.lit(0.0)))
-        },
-        {
-            name: nw.when(nw.col("o") > 0)
-            .then(power * 2.0)
-            .otherwise(nw.when(nw.col("o") < 0).then(power * 0.5).otherwise(power))
-        },
-    )
-    for step in steps:
-        rows = rows.with_columns(**step)
-    return rows
-
-
 def joined(power: float, parts: Sequence[int]) -> tuple[Fraction, Fraction]:
     """A sum of weights and that of their squares, from the power by which a band was moved and the sums of its parts.
 
