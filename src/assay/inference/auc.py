@@ -61,7 +61,8 @@ def _spread(side: Side, own: float, other: float) -> float:
     rank = 2 * side.below + side.tied
     mean = float(np.dot(side.count, rank)) / own
     off = rank - mean
-    return float(np.dot(off * off, side.count)) / ((own - 1) * own * 4 * other * other)
+    off *= off
+    return float(np.dot(off, side.count)) / ((own - 1) * own * 4 * other * other)
 
 
 def smooth_variance(area: float, positives: float, negatives: float) -> float:

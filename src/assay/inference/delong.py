@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
+from assay.core.together import together
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.areas import Areas, told_areas, told_open
@@ -29,8 +30,6 @@ from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedscores import PairedScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -229,22 +228,15 @@ class _Products:
 def components(positives: Floats, negatives: Floats) -> tuple[tuple[Whole, ...], tuple[Whole, ...]]:
     """By model: twice the negatives below each positive, and twice the positives above each negative; a tie is half."""
     rows = positives.shape[1] + negatives.shape[1]
-    models: Iterable[tuple[Whole, Whole]]
-    if rows >= THREADS_FROM and len(positives) > 1:
-        from concurrent.futures import ThreadPoolExecutor
-
-        from assay.inference.resampling import WORKERS
-
-        with ThreadPoolExecutor(WORKERS) as pool:
-            models = list(pool.map(_placed, positives, negatives))
-    else:
-        models = map(_placed, positives, negatives)
+    large = rows >= THREADS_FROM and len(positives) > 1
+    models = together(_placed, zip(positives, negatives, strict=True), large=large)
     above, below = zip(*models, strict=True)
     return above, below
 
 
-def _placed(positive: Floats, negative: Floats) -> tuple[Whole, Whole]:
+def _placed(model: tuple[Floats, Floats]) -> tuple[Whole, Whole]:
     """One sort of all scores; where a row stands says how many of the other kind stand before it."""
+    positive, negative = model
     m, n = len(positive), len(negative)
     order, starts = in_order(np.concatenate([positive, negative]))
     if starts is not None:

@@ -7,12 +7,12 @@ A Dirichlet draw gives each row a random weight instead; no cell that holds rows
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
+from assay.core.together import together
 from assay.core.values import floats
 from assay.tally.tables import Binary, Multiclass
 
@@ -42,7 +42,6 @@ HELD: Final = 1 << 19
 BLOCKS: Final = (2000, 1000, 500, 250, 125)
 """Draws per independent stream, the first one that keeps a block of margins inside a processor's cache."""
 CACHED: Final = 1 << 15
-WORKERS: Final = min(4, os.cpu_count() or 1)
 
 
 def stream(seed: int, *place: int) -> np.random.Generator:
@@ -117,13 +116,7 @@ class CellDraws:
     def blocks(self, draws: int) -> list[Multiclass]:
         """Enough blocks for some draws, each with axes (draw, class)."""
         missing = range(len(self._blocks), -(-draws // self._size))
-        if len(missing) * self._size * len(self._count) < HELD:
-            self._blocks += map(self._block, missing)
-        else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(WORKERS) as pool:
-                self._blocks += pool.map(self._block, missing)
+        self._blocks += together(self._block, missing, large=len(missing) * self._size * len(self._count) >= HELD)
         return self._blocks[: -(-draws // self._size)]
 
     def values(self, measure: Measure, draws: int) -> Floats:

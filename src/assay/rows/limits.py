@@ -10,12 +10,10 @@ from pathlib import Path
 
 from assay.core.errors import PlanError
 from assay.core.text import quoted, visible
+from assay.core.together import usable
 
 LEAST = 64 * 2**20
 """Bytes below which the engine cannot hold the buffers of one scan."""
-
-MOST = 4
-"""Threads of ours that still gain: beyond, they wait for memory."""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]i?)?b", re.IGNORECASE)
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -67,8 +65,7 @@ def workers(threads: int | None = None) -> int:
     """
     if threads is not None:
         return Limits(threads=threads).threads or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(MOST, usable or 1)
+    return usable()
 
 
 def bytes_of(size: str) -> int:

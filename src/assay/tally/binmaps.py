@@ -7,6 +7,7 @@ operations on the bits of a double, and both sides are cut alike.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["probability", "real", "quantile"]
 
 QUANTILES: Final = 1 << 16
-CHUNK: Final = 1 << 15
+CHUNK: Final = 1 << 16
 """Rows whose bins are found at a time, so that the work stays in a processor's cache."""
 
 # A probability is told apart by itself below 1/2 and by its distance from 1 above, which a double holds exactly.
@@ -39,6 +40,8 @@ REAL_OCTAVES, REAL_FINE = 64, 14
 REAL_LOWEST: Final = -REAL_OCTAVES // 2
 REAL_HALF: Final = (REAL_OCTAVES << REAL_FINE) + 1
 BIAS: Final = 1023
+_UPPER: Final = int(sys.byteorder == "little")
+"""Which half of a double is the upper one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,71 +139,97 @@ REAL: Final = BinMap("real")
 class Fold:
     """The work on a chunk of scores of a fixed map, in arrays that are kept from one chunk to the next."""
 
-    def __init__(self, map: BinMap) -> None:  # noqa: A002  it is a map
+    def __init__(self, map: BinMap, rows: int | None = None) -> None:  # noqa: A002  it is a map
+        rows = rows or CHUNK
         self._probability = map.kind == "probability"
         self._map = map
-        self._scores, self._size, self._even = (np.empty(CHUNK) for _ in range(3))
-        self._cell, self._more = (np.empty(CHUNK, dtype=np.int32) for _ in range(2))
-        self._back = np.empty(CHUNK, dtype=np.bool_)
-
-    @property
-    def spare(self) -> tuple[Places, Places, NDArray[np.int32]]:
-        """Arrays that are free again once the cells are found; the same memory twice is in a processor's cache."""
-        return self._size.view(np.int64), self._even.view(np.int64), self._more
+        self._scores, self._size = np.empty(rows), np.empty(rows)
+        self._step, self._more = (np.empty(rows, dtype=np.int32) for _ in range(2))
+        self._back = np.empty(rows, dtype=np.bool_)
 
     def cells(self, scores: Floats) -> NDArray[np.int32]:
         """Twice the step of each score away from the end of its side, plus 1 on the side that is counted downwards.
 
         The next call writes over it.
         """
+        cell, back = self._steps(scores)
+        cell <<= 1
+        return self._plus(cell, back)
+
+    def codes(self, scores: Floats, positive: NDArray[np.bool_]) -> Places:
+        """Twice the cell of each score, plus 1 where its row is positive; the next call writes over it."""
+        code, back = self._steps(scores)
+        code <<= 2
+        # Both bits are put together while they are a byte each. Bytes are added, for numpy shifts them one by one.
+        bits = back.view(np.uint8)
+        bits += bits
+        bits += positive.view(np.uint8)
+        wide = self._size.view(np.int64)[: len(scores)]  # free again, and in the processor's cache
+        np.copyto(wide, self._plus(code, bits))
+        return wide
+
+    def _plus(self, whole: NDArray[np.int32], bits: NDArray[np.bool_] | NDArray[np.uint8]) -> NDArray[np.int32]:
+        more = self._more[: len(whole)]
+        np.copyto(more, bits)
+        whole += more
+        return whole
+
+    def _steps(self, scores: Floats) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """How many steps each score is away from the end of its side, and which are on the side counted downwards."""
         rows = slice(0, len(scores))
-        size, cell, more, back = self._size[rows], self._cell[rows], self._more[rows], self._back[rows]
+        size, step, back = self._size[rows], self._step[rows], self._back[rows]
         if scores.dtype != np.float64:
             np.copyto(self._scores[rows], scores, casting="unsafe")
             scores = self._scores[rows]
         if self._probability:
-            self._distances(scores, size, more, back)
+            self._near(scores, size, step, back)
         else:
-            self._sizes(scores, size, more, back)
-        bits = size.view(np.int64)
-        bits >>= 52 - (FINE if self._probability else REAL_FINE)
-        np.copyto(cell, bits, casting="unsafe")
-        cell += more
-        cell <<= 1
-        np.copyto(more, back)
-        cell += more
-        return cell
+            self._far(scores, size, step, back)
+        return step, back
 
-    def _distances(self, scores: Floats, size: Floats, more: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
-        """Distance from 0 below 1/2 and from 1 above, which a double holds exactly; even steps in `more`."""
+    def _near(self, scores: Floats, size: Floats, step: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
+        """Distance from 0 below 1/2 and from 1 above, which a double holds exactly, in even and in leading steps."""
         np.subtract(1.0, scores, out=size)
         np.minimum(scores, size, out=size)
-        if len(size) and not size.min() >= 0:  # so it is where any is NaN
+        least = size.min(initial=1.0)
+        if not least >= 0:  # so it is where any is NaN
             raise unfit(self._map, [scores])
-        even = np.multiply(size, float(EVEN), out=self._even[: len(size)])
-        np.copyto(more, even, casting="unsafe")
-        more -= _before(FINE, LOWEST)
-        np.maximum(size, _under(LOWEST), out=size)
         np.greater_equal(scores, 0.5, out=back)
+        _leading(size, FINE, step)
+        first = _before(FINE, LOWEST)
+        if least < 2.0**LOWEST:
+            np.maximum(step, first, out=step)
+        step -= first
+        size *= float(EVEN)
+        more = self._more[: len(size)]
+        np.copyto(more, size, casting="unsafe")
+        step += more
 
-    def _sizes(self, scores: Floats, size: Floats, more: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
-        """Size without sign, between the least and the largest that are told apart."""
+    def _far(self, scores: Floats, size: Floats, step: NDArray[np.int32], back: NDArray[np.bool_]) -> None:
+        """Size without sign, in leading steps between the least and the largest that are told apart."""
         np.absolute(scores, out=size)
-        if len(size) and not size.max() < np.inf:
+        least, most = size.min(initial=1.0), size.max(initial=1.0)
+        if not most < np.inf:
             raise unfit(self._map, [scores])
-        more.fill(-_before(REAL_FINE, REAL_LOWEST))
-        np.maximum(size, _under(REAL_LOWEST), out=size)
-        np.minimum(size, _under(REAL_LOWEST + REAL_OCTAVES), out=size)
         np.less(scores, 0, out=back)
+        _leading(size, REAL_FINE, step)
+        first = _before(REAL_FINE, REAL_LOWEST)
+        if least < 2.0**REAL_LOWEST:
+            np.maximum(step, first, out=step)
+        if most >= 2.0 ** (REAL_LOWEST + REAL_OCTAVES):
+            np.minimum(step, _before(REAL_FINE, REAL_LOWEST + REAL_OCTAVES), out=step)
+        step -= first
+
+
+def _leading(size: Floats, fine: int, into: NDArray[np.int32]) -> None:
+    """The power of two of each size and so many bits after it, of the half of a double that holds them."""
+    np.copyto(into, size.view(np.int32)[_UPPER::2])
+    into >>= 20 - fine
 
 
 def _before(fine: int, lowest: int) -> int:
     """Leading bits of the double just under 2**lowest: the step of all that are nearer to zero, which is 0."""
     return ((BIAS + lowest) << fine) - 1
-
-
-def _under(power: int) -> float:
-    return float(np.nextafter(2.0**power, 0))
 
 
 def unfit(map: BinMap, parts: Iterable[Floats]) -> OutOfRange:  # noqa: A002

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
+from assay.core.together import together, usable
 from assay.tally.tables import Binary
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 ONE = np.ones(1, dtype=np.int64)
+LARGE: Final = 1 << 19
+"""Rows that are worth several threads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,7 +221,8 @@ class Ranked:
     def _places(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Before which score of the negatives each score of the positives stands, and whether the two are equal."""
         pos, neg = cast("tuple[Multiset, Multiset]", self._apart)
-        place = np.searchsorted(neg.value, pos.value)
+        some = np.array_split(pos.value, usable())
+        place = np.concatenate(together(neg.value.searchsorted, some, large=len(pos.value) >= LARGE))
         if not len(neg.value):
             return place, np.zeros(len(place), dtype=bool)
         return place, neg.value[np.minimum(place, len(neg.value) - 1)] == pos.value

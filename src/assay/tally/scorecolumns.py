@@ -12,8 +12,9 @@ import numpy as np
 
 from assay.core.errors import OutOfRange
 from assay.core.text import counted
+from assay.core.together import together
 from assay.tally.base import count_from_json, count_to_json
-from assay.tally.ranked import Multiset, ones
+from assay.tally.ranked import LARGE, Multiset, ones
 from assay.tally.scoreweights import squares_of, summed
 
 if TYPE_CHECKING:
@@ -70,14 +71,16 @@ def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int
     sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
     start = np.cumsum([0, *sizes])
     held = np.empty(int(start[-1]))
-    rows = []
-    for i, part in enumerate(parts):
-        place = held[start[i] : start[i + 1]]
+
+    def one(i: int) -> Multiset:
+        part, place = parts[i], held[start[i] : start[i + 1]]
         if part.dtype == bool:
             np.compress(cast("NDArray[np.bool_]", part), scores, out=place)
         else:
             np.take(scores, cast("Places", part), out=place, mode="clip")  # any other mode copies
-        rows.append(_sorted(place))
+        return _sorted(place)
+
+    rows = together(one, range(len(parts)), large=len(held) >= LARGE)
     if all(one.single for one in rows):
         return Column(value=held, count=ones(len(held)), start=start)
     return _built(rows)

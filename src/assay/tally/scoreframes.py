@@ -19,8 +19,8 @@ import numpy as np
 
 from assay.core.errors import EngineError, OutOfRange
 from assay.core.labels import Label
+from assay.core.together import MOST
 from assay.rows.labels import label_of
-from assay.rows.limits import MOST
 from assay.rows.opening import FrameSource
 from assay.rows.scored import look
 from assay.rows.scoreframes import Frame, arrays, complete, fetched

@@ -60,14 +60,14 @@ def test_draws_of_many_tables_are_not_kept_but_the_same(monkeypatch):
 @pytest.mark.parametrize("kind", ["dirichlet", "multinomial"])
 @pytest.mark.parametrize("tally", [confusion_of(MATRIX), sparse(30, 400)], ids=["full", "sparse"])
 def test_draws_do_not_depend_on_workers_or_on_how_much_is_held(kind, tally, monkeypatch):
-    def blocks(**held):
-        for name, value in held.items():
-            monkeypatch.setattr(resampling, name, value)
+    def blocks(held, workers):
+        monkeypatch.setattr(resampling, "HELD", held)
+        monkeypatch.setattr("assay.core.together.usable", lambda: workers)
         return CellDraws(tally, kind, 11).blocks(4000)
 
-    one = blocks(HELD=1 << 19, WORKERS=1)
-    for held in ({"HELD": 1 << 10, "WORKERS": 1}, {"HELD": 1 << 10, "WORKERS": 3}):
-        assert all(same(a, b) for a, b in zip(one, blocks(**held), strict=True))
+    one = blocks(1 << 19, 1)
+    for workers in (1, 3):
+        assert all(same(a, b) for a, b in zip(one, blocks(1 << 10, workers), strict=True))
 
 
 def test_later_blocks_do_not_change_earlier_ones():
