@@ -9,7 +9,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
@@ -25,8 +27,9 @@ from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+    from assay.core.values import Amount
 
 Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Binned | Ranks | RowScores
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
@@ -63,6 +66,9 @@ _TALLIES: dict[str, type[Tally]] = {
 FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
 """What a measure takes that needs scores; `Ranked` speaks of one class against the rest, the others of all classes."""
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
+
+ROUNDING: Final = 1e-9
+"""How far past an end of its range sums of doubles may take a value."""
 
 REGISTRY: Registry[Measure] = Registry("measure", AMBIGUOUS)
 
@@ -101,7 +107,12 @@ class Measure:
         0.8953488372093024
         """
         found = self.raw(tally)
-        return found if isinstance(found, Undefined) else found.settled()
+        if isinstance(found, Undefined):
+            return found
+        settled = found.settled()
+        if isinstance(settled, Number) and (end := _end_of(settled.value, self.range)) is not None:
+            return replace(settled, top=cast("Amount", end), over=cast("Amount", 1))
+        return settled
 
     def raw(self, tally: Tally) -> Raw:
         """What the formula returns, before asking whether it is defined."""
@@ -113,7 +124,11 @@ class Measure:
         if isinstance(found, Undefined):
             msg = f"{self.name} is undefined for every table of a stack: {found.reason}"
             raise TypeError(msg)
-        return found.values
+        values, (low, high) = found.values, self.range
+        if isinstance(found, Share) or not ((values < low) | (values > high)).any():
+            return values
+        ends = np.clip(values, low, high)
+        return np.where(np.abs(values - ends) <= ROUNDING, ends, values)
 
     def with_(self, **given: object) -> Measure:
         """The same measure with parameters set; they are part of its printed name."""
@@ -176,6 +191,13 @@ class Measure:
                 fix=f"write it with the name, as in {self.name}({one}=...)",
             )
         return dict(self.given)
+
+
+def _end_of(value: float, range: tuple[float, float]) -> float | None:
+    """The end of the range that rounding took a value past; one farther out is no rounding, and is left to be seen."""
+    low, high = range
+    end = low if value < low else high
+    return end if 0 < abs(value - end) <= ROUNDING and not low <= value <= high else None
 
 
 @cache

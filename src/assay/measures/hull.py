@@ -44,17 +44,18 @@ class Hull:
         """
         from scipy.special import betainc
 
-        n = self.pos.sum() + self.neg.sum()
-        if not n or not self.pos.sum() or not self.neg.sum():
+        pos, neg = (np.append(counts, counts.sum()) for counts in (self.pos, self.neg))  # each part, and all
+        if not pos[-1] or not neg[-1]:
             return np.nan
-        prevalence = float(self.pos.sum() / n)
-        a = 1 + prevalence if alpha is None else alpha
-        b = 2 - prevalence if beta is None else beta
-        c = np.concatenate([self.shares, [prevalence]])
-        b0, b1 = a / (a + b) * betainc(a + 1, b, c), b / (a + b) * (1 - betainc(a, b + 1, c))
-        lost = (self.neg / n * b0[:-1] + self.pos / n * b1[:-1]).sum()
+        n = pos[-1] + neg[-1]
+        a = 1 + pos[-1] / n if alpha is None else alpha
+        b = 1 + neg[-1] / n if beta is None else beta
+        # Of 1 - c and of its integral nothing must be lost where c is 1 but for rounding: then either is all there is.
+        b0 = a / (a + b) * betainc(a + 1, b, pos / (pos + neg))
+        b1 = b / (a + b) * betainc(b + 1, a, neg / (pos + neg))
+        lost = neg / n * b0 + pos / n * b1
         # No hull loses more than the best constant call, but for rounding.
-        return min(1.0, float(lost / ((1 - prevalence) * b0[-1] + prevalence * b1[-1])))
+        return min(1.0, float(lost[:-1].sum() / lost[-1]))
 
 
 def hulls(t: Ranked) -> tuple[Hull, ...]:

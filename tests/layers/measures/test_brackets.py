@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import PlanError
@@ -49,6 +49,8 @@ weighted_rows = st.lists(
 
 @settings(max_examples=40)
 @given(weighted_rows, st.sampled_from([PROBABILITY, PROBABILITY.coarser(64), PROBABILITY.coarser(2), REAL.coarser(9)]))
+@example([(0.1, False, 1e-9), (0.1, True, 1e9)], PROBABILITY)  # 1 - prevalence is nothing to a double
+@example([(0.1, True, 1e-9), (0.1, False, 1e9)], PROBABILITY)
 def test_the_bracket_of_weighted_rows_always_holds_the_exact_value(some, by):
     held = Scores.binary(*([row[part] for row in some] for part in range(3)))
     bins = binned(held, by).bins(1)
