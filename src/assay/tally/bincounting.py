@@ -6,7 +6,6 @@ Parts are counted apart and added as whole numbers, so neither the number of thr
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -26,12 +25,8 @@ if TYPE_CHECKING:
     Truth: TypeAlias = NDArray[np.bool_] | NDArray[np.int8]
     """Which rows are positive: true or 1; a row of neither class is -1, its score looked at and not counted."""
 
-BLOCK: Final = 1 << 20
-"""Rows of an array that a thread counts at a time."""
-SORTED: Final = 1 << 22
-"""The same where they are sorted and all edges are looked up in them: the more rows, the fewer look-ups."""
-SHARED: Final = 1 << 17
-"""Rows whose bins are found at a time by several threads: fewer would have them wait for the interpreter too often."""
+LEAST, LARGEST = 1 << 19, 1 << 22
+"""Rows of an array that a thread sorts at a time: the more there are, the fewer look-ups of edges it takes."""
 _ONE: Final = np.uint32(1)  # of the very type of what it is added to, else numpy converts row by row
 _FULL: Final = (1 << 32) - 1
 """Rows that a narrow count can hold."""
@@ -49,29 +44,22 @@ class Counted:
 
 def count_bins(scores: Rows, truth: Truth, bins: BinMap, threads: int | None = None) -> Counted:
     """Count the rows of two arrays of one length."""
-    allowed, most = workers(threads), SORTED if bins.kind == "quantile" else BLOCK
-    blocks = -(-len(scores) // most)
-    if bins.kind == "quantile":  # as many for each thread, or one would wait for the other
-        blocks = -(-blocks // allowed) * allowed
-    size = max(-(-len(scores) // max(blocks, 1)), 1)
+    allowed = workers(threads)
+    # As many blocks for each thread, or one would wait for the others.
+    blocks = max(-(-len(scores) // (LARGEST * allowed)), 1) * allowed
+    size = max(-(-len(scores) // blocks), LEAST)
     parts = ((scores[start : start + size], truth[start : start + size]) for start in range(0, len(scores), size))
     try:
-        return _count(parts, bins, min(allowed, max(blocks, 1)))
+        return count_parts(parts, bins, allowed)
     except OutOfRange:
         raise unfit(bins, (scores[start : start + CHUNK] for start in range(0, len(scores), CHUNK))) from None
 
 
 def count_parts(parts: Iterable[tuple[Rows, Truth]], bins: BinMap, threads: int | None = None) -> Counted:
-    """Count rows that come in parts, each its scores and which of them are positive.
-
-    Parts of an engine are too short for a fixed map to gain by threads, and the engine has its own.
-    """
-    return _count(parts, bins, workers(threads) if bins.kind == "quantile" else 1)
-
-
-def _count(parts: Iterable[tuple[Rows, Truth]], bins: BinMap, threads: int) -> Counted:
-    count: _Counting = _Sorted(bins) if bins.kind == "quantile" else _Folded(bins, CHUNK if threads == 1 else SHARED)
-    _spread(count.add, parts, threads)
+    """Count rows that come in parts, each its scores and which of them are positive."""
+    allowed = workers(threads)
+    count: _Folded | _Sorted = _Sorted(bins) if bins.kind == "quantile" else _Folded(bins)
+    _spread(count.add, parts, allowed if count.spreads else 1)
     return count.counted()
 
 
@@ -93,95 +81,51 @@ def _spread(work: Callable[[Rows, Truth], None], parts: Iterable[tuple[Rows, Tru
             one.result()
 
 
-class _Counting(ABC):
-    """Counts by cell and class while parts come in, and whether a cell has seen one score only."""
+class _Folded:
+    """For a fixed map: the cell of each row is found by a few operations on its bits."""
 
-    @abstractmethod
-    def add(self, scores: Rows, truth: Truth) -> None:
-        """Count a part; several threads may do so at once."""
+    spreads = False
+    """Whether several threads are quicker than one: adding in place holds the interpreter, so two took as long."""
 
-    @abstractmethod
-    def counted(self) -> Counted:
-        """What is in the bins that hold any row, bins ascending."""
-
-
-class _Folded(_Counting):
-    """For a fixed map: the cell of each row is found by a few operations on its bits.
-
-    Every thread has counts of its own. Adding to them holds the interpreter, all else lets it go.
-    """
-
-    def __init__(self, bins: BinMap, chunk: int) -> None:
-        self._bins, self._chunk = bins, chunk
-        self._single = _Single(bins.cells)
-        self._all: list[_Cells] = []
-        self._free: list[_Cells] = []
-        self._lock = Lock()
-
-    def add(self, scores: Rows, truth: Truth) -> None:
-        """Count a part."""
-        with self._lock:
-            cells = self._free.pop() if self._free else self._more()
-        for start in range(0, len(scores), self._chunk):
-            cells.add(scores[start : start + self._chunk], truth[start : start + self._chunk])
-        with self._lock:
-            self._free.append(cells)
-
-    def _more(self) -> _Cells:
-        self._all.append(_Cells(self._bins, self._chunk, self._single))
-        return self._all[-1]
-
-    def counted(self) -> Counted:
-        """What is in the bins that hold any row, bins ascending."""
-        parts = self._all or [self._more()]
-        counts = parts[0].counts()
-        if sum(one.rows for one in parts) > _FULL:
-            counts = counts.astype(np.int64, copy=False)
-        for one in parts[1:]:
-            counts = counts + one.counts()
-        # Two narrow counts of one cell are looked at as one wide number.
-        both = counts.view(np.uint64) if counts.dtype == np.uint32 else counts[::2] | counts[1::2]
-        # Cells of one side stand in the order of their bins, those of the other side the other way round.
-        held = np.flatnonzero(both)
-        up, down = held[held & 1 == 0], held[held & 1 == 1][::-1]
-        cells = np.concatenate([up, down] if self._bins.kind == "probability" else [down, up])
-        neg, pos = (counts[2 * cells + side].astype(np.int64) for side in (0, 1))
-        return Counted(place=self._bins.unfolded(cells), neg=neg, pos=pos, only=self._single.only(cells))
-
-
-class _Cells:
-    """The counts of one thread; both classes of a cell stand beside each other, negatives first."""
-
-    def __init__(self, bins: BinMap, chunk: int, single: _Single) -> None:
-        self._single = single
-        self._fold = Fold(bins, chunk)
-        # Half as wide as a count need be, so that more of them stay in a processor's cache.
+    def __init__(self, bins: BinMap) -> None:
+        self._bins, self._fold = bins, Fold(bins)
+        # Half as wide as a count need be, so that more of them stay in a processor's cache; both classes of a cell
+        # stand beside each other, negatives first.
         self._fresh = np.zeros(2 * bins.cells, dtype=np.uint32)
         self._gathered: NDArray[np.int64] | None = None
         self._added = 0
-        self.rows = 0
+        self._seen = np.full(bins.cells, np.nan)
+        # Told by class as well, though classes never differ, so that a row is looked up by the code it is counted by.
+        self._single = np.ones(2 * bins.cells, dtype=np.bool_)
+        self._pairs = self._single.view(np.uint16)
 
     def add(self, scores: Rows, truth: Truth) -> None:
-        """Count a chunk."""
+        """Count a part."""
+        for start in range(0, len(scores), CHUNK):
+            self._chunk(scores[start : start + CHUNK], truth[start : start + CHUNK])
+
+    def _chunk(self, scores: Rows, truth: Truth) -> None:
         positive = truth > 0 if truth.dtype != np.bool_ else cast("NDArray[np.bool_]", truth)
         code = self._fold.codes(scores, positive)  # of all rows, so that none with an unfit score is left out
         if truth.dtype != np.bool_ and truth.min() < 0:
             kept = np.flatnonzero(truth >= 0)
             scores, code = scores.take(kept), code.take(kept)
-        self._single.look(scores, code)
+        # Most cells have soon seen two scores; the few rows of the others are looked at one by one.
+        if len(at := np.flatnonzero(self._single.take(code))):
+            self._look(scores.take(at), code.take(at) >> 1)
         if self._added + len(code) > _FULL:
             self._gather()
         # In place: an array of fresh counts for each chunk would be larger than the chunk.
         np.add.at(self._fresh, code, _ONE)
         self._added += len(code)
-        self.rows += len(code)
 
-    def counts(self) -> NDArray[np.int64] | NDArray[np.uint32]:
-        """By cell and class."""
-        if self._gathered is None:
-            return self._fresh
-        self._gather()
-        return self._gathered
+    def _look(self, scores: Rows, cell: NDArray[np.int64]) -> None:
+        """Find the cells, of those that have seen one score at most, in which another score appears."""
+        before = self._seen.take(cell)
+        if len(fresh := np.flatnonzero(np.isnan(before))):
+            self._seen[cell.take(fresh)] = scores.take(fresh)
+            before = self._seen.take(cell)
+        self._pairs[cell.take(np.flatnonzero(before != scores))] = 0
 
     def _gather(self) -> None:
         held = self._fresh.astype(np.int64)
@@ -189,32 +133,20 @@ class _Cells:
         self._fresh.fill(0)
         self._added = 0
 
-
-class _Single:
-    """Which cells have seen one score at most, and that score; one for all threads."""
-
-    def __init__(self, cells: int) -> None:
-        self._seen = np.full(cells, np.nan)
-        # Told by class as well, though classes never differ, so that a row is looked up by the code it is counted by.
-        self._single = np.ones(2 * cells, dtype=np.bool_)
-        self._pairs = self._single.view(np.uint16)
-        self._lock = Lock()
-
-    def look(self, scores: Rows, code: NDArray[np.int64]) -> None:
-        """Most cells have soon seen two scores; the few rows of the others are looked at."""
-        if not len(at := np.flatnonzero(self._single.take(code))):
-            return
-        scores, cell = scores.take(at), code.take(at) >> 1
-        with self._lock:
-            before = self._seen.take(cell)
-            if len(fresh := np.flatnonzero(np.isnan(before))):
-                self._seen[cell.take(fresh)] = scores.take(fresh)
-                before = self._seen.take(cell)
-            self._pairs[cell.take(np.flatnonzero(before != scores))] = 0
-
-    def only(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The score of each cell that has seen one only."""
-        return _only(self._seen[cells], self._single[2 * cells])
+    def counted(self) -> Counted:
+        """What is in the bins that hold any row, bins ascending."""
+        if self._gathered is not None:
+            self._gather()
+        counts = self._fresh if self._gathered is None else self._gathered
+        # Two narrow counts of one cell are looked at as one wide number.
+        both = counts.view(np.uint64) if self._gathered is None else counts[::2] | counts[1::2]
+        # Cells of one side stand in the order of their bins, those of the other side the other way round.
+        held = np.flatnonzero(both)
+        up, down = held[held & 1 == 0], held[held & 1 == 1][::-1]
+        cells = np.concatenate([up, down] if self._bins.kind == "probability" else [down, up])
+        neg, pos = (counts[2 * cells + side].astype(np.int64) for side in (0, 1))
+        only = _only(self._seen[cells], self._single[2 * cells])
+        return Counted(place=self._bins.unfolded(cells), neg=neg, pos=pos, only=only)
 
 
 def _only(seen: Rows, single: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -222,8 +154,10 @@ def _only(seen: Rows, single: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.where(single, seen + 0.0, np.nan)
 
 
-class _Sorted(_Counting):
+class _Sorted:
     """For given edges: a block is sorted and the edges are looked up in it, which beats looking up each row."""
+
+    spreads = True
 
     def __init__(self, bins: BinMap) -> None:
         self.bins = bins

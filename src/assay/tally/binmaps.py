@@ -139,13 +139,12 @@ REAL: Final = BinMap("real")
 class Fold:
     """The work on a chunk of scores of a fixed map, in arrays that are kept from one chunk to the next."""
 
-    def __init__(self, map: BinMap, rows: int | None = None) -> None:  # noqa: A002  it is a map
-        rows = rows or CHUNK
+    def __init__(self, map: BinMap) -> None:  # noqa: A002  it is a map
         self._probability = map.kind == "probability"
         self._map = map
-        self._scores, self._size = np.empty(rows), np.empty(rows)
-        self._step, self._more = (np.empty(rows, dtype=np.int32) for _ in range(2))
-        self._back = np.empty(rows, dtype=np.bool_)
+        self._scores, self._size = np.empty(CHUNK), np.empty(CHUNK)
+        self._step, self._more = (np.empty(CHUNK, dtype=np.int32) for _ in range(2))
+        self._back = np.empty(CHUNK, dtype=np.bool_)
 
     def cells(self, scores: Floats) -> NDArray[np.int32]:
         """Twice the step of each score away from the end of its side, plus 1 on the side that is counted downwards.

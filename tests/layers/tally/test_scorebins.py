@@ -30,7 +30,8 @@ def small(monkeypatch):
     """Chunks and blocks of a few rows, so that hundreds of rows go through all of them."""
     for module in (binmaps, bincounting):
         monkeypatch.setattr(module, "CHUNK", 16)
-    monkeypatch.setattr(bincounting, "BLOCK", 64)
+    for name, size in {"LEAST": 32, "LARGEST": 64}.items():
+        monkeypatch.setattr(bincounting, name, size)
 
 
 @given(st.lists(chances, min_size=1, max_size=50))
@@ -138,6 +139,16 @@ def test_the_number_of_threads_leaves_no_trace(monkeypatch):
             assert (one.neg == np.bincount(at, ~truth)).all()
             low, high = (np.array([f(scores[at == i]) for i in range(len(place))]) for f in (np.min, np.max))
             assert np.array_equal(one.only, np.where(low == high, low, np.nan), equal_nan=True)
+
+
+@pytest.mark.parametrize("full", [40, 100, 499, 500])
+def test_narrow_counts_are_made_wide_before_they_are_full(full, monkeypatch):
+    small(monkeypatch)
+    scores, truth = np.random.default_rng(3).random(500).round(1), np.arange(500) % 3 == 0
+    plain = [ScoreBins.of(scores, truth, by) for by in (PROBABILITY, REAL)]
+    monkeypatch.setattr(bincounting, "_FULL", full)
+    for threads in (1, 3):
+        assert [ScoreBins.of(scores, truth, by, threads) for by in (PROBABILITY, REAL)] == plain
 
 
 def test_scores_without_a_bin_are_counted_in_all_rows_whatever_the_threads(monkeypatch):

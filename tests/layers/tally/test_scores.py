@@ -165,3 +165,24 @@ def test_another_kind_of_content_is_not_read_as_scores():
 def test_a_list_of_columns_is_as_good_as_a_matrix():
     matrix = np.array([[0.2, 0.8], [0.6, 0.4]])
     assert Scores.per_class(list(matrix.T), [1, 0], "ab") == Scores.per_class(matrix, [1, 0], "ab")
+
+
+@pytest.mark.parametrize("distinct", [20, 10_000])
+def test_the_number_of_threads_leaves_no_trace(distinct, monkeypatch):
+    rng = np.random.default_rng(4)
+    scores, truth = rng.integers(0, distinct, 900) / distinct, rng.random(900) < 0.3
+
+    def found(threads):
+        monkeypatch.setattr("assay.core.together.usable", lambda: threads)
+        monkeypatch.setattr("assay.tally.ranked.usable", lambda: threads)
+        tally = Scores.binary(scores, truth)
+        table = tally.one_vs_rest(1)
+        sides = [
+            np.stack([side.count, side.below, side.tied]).tolist() for side in (table.by_positive, table.by_negative)
+        ]
+        return json.dumps(tally.to_json()), sides, table.score.tolist(), table.pos.tolist(), table.neg.tolist()
+
+    alone = found(1)
+    for module in ("ranked", "scorecolumns"):
+        monkeypatch.setattr(f"assay.tally.{module}.LARGE", 100)
+    assert found(1) == found(3) == alone
