@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from assay.core.errors import PlanError
+from assay.core.values import NO_ROWS, number
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
 from assay.tally.priced import Priced
@@ -128,3 +132,19 @@ def test_what_a_measure_gives_is_what_it_declares(m):
     case = next(case for case in CASES if case.measure is m)
     table = TABLE if m.takes is Binary else Multiclass.of([[6, 1, 1], [2, 5, 0], [1, 1, 7]])
     assert type(case(table)) is m.gives
+
+
+def test_rounding_takes_no_value_past_the_end_of_its_range():
+    rows = Scores.binary([0.0, 0.5, 1.0, 1.0], [False, False, True, True], [65.0, 0.1, 1.0, 2.0**20]).one_vs_rest(1)
+    area = parse("partial_auroc(max_fpr=1)")
+    assert area.raw(rows).value > 1
+    assert area(rows).value == 1
+    stack = Ranked(score=rows.score, pos=np.stack([rows.pos] * 2), neg=np.stack([rows.neg, rows.neg * 0]))
+    assert area.values(stack)[0] == 1
+    assert np.isnan(area.values(stack)[1])
+
+
+def test_a_value_far_past_its_range_is_a_fault_and_stays_in_sight():
+    broken = replace(parse("partial_auroc(max_fpr=1)"), function=lambda _, **__: number(1 + 1e-6, empty=NO_ROWS))
+    assert broken(TABLE).value > 1
+    assert broken.values(TABLE) > 1
