@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
-from assay.core.together import together
+from assay.core.threads import together
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
 from assay.inference.areas import Areas, told_areas, told_open

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.together import together
+from assay.core.threads import together
 from assay.core.values import floats
 from assay.tally.tables import Binary, Multiclass
 

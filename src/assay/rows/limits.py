@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.core.errors import PlanError
 from assay.core.text import quoted, visible
-from assay.core.together import usable
+from assay.core.threads import usable
 
 LEAST = 64 * 2**20
 """Bytes below which the engine cannot hold the buffers of one scan."""

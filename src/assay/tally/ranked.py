@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.together import together, usable
+from assay.core.threads import together, usable
 from assay.tally.tables import Binary
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import OutOfRange
 from assay.core.text import counted
-from assay.core.together import together
+from assay.core.threads import together
 from assay.tally.base import count_from_json, count_to_json
 from assay.tally.ranked import LARGE, Multiset, ones
 from assay.tally.scoreweights import squares_of, summed

@@ -19,7 +19,7 @@ import numpy as np
 
 from assay.core.errors import EngineError, OutOfRange
 from assay.core.labels import Label
-from assay.core.together import MOST
+from assay.core.threads import MOST
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
 from assay.rows.scored import look

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from assay.core.labels import Label
-from assay.core.together import MOST
+from assay.core.threads import MOST
 from assay.rows.opening import FrameSource
 from assay.rows.scoreframes import Frame, arrays, complete
 from assay.rows.scorestream import embedded, weighted_batches

@@ -231,7 +231,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_interval():
 def test_the_number_of_workers_does_not_move_an_interval(monkeypatch):
     found = []
     for workers in (1, 3):
-        monkeypatch.setattr("assay.core.together.usable", lambda n=workers: n)
+        monkeypatch.setattr("assay.core.threads.usable", lambda n=workers: n)
         monkeypatch.setattr("assay.inference.resampling.HELD", 1 << 12)
         found.append(overall("f1_macro", MATRIX))
     assert found[0] == found[1]

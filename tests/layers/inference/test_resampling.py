@@ -62,7 +62,7 @@ def test_draws_of_many_tables_are_not_kept_but_the_same(monkeypatch):
 def test_draws_do_not_depend_on_workers_or_on_how_much_is_held(kind, tally, monkeypatch):
     def blocks(held, workers):
         monkeypatch.setattr(resampling, "HELD", held)
-        monkeypatch.setattr("assay.core.together.usable", lambda: workers)
+        monkeypatch.setattr("assay.core.threads.usable", lambda: workers)
         return CellDraws(tally, kind, 11).blocks(4000)
 
     one = blocks(1 << 19, 1)

@@ -173,7 +173,7 @@ def test_the_number_of_threads_leaves_no_trace(distinct, monkeypatch):
     scores, truth = rng.integers(0, distinct, 900) / distinct, rng.random(900) < 0.3
 
     def found(threads):
-        monkeypatch.setattr("assay.core.together.usable", lambda: threads)
+        monkeypatch.setattr("assay.core.threads.usable", lambda: threads)
         monkeypatch.setattr("assay.tally.ranked.usable", lambda: threads)
         tally = Scores.binary(scores, truth)
         table = tally.one_vs_rest(1)
