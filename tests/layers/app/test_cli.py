@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.assess.record import schema
+from tests.command import assay
 
 
-def assay(*arguments, cwd=None, **given):
+def started(*arguments):
     command = [sys.executable, "-m", "assay", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, **given)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def predictions(tmp_path):
 
 def test_run_writes_record_and_report_and_ends_with_three_lines(predictions, tmp_path):
     out = tmp_path / "out"
-    done = assay(
+    done = started(
         "run",
         predictions,
         "--truth",

@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -11,6 +9,7 @@ from assay.assess.record import Record
 from assay.report.html import render as page
 from assay.report.markdown import render as markdown
 from assay.report.terminal import summary
+from tests.command import assay
 from tests.layers.assess.recorded import records
 
 
@@ -26,8 +25,7 @@ def place(tmp_path_factory):
 
 
 def run(place, *words, code=0):
-    command = [sys.executable, "-m", "assay", *words]
-    found = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=120, check=False)
+    found = assay(*words, cwd=place)
     assert found.returncode == code, found.stderr
     return found
 

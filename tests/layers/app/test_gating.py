@@ -13,6 +13,7 @@ import pytest
 
 from assay.report.github import MOST_BYTES, commands, step_summary
 from assay.report.junit import render
+from tests.command import assay
 from tests.layers.assess.recorded import records
 
 ROWS = ("--truth", "truth", "--predicted", "guess", "--positive", "yes")
@@ -39,8 +40,7 @@ def place(tmp_path_factory):
 
 def run(place, *words, code=0, **variables):
     env = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")} | variables
-    command = [sys.executable, "-m", "assay", *words]
-    found = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=120, check=False, env=env)
+    found = assay(*words, cwd=place, env=env)
     assert found.returncode == code, found.stderr
     return found
 
@@ -155,6 +155,7 @@ def test_names_can_neither_begin_a_command_nor_leave_an_element():
 
 PLUGIN = """
 import pytest
+from tests.command import assay
 
 @pytest.fixture
 def model():

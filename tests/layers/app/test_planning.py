@@ -11,15 +11,11 @@ import jsonschema
 import pytest
 
 from assay.assess.record import schema
+from tests.command import assay
 
 ROWS = "id,truth,guess,site\n" + "".join(
     f"s{i},{'yes' if i % 3 else 'no'},{'yes' if i % 4 else 'no'},{'AB'[i % 2]}\n" for i in range(60)
 )
-
-
-def assay(*arguments, cwd=None):
-    command = [sys.executable, "-m", "assay", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, stdin=subprocess.DEVNULL)
 
 
 @pytest.fixture

@@ -2,20 +2,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from assay.app.reporting import report_file
 from assay.assess.record import Record
 from assay.core.errors import PlanError, RecordError
+from tests.command import assay
 from tests.layers.report import examples
-
-
-def assay(*arguments, **given):
-    command = [sys.executable, "-m", "assay", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, check=False, **given)
 
 
 @pytest.fixture
@@ -26,16 +20,16 @@ def record(tmp_path):
 def test_a_record_is_written_in_another_form_and_the_path_is_told(record, tmp_path):
     done = assay("report", record, "-o", tmp_path / "x.pdf")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == b""
-    assert done.stderr.decode().split() == ["report", str(tmp_path / "x.pdf")]
+    assert done.stdout == ""
+    assert done.stderr.split() == ["report", str(tmp_path / "x.pdf")]
     assert (tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_a_form_can_go_to_standard_output_when_it_is_named(record):
     done = assay("report", record, "-o", "-", "--kind", "md")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.decode().startswith("# Assessment of 600 rows")
-    assert done.stderr == b""
+    assert done.stdout.startswith("# Assessment of 600 rows")
+    assert done.stderr == ""
 
 
 def test_a_model_card_can_go_to_standard_output_too(record):
@@ -49,7 +43,7 @@ def test_a_run_writes_further_reports_and_refuses_an_unknown_one_before_it_count
     given = ("run", path, "--truth", "t", "--predicted", "p", "--positive", "yes", "-q", "-o", tmp_path / "out")
     refused = assay(*given, "--report", tmp_path / "x.docx")
     assert refused.returncode == 2
-    assert b'no report ends in ".docx"' in refused.stderr
+    assert 'no report ends in ".docx"' in refused.stderr
     assert sorted(found.name for found in tmp_path.iterdir()) == ["p.csv"]
     done = assay(*given, "--report", tmp_path / "x.pdf", "--report", tmp_path / "x.md")
     assert done.returncode == 0, done.stderr

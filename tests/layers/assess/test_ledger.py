@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,6 +13,7 @@ from assay.assess.planned import run_planned
 from assay.assess.record import Record
 from assay.assess.verifying import verify
 from assay.core.errors import PlanError
+from tests import command
 from tests.layers.assess.test_matching import HEAD, rows, save
 
 PLAN = '[metrics]\nmeasures = ["accuracy"]\n[data.test]\npath = "test.csv"\n[models.A]\npredicted = "a"\n'
@@ -159,7 +158,6 @@ def test_the_shape_of_a_plan_is_what_gives_numbers(folder):
 
 def test_no_ledger_is_an_option_of_the_command_line(folder):
     (folder / "plan.toml").write_text(HEAD + PLAN, encoding="utf-8")
-    command = [sys.executable, "-m", "assay", "run", "plan.toml", "--no-ledger", "-q", "-o", "out"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    done = command.assay("run", "plan.toml", "--no-ledger", "-q", "-o", "out", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert not (folder / NAME).exists()

@@ -7,7 +7,6 @@ import base64
 import hashlib
 import json
 import os
-import subprocess
 import sys
 
 import pytest
@@ -16,6 +15,7 @@ from assay.assess.record import Record, sealed
 from assay.assess.signing import envelope_of, new_key, sign, signed_by
 from assay.assess.verifying import verify
 from assay.core.errors import PlanError, RecordError
+from tests.command import assay
 from tests.layers.assess.recorded import KEPT, records
 from tests.layers.assess.test_tampering import Changed, leaves
 
@@ -236,11 +236,6 @@ def test_without_the_package_the_install_command_is_told(place, monkeypatch):
             call()
         assert error.value.code == "missing-extra"
         assert 'pip install "assay[sign]"' in error.value.fix
-
-
-def assay(*arguments, cwd):
-    command = [sys.executable, "-m", "assay", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, stdin=subprocess.DEVNULL)
 
 
 def test_the_command_line_makes_keys_signs_and_verifies(tmp_path):

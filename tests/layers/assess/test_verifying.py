@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 import assay
 from assay.assess.record import Record, sealed
 from assay.assess.verifying import first_mismatch, verify
+from tests import command
 from tests.layers.assess.examples import example
 
 
@@ -69,8 +68,7 @@ def test_the_command_tells_by_its_exit_code(tmp_path):
     path = small().save(tmp_path / "record.json")
 
     def run(*options):
-        command = [sys.executable, "-m", "assay", "verify", str(path), *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return command.assay("verify", path, *options)
 
     assert run().returncode == 0
     path.write_text(path.read_text(encoding="utf-8").replace('"level": 0.95', '"level": 0.96', 1), encoding="utf-8")

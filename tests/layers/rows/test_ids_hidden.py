@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import polars as pl
 import pytest
 
 import assay
 from assay.core.errors import AssayError
 from assay.rows import ids
+from tests import command
 
 SHOW = assay.Reading(show_ids=True)
 NAMES = ["ann", "bob", "cid", "dee"]
@@ -92,9 +90,8 @@ def test_a_hash_tells_ids_apart_and_depends_on_the_key(monkeypatch):
 
 def test_the_command_line_shows_ids_when_told_to(tmp_path):
     ways(tmp_path)
-    run = [sys.executable, "-m", "assay", "run", str(tmp_path / "twice.csv"), "--truth", "y", "--predicted", "p"]
+    run = ["run", tmp_path / "twice.csv", "--truth", "y", "--predicted", "p"]
     for option, there in (([], False), (["--show-ids"], True)):
-        command = [*run, "--id", "id", "--out", str(tmp_path / "out"), *option]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = command.assay(*run, "--id", "id", "--out", tmp_path / "out", *option)
         assert done.returncode == 4
         assert ('"ann"' in done.stderr) == there
