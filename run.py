@@ -129,17 +129,26 @@ def check() -> Dict[str, int]:
     return {name: code for name, code in codes.items() if code}
 
 
-def tests(rest: List[str]) -> int:
-    """What was asked for, or every test: those of Spark beside the others, for one cluster mostly waits."""
+def check_and_test(rest: List[str]) -> int:
+    """Every check, then what was asked for, or every test; those of Spark beside all else: a cluster mostly waits."""
     if rest:
-        return run(PYTHON, "-m", "pytest", "-n", "2", *rest)
+        failed = check()
+        return told_again(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest))
     with tempfile.TemporaryFile() as told, ThreadPoolExecutor(1) as pool:
         spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=told, stderr=subprocess.STDOUT)
-        most = run(PYTHON, "-m", "pytest", "-n", "2", "--ignore", SPARK)
+        failed = check()
+        most = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--ignore", SPARK)
         code = spark.result()
         told.seek(0)
         print(told.read().decode("utf-8", "replace"), flush=True)
-    return code or most
+    return told_again(failed, code or most)
+
+
+def told_again(failed: Dict[str, int], code: int) -> int:
+    """The exit code of checks and pytest; checks that failed are named once more below what pytest said."""
+    if failed:
+        print("FAILED before pytest:", ", ".join(failed), file=sys.stderr)
+    return code or next(iter(failed.values()), 0)
 
 
 def main(command: str, rest: List[str]) -> int:
@@ -154,11 +163,7 @@ def main(command: str, rest: List[str]) -> int:
     get_postgres()
     set_up_tests()
     get_browser()
-    failed = check()
-    code = tests(rest)
-    if failed:  # else pytest has the last word
-        print("FAILED before pytest:", ", ".join(failed), file=sys.stderr)
-    return code or next(iter(failed.values()), 0)
+    return check_and_test(rest)
 
 
 if __name__ == "__main__":

@@ -68,13 +68,18 @@ def test_rows_apart_give_the_tally_of_the_rows_together(ending, ids):
             if not met:
                 return
             apart = {"data": folder / "predictions", "truth_data": folder / "truth", "id": "i"}
-            pairs = [
-                apart,
-                {"data": frames["predictions"], "truth_data": frames["truth"], "id": "i"},
-                {"data": frames["predictions"].lazy(), "truth_data": frames["truth"].lazy(), "id": "i"},
-                {"data": frames["predictions"].to_pandas(), "truth_data": frames["truth"].to_pandas(), "id": "i"},
-                {"data": frames["predictions"].to_arrow(), "truth_data": frames["truth"].to_arrow(), "id": "i"},
-            ]
+            # What is in memory is the same whatever the files are written in.
+            pairs = (
+                [apart]
+                if ending != "parquet"
+                else [
+                    apart,
+                    {"data": frames["predictions"], "truth_data": frames["truth"], "id": "i"},
+                    {"data": frames["predictions"].lazy(), "truth_data": frames["truth"].lazy(), "id": "i"},
+                    {"data": frames["predictions"].to_pandas(), "truth_data": frames["truth"].to_pandas(), "id": "i"},
+                    {"data": frames["predictions"].to_arrow(), "truth_data": frames["truth"].to_arrow(), "id": "i"},
+                ]
+            )
             for arguments in pairs:
                 expected = together
                 if isinstance(together, tuple):

@@ -61,7 +61,8 @@ def outcome(data, **options):
 
 
 def table(labels):
-    rows = st.tuples(labels, labels, st.sampled_from(["x", "y", None]), st.sampled_from([0.1, 0.2, 1e15, 0.0, 1e-300]))
+    # Weights of very different sizes, which take an engine seconds to plan for, are those of test_same_weights.
+    rows = st.tuples(labels, labels, st.sampled_from(["x", "y", None]), st.sampled_from([0.1, 0.2, 3.0, 0.0]))
     return st.lists(rows, min_size=1, max_size=30)
 
 
@@ -76,7 +77,7 @@ TABLES = {
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_made_up_tables_give_the_same_tally_or_the_same_error(kind):
-    @settings(max_examples=4)
+    @settings(max_examples=6)
     @given(table(TABLES[kind]), st.booleans(), st.sampled_from(["drop", "error"]))
     def holds(rows, weighted, missing):
         options = {"missing": missing, **({"weight": "w"} if weighted else {})}

@@ -5,6 +5,7 @@ import copy
 import csv
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,7 @@ def test_a_statement_that_a_check_contradicts_fails():
     assert "states the contrary" in row.says
 
 
+@cache
 def constructed():
     """Row -> (what it needs to pass, what makes it fail)."""
     clean, faulty = example("clean")[0].inquiry, example("faulty")[0].inquiry

@@ -50,7 +50,10 @@ def attacked():
     called = examples.noisy(rng, truth, len(ATTACKS), 0.7)
     level = [ATTACKS[i] for i in rng.integers(0, len(ATTACKS), len(truth))]
     made = assess(
-        truth=[ATTACKS[i] for i in truth], predicted=[ATTACKS[i] for i in called], group={"#import $ ] 🦊": level}
+        truth=[ATTACKS[i] for i in truth],
+        predicted=[ATTACKS[i] for i in called],
+        group={"#import $ ] 🦊": level},
+        draws=100,
     )
     return made.record
 
