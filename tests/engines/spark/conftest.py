@@ -14,7 +14,7 @@ def _light():
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
+def machines(tmp_path_factory):
     """A cluster for all tests of this folder, or the reason why there is none."""
     if reason := unfit():
         pytest.skip(reason)
@@ -23,7 +23,7 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def classic(cluster):
+def classic(machines):
     """A session whose driver is this process; slow tasks are run a second time elsewhere."""
     from pyspark.sql import SparkSession
 
@@ -38,9 +38,15 @@ def classic(cluster):
         "spark.speculation.multiplier": "1.2",
         "spark.speculation.quantile": "0.3",
     }
-    session = SparkSession.builder.master(cluster.address).appName("assay tests").config(map=settings).getOrCreate()
+    session = SparkSession.builder.master(machines.address).appName("assay tests").config(map=settings).getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(machines, classic):  # noqa: ARG001  it must be there first
+    """The same, once this process has its driver, which is started by a fork that threads of gRPC may not survive."""
+    return machines
 
 
 @pytest.fixture(scope="session")

@@ -155,7 +155,6 @@ def test_names_can_neither_begin_a_command_nor_leave_an_element():
 
 PLUGIN = """
 import pytest
-from tests.command import assay
 
 @pytest.fixture
 def model():
