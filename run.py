@@ -134,10 +134,15 @@ def check_and_test(rest: List[str]) -> int:
     if rest:
         failed = check()
         return told_again(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest))
+    alone = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # two workers share two cores
     with tempfile.TemporaryFile() as told, ThreadPoolExecutor(1) as pool:
         spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=told, stderr=subprocess.STDOUT)
         failed = check()
-        most = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--ignore", SPARK)
+        most = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--ignore", SPARK, env=alone)
         code = spark.result()
         told.seek(0)
         print(told.read().decode("utf-8", "replace"), flush=True)

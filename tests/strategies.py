@@ -17,8 +17,8 @@ from assay.tally.confusion import Confusion
 from assay.tally.tables import Binary, Multiclass
 
 FEW = settings(max_examples=15)
-SOME = settings(max_examples=60)
-MANY = settings(max_examples=75)
+SOME = settings(max_examples=min(60, settings.default.max_examples))
+MANY = settings(max_examples=min(75, settings.default.max_examples))
 HUGE = 2**40
 
 # ---------------------------------------------------------------- counts and tables

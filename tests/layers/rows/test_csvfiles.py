@@ -325,7 +325,7 @@ def test_long_rows_are_read_and_endless_ones_refused(write):
 FIELD = st.text(alphabet=st.sampled_from('a1 é😀,"\n\r#;\t'), max_size=5)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=st.integers(1, 4).flatmap(
         lambda k: st.lists(st.lists(st.none() | FIELD, min_size=k, max_size=k), min_size=1)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import RecordError
@@ -27,7 +27,6 @@ numbers = st.lists(
 
 
 @given(numbers, numbers, st.data())
-@settings(max_examples=150)
 def test_digits_are_added_joined_and_rounded_as_fractions_are(a, b, data):
     held, more = Sums.of(a), Sums.of(b)
     assert held.tolist() == a
