@@ -56,9 +56,10 @@ def set_up(extra: str) -> None:
         sys.exit("run.py: this Python cannot make .venv; on Debian: apt-get install python3-venv")
     installers = [["uv", "pip", "install", "--python", PYTHON]] if shutil.which("uv") else []
     if subprocess.call([OUTER, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
-        installers.append([OUTER, "-m", "pip", "--disable-pip-version-check", "--python", PYTHON, "install"])
+        pip = [OUTER, "-m", "pip", "--disable-pip-version-check", "--python", PYTHON]
+        installers.append([*pip, "install", "--no-compile"])  # as uv does: what is imported is compiled then
     if not installers and run(PYTHON, "-m", "ensurepip", stdout=sys.stderr) == 0:
-        installers.append([PYTHON, "-m", "pip", "install"])
+        installers.append([PYTHON, "-m", "pip", "install", "--no-compile"])
     package = ["-e", f".[{extra}]" if extra else "."]
     if not any(run(*installer, *package, stdout=sys.stderr) == 0 for installer in installers):
         sys.exit("run.py: the packages could not be installed" + ("" if installers else "; install pip or uv first"))
@@ -134,11 +135,7 @@ def check_and_test(rest: List[str]) -> int:
     if rest:
         failed = check()
         return told_again(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest))
-    alone = {
-        **os.environ,
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }  # two workers share two cores
+    alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # two workers share two cores
     with tempfile.TemporaryFile() as told, ThreadPoolExecutor(1) as pool:
         spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=told, stderr=subprocess.STDOUT)
         failed = check()

@@ -39,7 +39,7 @@ MOST_CLASSES: Final = 1000
 """Above this many classes there are no draws: 1,000 classes with 100,000 occupied cells take about 10 s."""
 FACTS: Final = {"counts": "a count of these rows, not an estimate", "constants": "a constant, not an estimate"}
 CELLS: Final = ("auto", "dirichlet", "bca", "percentile", "delta")
-EDITION: Final = 5
+EDITION: Final = 6
 """The default methods as they stand; a Record says by which edition it was made, so that it can be computed again.
 
 1: distances between class shares keep the near end of their draws unless chance explains all of the distance.
@@ -48,6 +48,7 @@ EDITION: Final = 5
 4: areas of few rows borrow five rows' worth of a smooth variance and take normal quantiles;
    areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
    all give the same difference end in an interval of no width.
+5: draws of a calibration slope that are so steep that steps leap to and fro are left out.
 """
 BEFORE_EDITIONS: Final = 4
 """Of comparisons whose Record names none: until then all were made in one way."""

@@ -19,7 +19,7 @@ from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
 from assay.inference.scoredraws import ScoreDraws
 from assay.measures import REGISTRY
-from assay.measures.calibration import gaps, slopes_from_one
+from assay.measures.calibration import gaps, slopes_as_before
 from assay.measures.discrimination import corners
 from assay.measures.manyclasses import own_losses
 from assay.measures.scoreaverages import tables
@@ -49,6 +49,8 @@ DISTANCES: Final = (
 )
 SHRUNK: Final = np.linspace(0.0, 3.0, 121)
 """How large the true gaps may be as a multiple of the observed ones."""
+EVERY_SLOPE: Final = 6
+"""The edition from which every draw of a calibration slope is fitted that has a line."""
 FEW, MOST = 10, 0.7
 """Ends of average precision move towards the quantiles of the draws: by ten over the rows of the smaller class."""
 MIDDLE: Final = (0.158655, 0.841345)
@@ -96,9 +98,10 @@ class ScoreUncertainty:
     def _drawn(self, t: Ranked, measure: Measure, result: Number) -> Found:
         """Value plus and minus quantiles of the spread of the draws, on a scale without ends."""
         size = self._size
-        drawn = self._draws.values(measure, size)
-        if measure.name == "calibration_slope" and self._wanted.edition < 4:  # noqa: PLR2004  as until then
-            drawn = np.concatenate([slopes_from_one(one) for one in self._draws.blocks(size)])[:size]
+        if measure.name == "calibration_slope" and self._wanted.edition < EVERY_SLOPE:
+            drawn = np.concatenate([slopes_as_before(x, self._wanted.edition) for x in self._draws.blocks(size)])[:size]
+        else:
+            drawn = self._draws.values(measure, size)
         undefined = int(np.isnan(drawn).sum())
         if undefined > ALLOWED * size:
             return f"{undefined:,} of {size:,} draws are undefined"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -13,6 +14,7 @@ from assay.core.traits import EXTENSION, LOWER, NEITHER
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.measures.discrimination import both
+from assay.measures.logisticlines import CLIPPED, HALVING, lines
 from assay.measures.probabilities import not_probability
 from assay.tally.calibration import BINNINGS, Binning, equal_mass, equal_width, placed
 from assay.tally.ranked import Ranked
@@ -23,11 +25,6 @@ if TYPE_CHECKING:
     from assay.core.values import Amount
 
     Floats: TypeAlias = NDArray[np.float64]
-
-STEPS = 50
-CLOSE = 1e-12
-FLAT = 1e-12
-"""Share of the rows whose probability can still move; below it the fit has run away to a perfect separation."""
 
 
 def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
@@ -111,10 +108,12 @@ def maximum_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "
     return number(cast("Amount", each.max(axis=-1, initial=0.0)), over=cast("Amount", 1 * there), empty=NO_ROWS)
 
 
-def _fitted(t: Ranked, slope: float | None, *, again: bool = True) -> tuple[Floats, Floats] | Undefined:
+def _fitted(
+    t: Ranked, slope: float | None, *, starts: Sequence[float] | None = None
+) -> tuple[Floats, Floats] | Undefined:
     """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed.
 
-    Steps from slope 1 can leap to and fro where the true one is far from it; from a flat line they then arrive.
+    `starts` are slopes at which earlier editions of the intervals began, one after the other for what was lost.
     """
     if wrong := not_probability(t.score):
         return wrong
@@ -129,44 +128,20 @@ def _fitted(t: Ranked, slope: float | None, *, again: bool = True) -> tuple[Floa
     centre, scale = (float(logit.mean()), float(logit.std()) or 1.0) if slope is None else (0.0, 1.0)
     x = (logit - centre) / scale
     pos, rows = np.atleast_2d(np.asarray(t.pos, dtype=np.float64)), np.atleast_2d(np.asarray(t.pos + t.neg, np.float64))
-    apart = _separated(pos, rows - pos)[:, np.newaxis] if slope is None else np.zeros((len(pos), 1), dtype=bool)
-    a, b, failed = _stepped(x, pos, rows, scale if slope is None else slope, fixed=slope is not None, failed=apart)
-    lost = (failed & ~apart)[:, 0] if slope is None and again else np.zeros(len(pos), dtype=bool)
-    if lost.any():
-        a[lost], b[lost], failed[lost] = _stepped(x, pos[lost], rows[lost], 0.0, fixed=False, failed=apart[lost])
+    apart = _separated(pos, rows - pos) if slope is None else np.zeros(len(pos), dtype=bool)
+    a, b, failed = np.zeros(len(pos)), np.zeros(len(pos)), np.ones(len(pos), dtype=bool)
+    for start in starts or (slope or 0.0,):
+        lost, way = failed & ~apart, HALVING if starts is None else CLIPPED
+        a[lost], b[lost], failed[lost] = lines(
+            x, pos[lost], rows[lost], start * scale, apart[lost], fixed=slope is not None, way=way
+        )
     real = b / scale
-    return np.where(failed, np.nan, a - real * centre)[:, 0], np.where(failed, np.nan, real)[:, 0]
+    return np.where(failed, np.nan, a - real * centre), np.where(failed, np.nan, real)
 
 
-def _stepped(
-    x: Floats, pos: Floats, rows: Floats, start: float, *, fixed: bool, failed: NDArray[np.bool_]
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Newton steps from a slope, which may be fixed: intercept, slope, and where they did not arrive."""
-    a, b, failed = np.zeros((len(pos), 1)), np.full((len(pos), 1), start), failed.copy()
-    for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-np.clip(a + b * x, -700, 700)))
-        w = rows * p * (1 - p)
-        error = pos - rows * p
-        h00, h01, h11 = ((w * power).sum(axis=-1, keepdims=True) for power in (1.0, x, x * x))
-        g0, g1 = (error.sum(axis=-1, keepdims=True), (error * x).sum(axis=-1, keepdims=True))
-        determinant = h00 if fixed else h00 * h11 - h01 * h01
-        failed |= h00 < FLAT * rows.sum(axis=-1, keepdims=True)
-        safe = np.where((determinant > 0) & ~failed, determinant, 1.0)
-        da = g0 / safe if fixed else (h11 * g0 - h01 * g1) / safe
-        db = np.zeros_like(da) if fixed else (h00 * g1 - h01 * g0) / safe
-        limit = 4.0  # a longer step would leave the region in which the parabola is a guide
-        da, db = (np.where(failed, 0.0, np.clip(d, -limit, limit)) for d in (da, db))
-        a, b = a + da, b + db
-        if max(np.abs(da).max(initial=0.0), np.abs(db).max(initial=0.0)) < CLOSE * max(1.0, float(np.abs(b).max())):
-            break
-    else:
-        failed |= (np.abs(da) > CLOSE) | (np.abs(db) > CLOSE)
-    return a, b, failed
-
-
-def slopes_from_one(t: Ranked) -> Floats:
-    """The slopes of a stack by steps from slope 1 alone, as editions 1 to 3 had them; NaN where lost."""
-    fitted = _fitted(t, None, again=False)
+def slopes_as_before(t: Ranked, edition: int) -> Floats:
+    """The slopes of a stack as editions 1 to 5 had them, NaN where lost: from slope 1, and since 4 from a flat line."""
+    fitted = _fitted(t, None, starts=(1.0,) if edition < 4 else (1.0, 0.0))  # noqa: PLR2004
     return np.full(len(np.atleast_2d(t.pos)), np.nan) if isinstance(fitted, Undefined) else fitted[1]
 
 

@@ -235,10 +235,10 @@ def test_rows_without_a_score_follow_missing():
 
 def test_a_record_follows_its_schema_and_comes_back(tmp_path):
     for a in (
-        assay.assess(**GIVEN, threshold=0.4, group={"sex": SEX}, operating_points=[0.1]),
+        assay.assess(**GIVEN, threshold=0.4, group={"sex": SEX}, operating_points=[0.1], draws=200),
         assay.assess(truth=KINDS, score=MATRIX, scores="probability", group={"sex": SEX}, draws=200),
-        assay.assess(**{**GIVEN, "scores": "any"}, predicted=NAMES[TRUTH * 1]),
-        assay.assess(**GIVEN, threshold=0.4, weight=np.linspace(0, 2, 400)),
+        assay.assess(**{**GIVEN, "scores": "any"}, predicted=NAMES[TRUTH * 1], draws=200),
+        assay.assess(**GIVEN, threshold=0.4, weight=np.linspace(0, 2, 400), draws=200),
     ):
         content = json.loads(a.record.to_text())
         jsonschema.validate(content, schema())
