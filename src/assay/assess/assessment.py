@@ -375,6 +375,6 @@ class Levels(Mapping[Label, View]):
 def _estimates(view: View) -> list[Estimate]:
     found = [view[m.title] for m in view.measures]
     if view.class_measures and view.confusion.k <= LISTED:
-        columns = [view.column(m) for m in view.class_measures]
+        columns = view.columns(view.class_measures)
         found += [column[i] for i in range(view.confusion.k) for column in columns]
     return found

@@ -18,7 +18,6 @@ from assay.core.values import WORST
 from assay.inference.bands import pr_band, roc_band
 from assay.inference.estimates import real_to_json
 from assay.inference.proportion import of_share
-from assay.inference.scoredraws import ScoreDraws
 from assay.measures.cost import decision_curve
 from assay.tally.base import count_to_json
 from assay.tally.binned import Binned, Tallied
@@ -174,11 +173,10 @@ def _threshold(score: float) -> float | str:
 
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
-    drawn = ScoreDraws(table, wanted.seed)
     first = most == BAND and wanted.edition < 3  # noqa: PLR2004  it left long stretches without a band
     choose = _some if first else _spread
-    roc = roc_band(table, wanted, choose(fpr, most), drawn_from=drawn)
-    pr = pr_band(table, wanted, choose(tpr, most)[1:], drawn_from=drawn)
+    roc = roc_band(table, wanted, choose(fpr, most))
+    pr = pr_band(table, wanted, choose(tpr, most)[1:])
     return {
         "method": roc.method,
         "level": roc.level,

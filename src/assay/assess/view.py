@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import cast
@@ -87,6 +87,13 @@ class View(Mapping[str, Estimate]):
         if measure.title not in self._columns:
             self._columns[measure.title] = self._class_estimates(measure)
         return self._columns[measure.title]
+
+    def columns(self, measures: Sequence[Measure]) -> list[list[Estimate]]:
+        """Class measures for every class; those of scores class by class, because they share the draws of a class."""
+        scored = [m for m in measures if m.from_scores and m.title not in self._columns]
+        rows = [[self._from_scores(m, label, label) for m in scored] for label in self.confusion.labels]
+        self._columns |= {m.title: [row[i] for row in rows] for i, m in enumerate(scored)}
+        return [self.column(m) for m in measures]
 
     @cached_property
     def tables(self) -> Multiclass:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from assay.inference.proportion import normal_quantile
-from assay.inference.scoredraws import ScoreDraws
+from assay.inference.scoredraws import draws_of
 from assay.measures.discrimination import corners
 
 if TYPE_CHECKING:
@@ -45,28 +45,24 @@ class Band:
     seed: int
 
 
-def roc_band(
-    t: Ranked, wanted: Wanted, places: ArrayLike | None = None, *, drawn_from: ScoreDraws | None = None
-) -> Band:
-    """True positive rates at false positive rates; bands of one table can share their draws."""
-    return _band("roc", t, wanted, places, drawn_from)
+def roc_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
+    """True positive rates at false positive rates."""
+    return _band("roc", t, wanted, places)
 
 
-def pr_band(
-    t: Ranked, wanted: Wanted, places: ArrayLike | None = None, *, drawn_from: ScoreDraws | None = None
-) -> Band:
+def pr_band(t: Ranked, wanted: Wanted, places: ArrayLike | None = None) -> Band:
     """Precision at recalls; between two points of the curve false positives grow evenly."""
-    return _band("pr", t, wanted, places, drawn_from)
+    return _band("pr", t, wanted, places)
 
 
-def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None, drawn_from: ScoreDraws | None) -> Band:
+def _band(curve: Curve, t: Ranked, wanted: Wanted, places: ArrayLike | None) -> Band:
     if not t.positives or not t.negatives:
         msg = "a curve needs rows of both classes"
         raise ValueError(msg)
     default = np.linspace(0, 1, PLACES)[1 if curve == "pr" else 0 :]
     at = default if places is None else np.asarray(places, dtype=np.float64)
     value, rows = _heights(curve, t, at)
-    blocks = (drawn_from or ScoreDraws(t, wanted.seed)).blocks(DRAWS)
+    blocks = draws_of(t, wanted.seed).blocks(DRAWS)
     drawn = np.concatenate([_heights(curve, _with_both(block), at)[0] for block in blocks])
     middle, on = _logit(value, rows), _logit(drawn, rows)
     spread = np.sqrt(((on - on.mean(axis=0)) ** 2).mean(axis=0))

@@ -7,7 +7,6 @@ The choice rests on simulated coverage (`bench/scorecoverage.py`).
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -17,7 +16,7 @@ from assay.inference.auc import STUDENT, area_interval, delong_variance
 from assay.inference.cells import ALLOWED, built
 from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
-from assay.inference.scoredraws import ScoreDraws
+from assay.inference.scoredraws import ScoreDraws, draws_of
 from assay.measures import REGISTRY
 from assay.measures.calibration import gaps, slopes_as_before
 from assay.measures.discrimination import corners
@@ -66,6 +65,7 @@ class ScoreUncertainty:
 
     def __init__(self, tally: Ranked | Tallied | Ranks | RowScores, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
+        self._errors: dict[tuple[str, str], float] = {}
 
     def interval(self, measure: Measure, result: Value) -> Found:
         """The interval of a value, or the reason why there is none."""
@@ -259,25 +259,30 @@ class ScoreUncertainty:
         """At most the mean of the standard errors of the classes, because they share their rows."""
         base = REGISTRY.find(cast("str", measure.base))
         every = tables(t, cast("str", measure.average))
-        kept = [(table, weight) for _, table, weight in every if table.positives and weight]
-        errors = []
-        for table, weight in kept:
-            if min(float(table.positives), float(table.negatives)) < 2:  # noqa: PLR2004
-                return None
-            if base.name == "auroc":
-                errors.append(weight * math.sqrt(delong_variance(table)))
-            else:
-                errors.append(weight * float(np.nanstd(ScoreDraws(table, self._wanted.seed).values(base, self._size))))
-        return math.fsum(errors) / math.fsum(weight for _, weight in kept) if kept else None
+        kept = [(name, table, weight) for name, table, weight in every if table.positives and weight]
+        if any(min(float(table.positives), float(table.negatives)) < 2 for _, table, _ in kept):  # noqa: PLR2004
+            return None
+        errors = [weight * self._error_of_class(base, name, table) for name, table, weight in kept]
+        return math.fsum(errors) / math.fsum(weight for *_, weight in kept) if kept else None
+
+    def _error_of_class(self, base: Measure, name: str, table: Ranked) -> float:
+        """The standard error of one class against the rest, or against another; averages of several kinds share it."""
+        if (base.title, name) not in self._errors:
+            self._errors[base.title, name] = (
+                math.sqrt(delong_variance(table))
+                if base.name == "auroc"
+                else float(np.nanstd(draws_of(table, self._wanted.seed).values(base, self._size)))
+            )
+        return self._errors[base.title, name]
 
     @property
     def _size(self) -> int:
         # A spread needs fewer draws than a tail: with half of them it is known to 2 %.
         return max(500, self._wanted.draws // 2)
 
-    @cached_property
+    @property
     def _draws(self) -> ScoreDraws:
-        return ScoreDraws(cast("Ranked", self._tally), self._wanted.seed)
+        return draws_of(cast("Ranked", self._tally), self._wanted.seed)
 
 
 class _Scale:

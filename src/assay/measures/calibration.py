@@ -14,7 +14,7 @@ from assay.core.traits import EXTENSION, LOWER, NEITHER
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.measures.discrimination import both
-from assay.measures.logisticlines import CLIPPED, HALVING, lines
+from assay.measures.logisticlines import CLIPPED, lines
 from assay.measures.probabilities import not_probability
 from assay.tally.calibration import BINNINGS, Binning, equal_mass, equal_width, placed
 from assay.tally.ranked import Ranked
@@ -128,13 +128,21 @@ def _fitted(
     centre, scale = (float(logit.mean()), float(logit.std()) or 1.0) if slope is None else (0.0, 1.0)
     x = (logit - centre) / scale
     pos, rows = np.atleast_2d(np.asarray(t.pos, dtype=np.float64)), np.atleast_2d(np.asarray(t.pos + t.neg, np.float64))
-    apart = _separated(pos, rows - pos) if slope is None else np.zeros(len(pos), dtype=bool)
-    a, b, failed = np.zeros(len(pos)), np.zeros(len(pos)), np.ones(len(pos), dtype=bool)
-    for start in starts or (slope or 0.0,):
-        lost, way = failed & ~apart, HALVING if starts is None else CLIPPED
-        a[lost], b[lost], failed[lost] = lines(
-            x, pos[lost], rows[lost], start * scale, apart[lost], fixed=slope is not None, way=way
-        )
+    fixed = slope is not None
+    apart = np.zeros(len(pos), dtype=bool) if fixed else _separated(pos, rows - pos)
+    if starts is None:
+        first = (0.0, slope or 0.0)
+        if len(pos) > 1:  # draws of one table, whose line is near theirs
+            together = lines(x, pos.sum(axis=0, keepdims=True), rows.sum(axis=0, keepdims=True), first, fixed=fixed)
+            first = first if together[2] else (together[0].item(), together[1].item())
+        a, b, failed = lines(x, pos, rows, first, apart, fixed=fixed)
+    else:
+        a, b, failed = np.zeros(len(pos)), np.zeros(len(pos)), np.ones(len(pos), dtype=bool)
+        for start in starts:
+            lost = failed & ~apart
+            a[lost], b[lost], failed[lost] = lines(
+                x, pos[lost], rows[lost], (0.0, start * scale), fixed=fixed, way=CLIPPED
+            )
     real = b / scale
     return np.where(failed, np.nan, a - real * centre), np.where(failed, np.nan, real)
 

@@ -44,13 +44,20 @@ CLIPPED: Final = Way(steps=50, close=1e-12, longest=4.0)
 
 
 def lines(
-    x: Floats, pos: Floats, rows: Floats, start: float, failed: Truths, *, fixed: bool, way: Way = HALVING
+    x: Floats,
+    pos: Floats,
+    rows: Floats,
+    start: tuple[float, float],
+    failed: Truths | None = None,
+    *,
+    fixed: bool,
+    way: Way = HALVING,
 ) -> Fitted:
-    """Intercepts and slopes from a first slope, which may be fixed, and which of them did not arrive.
+    """Intercepts and slopes from first ones, the slope fixed or not, and which of them did not arrive.
 
     Tables that have failed before are left alone; every other one takes steps until it has arrived.
     """
-    few = max(CACHED // len(x), 1)
+    few, failed = max(CACHED // len(x), 1), np.zeros(len(pos), dtype=bool) if failed is None else failed
     parts = [slice(first, first + few) for first in range(0, len(pos), few)]
     found = [_some(_Tables.of(x, pos[one], rows[one], fixed=fixed), start, failed[one], way) for one in parts]
     if not found:
@@ -103,8 +110,8 @@ class _Tables:
         return np.stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / safe, likelihood, rounding, h00
 
 
-def _some(tables: _Tables, start: float, failed: Truths, way: Way) -> Fitted:
-    line = np.stack([np.zeros(len(failed)), np.full(len(failed), start)])
+def _some(tables: _Tables, start: tuple[float, float], failed: Truths, way: Way) -> Fitted:
+    line = np.repeat(np.array(start)[:, np.newaxis], len(failed), axis=1)
     flat, failed = FLAT * tables.rows.sum(axis=-1), failed.copy()
     left = np.flatnonzero(~failed)
     tables, step, best = tables.at(left), np.zeros((2, len(left))), np.full(len(left), -np.inf)

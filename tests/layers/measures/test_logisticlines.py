@@ -63,7 +63,7 @@ def test_steps_of_earlier_editions_leap_over_some():
     for seed in STEEP:
         x, y = steep(seed)
         x, ones = (x - x.mean()) / x.std(), np.ones((1, len(x)))
-        lost += bool(lines(x, y[np.newaxis].astype(float), ones, 0.0, np.zeros(1, bool), fixed=False, way=CLIPPED)[2])
+        lost += bool(lines(x, y[np.newaxis].astype(float), ones, (0.0, 0.0), fixed=False, way=CLIPPED)[2])
     assert lost
 
 
@@ -107,8 +107,7 @@ def test_at_the_line_the_gradient_is_zero(rows):
         centred,
         pos[np.newaxis].astype(float),
         (pos + neg)[np.newaxis].astype(float),
-        0.0,
-        np.zeros(1, bool),
+        (0.0, 0.0),
         fixed=False,
     )
     assert not failed
@@ -122,10 +121,9 @@ def test_many_tables_are_fitted_as_each_alone():
     x = np.linspace(-2, 2, 300)
     pos = rng.poisson(1 / (1 + np.exp(-x)), size=(250, 300)).astype(float)
     rows = pos + rng.poisson(1 / (1 + np.exp(x)), size=(250, 300))
-    none = np.zeros(250, bool)
     for fixed, start in ((False, 0.0), (True, 1.0)):
-        a, b, failed = lines(x, pos, rows, start, none, fixed=fixed)
+        a, b, failed = lines(x, pos, rows, (0.0, start), fixed=fixed)
         assert not failed.any()
         for i in (0, 108, 249):
-            alone = lines(x, pos[i : i + 1], rows[i : i + 1], start, none[:1], fixed=fixed)
+            alone = lines(x, pos[i : i + 1], rows[i : i + 1], (0.0, start), fixed=fixed)
             assert (alone[0][0], alone[1][0]) == (a[i], b[i])
