@@ -85,10 +85,12 @@ def run(
             wanted=wanted,
         )
         return
-    from assay.app.running import run_file
+    from assay.app.running import run_file, working
     from assay.rows.databases import shown
 
     assessment = wanted.held_to(run_file(predictions, quiet=quiet, **given))
+    with working(quiet=quiet) as progress:
+        assessment.work_out(progress)
     where = write_run(assessment, Path(out), reports)
     if as_json:
         click.echo(assessment.record.to_text(), nl=False)

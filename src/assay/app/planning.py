@@ -82,9 +82,15 @@ def run_plan(
     path: str, *, quiet: bool, limits: assay.Limits | None = None, ledger: bool = True
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, each with the name of its folder."""
-    from assay.app.running import bar
+    from assay.app.running import bar, working
 
-    return run_planned(load_plan(path), limits=limits, watching=lambda data: bar(data, quiet=quiet), ledger=ledger)
+    return run_planned(
+        load_plan(path),
+        limits=limits,
+        watching=lambda data: bar(data, quiet=quiet),
+        working=lambda name: working(name, quiet=quiet),
+        ledger=ledger,
+    )
 
 
 def refuse_options(given: dict[str, Any]) -> None:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import assay
 from assay.core.errors import AssayError, PlanError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 LONG = 32 * 2**20
 """Bytes from which reading a file is worth a progress bar."""
+PATIENCE: Final = 0.5
+"""Seconds after which somebody who watches is told how far the intervals are."""
 
 
 def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
@@ -161,6 +164,30 @@ def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], 
             bar.update(task, completed=done, total=total)
 
         yield tell
+
+
+@contextmanager
+def working(name: str = "", *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar for the intervals of many classes and groups, where somebody watches and they take long."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    task, began = bar.add_task(f"intervals {name}".strip(), total=None), time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if time.monotonic() - began > PATIENCE and not bar.live.is_started:
+            bar.start()
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
 
 
 def _size(data: str | list[str]) -> tuple[int, str]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -128,25 +129,27 @@ class Assessment(Mapping[str, Estimate]):
     @property
     def estimates(self) -> list[Estimate]:
         """Everything a Record lists: the whole table, each class, each group."""
-        found = _estimates(self._view)
-        for levels in self.by_group.values():
-            for view in levels.values():
-                found += _estimates(view)
-        return found
+        return [one for view in self._views() for one in _estimates(view)]
+
+    def work_out(self, progress: Callable[[int, int], None]) -> None:
+        """Work out what a Record lists, telling how much of it is done: many classes and groups with scores take long.
+
+        What was worked out is kept, so that nothing takes long after.
+        """
+        total = sum(_size(view) for view in self._views())
+        done = count(1)
+        for view in self._views():
+            _estimates(view, lambda: progress(next(done), total))
+
+    def _views(self) -> list[View]:
+        return [self._view, *(view for levels in self.by_group.values() for view in levels.values())]
 
     @cached_property
     def record(self) -> Record:
         """The Record of this assessment."""
         estimates = self.estimates
         tallies: dict[str, object] = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
-        curves: dict[str, Any] = {}
-        if self.scores is not None:
-            from assay.assess.curves import sections
-
-            tallies["scores"] = self.scores.to_json()
-            called = None if self.positive is None or self.confusion.weighted else self.confusion.binary(self.positive)
-            wanted = self.settings.wanted
-            curves = sections(self.scores, positive=self.positive, wanted=wanted, in_force=called)
+        tallies |= {} if self.scores is None else {"scores": self.scores.to_json()}
         used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
         plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
         plan |= {"scores": self.scores.facts()} if self.scores is not None else {}
@@ -169,7 +172,7 @@ class Assessment(Mapping[str, Estimate]):
             "labels": list(self.labels),
             "positive": self.positive,
             "estimates": [estimate.to_json() for estimate in estimates],
-            **curves,
+            **self._curves,
             "findings": [] if self._standing is None else list(self._standing.findings),
             "controls": self._evidence.get("controls", []),
             "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
@@ -184,6 +187,15 @@ class Assessment(Mapping[str, Estimate]):
             "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
         }
         return Record(sealed(content))
+
+    @cached_property
+    def _curves(self) -> dict[str, Any]:
+        if self.scores is None:
+            return {}
+        from assay.assess.curves import sections
+
+        called = None if self.positive is None or self.confusion.weighted else self.confusion.binary(self.positive)
+        return sections(self.scores, positive=self.positive, wanted=self.settings.wanted, in_force=called)
 
     @cached_property
     def claims(self) -> tuple[Answered, ...]:
@@ -372,9 +384,15 @@ class Levels(Mapping[Label, View]):
         return len(self._views)
 
 
-def _estimates(view: View) -> list[Estimate]:
+def _estimates(view: View, done: Callable[[], None] = lambda: None) -> list[Estimate]:
     found = [view[m.title] for m in view.measures]
     if view.class_measures and view.confusion.k <= LISTED:
-        columns = view.columns(view.class_measures)
+        columns = view.columns(view.class_measures, done)
         found += [column[i] for i in range(view.confusion.k) for column in columns]
+    done()
     return found
+
+
+def _size(view: View) -> int:
+    """How often it is told that something of a view is done."""
+    return 1 + (view.confusion.k if view.class_measures and view.confusion.k <= LISTED else 0)

@@ -19,13 +19,13 @@ from assay.assess.ledger import Access, looked, registered
 from assay.assess.matching import Entrant, match, standings
 from assay.assess.plan.answers import channel_columns, splits_of
 from assay.assess.plan.loading import LoadedPlan
+from assay.assess.planfiles import PlanFiles, Progress
 from assay.assess.run import assess
 from assay.assess.sites import pooled
-from assay.assess.sources import Held, of_model, of_split, places
+from assay.assess.sources import Held, of_model, of_split
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.tally.base import digest
-from assay.tally.splits import SplitRows
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from assay.assess.plan.models import Model
     from assay.rows.limits import Limits
 
-Progress = Callable[[int, int], None]
 Watching = Callable[[str | list[str]], AbstractContextManager[Progress | None]]
+Working = Callable[[str], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,15 +233,25 @@ class Examined:
 
 
 def run_planned(
-    loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None, ledger: bool = True
+    loaded: LoadedPlan,
+    *,
+    limits: Limits | None = None,
+    watching: Watching | None = None,
+    working: Working | None = None,
+    ledger: bool = True,
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
-    found = examined(loaded, limits=limits, watching=watching, ledger=ledger)
+    found = examined(loaded, limits=limits, watching=watching, working=working, ledger=ledger)
     return [(one.title, one.judged()) for one in found]
 
 
 def examined(
-    loaded: LoadedPlan, *, limits: Limits | None = None, watching: Watching | None = None, ledger: bool = True
+    loaded: LoadedPlan,
+    *,
+    limits: Limits | None = None,
+    watching: Watching | None = None,
+    working: Working | None = None,
+    ledger: bool = True,
 ) -> list[Examined]:
     """Fix the plan and enter it in its ledger, count every part, enter every look, and let every control look."""
     watched = watching or (lambda _path: nullcontext(None))
@@ -255,15 +265,18 @@ def examined(
         began = _now()
         with watched(part.rows.data) as progress:
             counted.append((part, count_part(frozen, part, limits=limits, progress=progress), began))
+        if working is not None:
+            with working(part.title(parts)) as progress:
+                counted[-1][1].work_out(progress)
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
     with watched(parts[0].rows.data) as progress:
-        opened = _opened(loaded, parts, limits, progress)
+        opened = PlanFiles.of(loaded, {part.model: part.rows for part in parts}, limits, progress)
         return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access, limits)
 
 
 def _controlled(  # noqa: PLR0917  all that was counted before
     frozen: Frozen,
-    opened: _Opened,
+    opened: PlanFiles,
     parts: tuple[Part, ...],
     counted: list[tuple[Part, Assessment, str]],
     before: Mapping[str, str],
@@ -333,51 +346,13 @@ def _controlled(  # noqa: PLR0917  all that was counted before
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
-    """Files that controls look into."""
-
-    splits: Mapping[str, SplitRows]
-    predictions: Mapping[str, SplitRows]
-    annotations: SplitRows | None
-    folds: SplitRows | None
-    reference: SplitRows | None
-    folds_of: Mapping[str, SplitRows]
-    latencies: Mapping[str, SplitRows]
-
-
-def _opened(loaded: LoadedPlan, parts: tuple[Part, ...], limits: Limits | None, progress: Progress | None) -> _Opened:
-    plan, known = loaded.plan, {}
-
-    def at(held: Held | None) -> SplitRows | None:
-        if held is None:
-            return None
-        if held.places not in known:
-            known[held.places] = SplitRows.of(held.data, reading=held.reading(loaded), limits=limits, progress=progress)
-        return known[held.places]
-
-    def beside(place: str | None) -> SplitRows | None:
-        return None if place is None else at(Held(places=places(loaded, place)))
-
-    splits = {name: at(of_split(loaded, one)) for name, one in plan.data.items()}
-    return _Opened(
-        splits={name: one for name, one in splits.items() if one is not None},
-        predictions={part.model: one for part in parts if (one := at(part.rows)) is not None},
-        annotations=beside(plan.ground_truth.annotations),
-        folds=beside(plan.tuning.folds),
-        reference=beside(plan.population.sample),
-        folds_of={name: one for name, model in plan.models.items() if (one := beside(model.folds)) is not None},
-        latencies={name: one for name, model in plan.models.items() if (one := beside(model.latencies)) is not None},
-    )
-
-
-def _repeated(opened: _Opened, part: Part, subject: str | None) -> bool:
+def _repeated(opened: PlanFiles, part: Part, subject: str | None) -> bool:
     """Whether a subject has several rows, among the predictions or where the truth lies."""
     held = opened.splits.get(part.split) if part.truth is not None else opened.predictions.get(part.model)
     return subject is not None and held is not None and held.has(subject) and held.distinct(subject) < held.rows()
 
 
-def _digest_of(opened: _Opened, part: Part, found: Assessment) -> str:
+def _digest_of(opened: PlanFiles, part: Part, found: Assessment) -> str:
     """What a test set is known by in a ledger: the digest of its file."""
     held = opened.splits.get(part.split)
     return held.sha256 if held is not None else digest(found.record["plan"]["data"])

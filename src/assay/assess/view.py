@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import cast
@@ -88,10 +88,16 @@ class View(Mapping[str, Estimate]):
             self._columns[measure.title] = self._class_estimates(measure)
         return self._columns[measure.title]
 
-    def columns(self, measures: Sequence[Measure]) -> list[list[Estimate]]:
-        """Class measures for every class; those of scores class by class, because they share the draws of a class."""
+    def columns(self, measures: Sequence[Measure], done: Callable[[], None] = lambda: None) -> list[list[Estimate]]:
+        """Class measures for every class; those of scores class by class, because they share the draws of a class.
+
+        It is told when a class is done.
+        """
         scored = [m for m in measures if m.from_scores and m.title not in self._columns]
-        rows = [[self._from_scores(m, label, label) for m in scored] for label in self.confusion.labels]
+        rows = []
+        for label in self.confusion.labels:
+            rows.append([self._from_scores(m, label, label) for m in scored])
+            done()
         self._columns |= {m.title: [row[i] for row in rows] for i, m in enumerate(scored)}
         return [self.column(m) for m in measures]
 

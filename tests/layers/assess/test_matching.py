@@ -307,14 +307,16 @@ def test_controls_tell_how_far_they_are_as_counting_does(tmp_path):
     heard = []
 
     @contextmanager
-    def watching(_data):
-        heard.append([])
-        yield lambda done, total: heard[-1].append((done, total))
+    def watching(what):
+        heard.append((what, []))
+        yield lambda done, total: heard[-1][1].append((done, total))
 
     (tmp_path / "plan.toml").write_text(HEAD + ONE, encoding="utf-8")
-    run_planned(load_plan(tmp_path / "plan.toml"), watching=watching)
-    assert len(heard) == 3, "two models, then the controls"
-    assert all(calls and calls[-1][0] == calls[-1][1] for calls in heard)
+    run_planned(load_plan(tmp_path / "plan.toml"), watching=watching, working=watching)
+    names = [what for what, _ in heard]
+    assert len(names) == 5, "two models, each read and worked out, then the controls"
+    assert names[1::2] == ["A", "B"]
+    assert all(calls and calls[-1][0] == calls[-1][1] for _, calls in heard)
 
 
 def test_the_costs_of_a_plan_hold_for_its_comparisons(table, tmp_path):

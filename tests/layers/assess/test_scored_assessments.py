@@ -16,6 +16,7 @@ from sklearn import metrics as sk
 import assay
 from assay.assess import scoring
 from assay.assess.record import Record, schema
+from assay.inference.scoredraws import ScoreDraws
 from assay.tally.binned import Binned
 from tests.scorecases import refused
 
@@ -247,6 +248,21 @@ def test_a_record_follows_its_schema_and_comes_back(tmp_path):
         assert b.record["tallies"] == a.record["tallies"]
         assert b.record["estimates"] == a.record["estimates"]
         assert b.record["curves"] == a.record["curves"]
+
+
+def test_it_is_told_how_much_of_the_record_is_worked_out_and_nothing_is_worked_out_twice(monkeypatch):
+    given = {"truth": KINDS, "score": MATRIX, "scores": "probability", "group": {"sex": SEX}, "draws": 200}
+    a, heard = assay.assess(**given), []
+    a.work_out(lambda done, total: heard.append((done, total)))
+    assert heard == [(i, 12) for i in range(1, 13)], "three classes and all of them, for everybody and both sexes"
+    with monkeypatch.context() as patch:
+        patch.setattr(ScoreDraws, "values", None)
+        estimates = a.estimates
+    assert estimates == assay.assess(**given).estimates
+    held = a.record
+    with monkeypatch.context() as patch:
+        patch.setattr(ScoreDraws, "blocks", None)
+        assert a.accept("accuracy >= 0.1").record["curves"] == held["curves"]
 
 
 def test_merging_parts_equals_assessing_the_pooled_rows():

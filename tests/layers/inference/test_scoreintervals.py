@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from assay.core.values import Undefined
+from assay.inference import scoredraws
 from assay.inference.estimates import Interval
 from assay.inference.intervals import Wanted
-from assay.inference.scoredraws import CELLS, ScoreDraws, joined
+from assay.inference.scoredraws import CELLS, KEPT, ScoreDraws, draws_of, joined
 from assay.inference.scoreintervals import ScoreUncertainty
 from assay.measures import parse
 from assay.tally.ranks import Ranks
@@ -131,6 +134,24 @@ def test_draws_spread_as_the_area_does():
     t = table(2000)
     drawn = ScoreDraws(t, 1).values(parse("auroc"), 2000)
     assert drawn.std() == pytest.approx(delong_variance(t) ** 0.5, rel=0.06)
+
+
+def test_draws_of_a_table_are_kept_for_the_next_measure_and_those_of_many_tables_are_not():
+    tables = [table(50) for _ in range(KEPT + 1)]
+    first = draws_of(tables[0], 1)
+    assert draws_of(tables[0], 1) is first
+    assert draws_of(tables[0], 2) is not first
+    values = first.values(parse("brier_score"), 600)
+    for one in tables[1:]:
+        draws_of(one, 1).values(parse("brier_score"), 600)
+    again = draws_of(tables[0], 1)
+    assert again is not first
+    assert len(scoredraws._SHELF) == KEPT
+    np.testing.assert_array_equal(again.values(parse("brier_score"), 600), values)
+    del first, again, one
+    tables.clear()
+    gc.collect()
+    assert not scoredraws._SHELF
 
 
 @pytest.mark.parametrize(("shift", "share"), [(0.5, 0.3), (2.5, 0.2)])
