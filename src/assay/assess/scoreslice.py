@@ -11,7 +11,7 @@ from assay.core.values import Undefined, Value
 from assay.inference.intervals import Found, Wanted
 from assay.inference.scoreintervals import ScoreUncertainty
 from assay.measures import Measure
-from assay.measures.brackets import bracket, bracket_of_classes, bracketed
+from assay.measures.brackets import bracket, bracket_of_classes, bracket_of_rows, bracketed
 from assay.measures.scoreaverages import ONE_VS_ONE
 from assay.rows.linking import Link
 from assay.rows.scores import Kind
@@ -75,11 +75,7 @@ class ScoreSlice:
             return Sure(value=value, interval=interval)
         if not bracketed(measure) or isinstance(table, Linked | LinkedBins):
             return Sure(value=value, interval=interval, notes=("computed at the lower ends of score bins",))
-        ends = (
-            bracket_of_classes(measure, table)
-            if isinstance(table, Binned)
-            else bracket(measure, cast("Binned", self.tally).bins(cast("Label", positive)))
-        )
+        ends = self._ends(measure, table, positive)
         return Sure(
             value=value,
             interval=interval,
@@ -88,6 +84,14 @@ class ScoreSlice:
             if isinstance(ends, Undefined)
             else (f"from score bins: {ends[0]:.9g} to {ends[1]:.9g} for certain",),
         )
+
+    def _ends(self, measure: Measure, table: Table, positive: Label | None) -> tuple[float, float] | Undefined:
+        """Between which ends a value lies for certain."""
+        if isinstance(table, RowScores):
+            return bracket_of_rows(measure, table)
+        if isinstance(table, Binned):
+            return bracket_of_classes(measure, table)
+        return bracket(measure, cast("Binned", self.tally).bins(cast("Label", positive)))
 
     def _in_bins(self, table: Table) -> bool:
         """Whether a table was made of bins; ranks are counted row by row, and so may be what looks at whole rows."""

@@ -16,7 +16,15 @@ from assay.assess.proofs import embedded, referred
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.assess.rejudging import rejudged
 from assay.assess.standing import only_areas
-from assay.assess.withinbins import estimate_within, from_scores, held_in_bins, near, points_within
+from assay.assess.withinbins import (
+    NUMBERS,
+    estimate_within,
+    from_scores,
+    held_in_bins,
+    near,
+    open_numbers,
+    points_within,
+)
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
@@ -55,7 +63,6 @@ WORDS: Final = (
 """Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
 OF_SCORES: Final = ("scores", "curves", "operating_points")
 """Parts that only every score gives exactly; of bins they are checked as far as bins tell."""
-NUMBERS: Final = ("value", "low", "high")
 CLOSE: Final = 1e-9
 """Relative difference allowed where other versions of the numeric packages compute again."""
 
@@ -235,11 +242,13 @@ class _Comparing:
         self._exact, self._binned, self.values = exact, binned, 0
         self.beyond = 0
         """Estimates that the bins of a Record do not give."""
+        self.unsure = 0
+        """Of these only the interval."""
 
     def left(self) -> list[str]:
         """What could not be looked at."""
-        said = f"estimates: {self.beyond:,} of them need every score, and the Record holds bins"
-        return [said] if self.beyond else []
+        needed = {f"{self.beyond:,} of them": self.beyond, f"the intervals of {self.unsure:,} of them": self.unsure}
+        return [f"estimates: {which} need every score, and the Record holds bins" for which, n in needed.items() if n]
 
     def compared(self, stored: object, again: object, path: str) -> Iterator[Mismatch]:
         """Every place where they differ; names only one side has are not compared, but entries of lists are."""
@@ -287,8 +296,9 @@ class _Comparing:
                 continue
             seen.add(key(one))
             if self._binned and path == "estimates" and from_scores(one):
-                given = found.get("value") is not None
-                self.values, self.beyond = self.values + len(NUMBERS) * given, self.beyond + (not given)
+                left = open_numbers(one, found)
+                self.values += len(NUMBERS) - len(left)
+                self.beyond, self.unsure = self.beyond + ("value" in left), self.unsure + (left == NUMBERS[1:])
                 yield from estimate_within(one, found, here)
                 continue
             if lost := [name for name in one if name not in found]:

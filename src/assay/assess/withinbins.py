@@ -16,6 +16,7 @@ from assay.assess.consistency import Mismatch
 from assay.assess.points import CELLS, rates
 from assay.core.errors import AssayError
 from assay.inference.intervals import Wanted
+from assay.inference.scoreintervals import DISTANCES
 from assay.measures import parse
 from assay.tally.base import count_from_json
 from assay.tally.tables import Binary
@@ -24,6 +25,7 @@ NEAR: Final = 5e-3
 """How far a value from every score may lie from that at the lower ends of bins, in relation to it."""
 DRAWN: Final = 0.15
 """How far the ends of an interval may lie apart, in widths, where each comes from draws of its own."""
+NUMBERS: Final = ("value", "low", "high")
 SLACK: Final = 1e-9
 WHY: Final = "lies outside what the score bins allow"
 
@@ -56,17 +58,29 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
-def estimate_within(stored: Mapping[str, Any], again: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
-    """An estimate from every score beside the one from bins; nothing where bins give no value."""
+def open_numbers(stored: Mapping[str, Any], again: Mapping[str, Any]) -> tuple[str, ...]:
+    """Which numbers of an estimate the bins of its Record leave open.
+
+    How sure a calibration error is hangs on rows at the edges of calibration bins, and these may stand on either side.
+    """
     if again.get("value") is None:
-        return
+        return NUMBERS
+    measure = parse(str(stored.get("measure")))
+    if measure.name not in DISTANCES and measure.base not in DISTANCES:
+        return ()
+    return NUMBERS if again.get("bracket") is None else NUMBERS[1:] if stored.get("low") is not None else ()
+
+
+def estimate_within(stored: Mapping[str, Any], again: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
+    """An estimate from every score beside the one from bins, as far as these tell."""
+    left = open_numbers(stored, again)
     value, ends = stored.get("value"), again.get("bracket")
     if ends is not None and isinstance(value, (int, float)):
         low, high = (float(end) for end in ends)
         if not low - SLACK <= value <= high + SLACK:
             yield Mismatch(path=f"{path}.value", stored=value, recomputed=ends, why=WHY)
     width = abs(_number(again.get("high")) - _number(again.get("low")))
-    for name in ("value", "low", "high")[ends is not None :]:
+    for name in [one for one in NUMBERS[ends is not None :] if one not in left]:
         one, other = stored.get(name), again.get(name)
         # Ends come from draws, which bins deal to fewer cells; both know them to a few per cent of the width.
         loose = name != "value" and abs(_number(one) - _number(other)) <= DRAWN * width

@@ -48,7 +48,8 @@ EDITION: Final = 6
 4: areas of few rows borrow five rows' worth of a smooth variance and take normal quantiles;
    areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
    all give the same difference end in an interval of no width.
-5: draws of a calibration slope that are so steep that steps leap to and fro are left out.
+5: draws of a calibration slope that are so steep that steps leap to and fro are left out; a value of scores
+   at an end of its range may have an interval of next to no width.
 """
 BEFORE_EDITIONS: Final = 4
 """Of comparisons whose Record names none: until then all were made in one way."""

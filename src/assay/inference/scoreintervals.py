@@ -50,6 +50,9 @@ SHRUNK: Final = np.linspace(0.0, 3.0, 121)
 """How large the true gaps may be as a multiple of the observed ones."""
 EVERY_SLOPE: Final = 6
 """The edition from which every draw of a calibration slope is fitted that has a line."""
+AT_ENDS: Final = 6
+"""The edition from which a value at an end of its range has no interval from draws: all of them are there, too, but for
+rounding and pooled neighbours, which would pass for near certainty."""
 FEW, MOST = 10, 0.7
 """Ends of average precision move towards the quantiles of the draws: by ten over the rows of the smaller class."""
 MIDDLE: Final = (0.158655, 0.841345)
@@ -107,6 +110,8 @@ class ScoreUncertainty:
             return f"{undefined:,} of {size:,} draws are undefined"
         if measure.name == "kolmogorov_smirnov":
             return self._of_best(t, measure, result.value, drawn[~np.isnan(drawn)])
+        if result.value in measure.range and self._wanted.edition >= AT_ENDS:
+            return NO_SPREAD
         if measure.name in REACHING:
             return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
         scale = _scale(t, measure, self._wanted.edition)

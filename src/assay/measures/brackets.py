@@ -3,7 +3,7 @@
 
 Where a better order inside bins never harms a measure, the worst and the best order give its ends. Average precision
 also gains when positives are tied, so its ends are taken position by position; scores of probabilities from the ends
-of the bins.
+of the bins, and calibration errors from how far the rows of each can be off.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.measures.averages import Policy, averaged_values
 from assay.measures.declare import REGISTRY, Measure
+from assay.measures.gapbrackets import Cells, gap_ends
+from assay.measures.probabilities import not_probability
 from assay.measures.scoreaverages import bins_of
 from assay.tally.binned import Binned
 from assay.tally.ranked import Ranked
+from assay.tally.rowscores import RIGHT, RowScores
 from assay.tally.scorebins import ScoreBins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from assay.tally.calibration import Binning
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -42,8 +47,10 @@ BY_ORDER: Final = (
 )
 """Measures that no rise of the ROC curve can worsen."""
 BY_EDGES: Final = ("brier_score", "log_loss", "spherical_score")
+BY_GAPS: Final = ("expected_calibration_error", "adaptive_calibration_error", "maximum_calibration_error")
 OF_CLASSES: Final = ("log_loss_multiclass", "brier_score_multiclass")
 """Measures of all columns that are no average of a measure of one."""
+TOP_LABEL: Final = "top_label_calibration_error"
 STEP: Final = 1e-12
 """Ends are moved outwards by as much as sums of doubles may be off."""
 ROUNDED: Final = 32 * 2.0**-52
@@ -52,14 +59,16 @@ ROUNDED: Final = 32 * 2.0**-52
 
 def bracketed(measure: Measure) -> bool:
     """Whether score bins bound a measure on both sides."""
-    known = ("average_precision", *BY_ORDER, *BY_EDGES, "brier_uncertainty")
-    return measure.name in (*known, *OF_CLASSES) or (measure.base or "") in known
+    known = ("average_precision", *BY_ORDER, *BY_EDGES, *BY_GAPS, "brier_uncertainty")
+    return measure.name in (*known, *OF_CLASSES, TOP_LABEL) or (measure.base or "") in known
 
 
 def bracket(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefined:
     """The lowest and the highest value that scores in these bins allow; the value itself lies between for certain."""
     if measure.name == "average_precision":
         return _average_precision(bins)
+    if measure.name in BY_GAPS:
+        return _gaps(measure, bins)
     if measure.name in BY_ORDER:
         found = [measure(table) for table in (bins.worst(), bins.best())]
     elif measure.name in BY_EDGES:
@@ -70,7 +79,7 @@ def bracket(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefine
         raise PlanError(
             "measure-unfit",
             f"{measure.name} has no bracket from binned scores",
-            known=", ".join(("average_precision", *BY_ORDER, *BY_EDGES)),
+            known=", ".join(("average_precision", *BY_ORDER, *BY_EDGES, *BY_GAPS)),
             fix="ask for one of these, or count the scores exactly",
         )
     if isinstance(found[0], Undefined):
@@ -104,6 +113,12 @@ def bracket_of_classes(measure: Measure, t: Binned) -> tuple[float, float] | Und
     if low is None or high is None:
         return Undefined(reason="no class has a value", code="absent-class")
     return _outward(measure, low, high)
+
+
+def bracket_of_rows(measure: Measure, t: RowScores) -> tuple[float, float] | Undefined:
+    """The same of the largest probability of every row, where these were counted in bins."""
+    base = REGISTRY.find("expected_calibration_error").with_(**measure.given)
+    return bracket(base, cast("Binned", t.top).bins(RIGHT))
 
 
 def _outward(measure: Measure, low: float, high: float, bins: ScoreBins | None = None) -> tuple[float, float]:
@@ -149,14 +164,36 @@ def _least(bins: ScoreBins, pos: Floats, a: Floats, b: Floats) -> Floats:
     return cast("Floats", pos - b * (digamma(a + b + pos + 1) - digamma(a + b + 1)))
 
 
+def _gaps(measure: Measure, bins: ScoreBins) -> tuple[float, float] | Undefined:
+    """Calibration errors, from how far the rows of each bin can be off."""
+    low, high = _sides(bins)
+    value = measure(Ranked(score=low, pos=bins.pos, neg=bins.neg))
+    if isinstance(value, Undefined):
+        return value
+    if wrong := not_probability(high):
+        return wrong
+    given = {**{name: one for name, one in measure.parameters.items() if name in ("bins", "binning")}, **measure.given}
+    binning = "mass" if measure.name == "adaptive_calibration_error" else given["binning"]
+    pos, neg = (np.asarray(cells, dtype=np.float64) for cells in (bins.pos, bins.neg))
+    cells = Cells(low=low, high=high, pos=pos, neg=neg)
+    largest = measure.name == "maximum_calibration_error"
+    ends = gap_ends(cells, cast("int", given["bins"]), cast("Binning", binning), largest=largest)
+    return _outward(measure, *ends, bins)
+
+
 def _edges(bins: ScoreBins) -> tuple[Ranked, Ranked]:
     """Every score at the end of its bin that suits its class least, and most."""
+    low, high = _sides(bins)
+    return _placed(bins, low, high), _placed(bins, high, low)
+
+
+def _sides(bins: ScoreBins) -> tuple[Floats, Floats]:
+    """The lowest and the highest score that each bin can hold."""
     low = bins.map.floor(bins.place)
     top = 1.0 if bins.map.kind == "probability" else np.inf
     after = np.where(bins.place + 1 < bins.map.size, bins.map.floor(np.minimum(bins.place + 1, bins.map.size - 1)), top)
     high = np.maximum(low, np.where(bins.place + 1 < bins.map.size, np.nextafter(after, -np.inf), top))
-    low, high = (np.where(np.isnan(bins.only), end, bins.only) for end in (low, high))
-    return _placed(bins, low, high), _placed(bins, high, low)
+    return np.where(np.isnan(bins.only), low, bins.only), np.where(np.isnan(bins.only), high, bins.only)
 
 
 def _placed(bins: ScoreBins, of_positive: Floats, of_negative: Floats) -> Ranked:

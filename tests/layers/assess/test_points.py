@@ -219,6 +219,46 @@ def test_a_record_that_holds_bins_of_many_scores_is_verified_within_them(given, 
     assert found.checked["estimates"] >= 9
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(seed, monkeypatch):
+    """Scores next to the edges stand in bins across them; few rows of a calibration bin then say much or nothing."""
+    monkeypatch.setattr(scoring, "LISTED", 100)
+    rng = np.random.default_rng(seed)
+    chance = np.clip(rng.integers(0, 16, 400) / 15 + rng.choice([-1e-6, 1e-6, 0.02], 400), 1e-9, 1 - 1e-9)
+    chance += rng.random(400) * 1e-9  # no two alike
+    three = rng.dirichlet(np.full(3, 0.3), 400) + 1e-9
+    errors = ["expected_calibration_error", "adaptive_calibration_error", "maximum_calibration_error"]
+    two = assay.assess(
+        truth=rng.random(400) < chance,
+        score=chance,
+        scores="probability",
+        threshold=0.5,
+        positive=True,
+        measures=errors,
+    )
+    many = assay.assess(
+        truth=rng.integers(0, 3, 400),
+        score=three / three.sum(axis=1, keepdims=True),
+        scores="probability",
+        measures=["top_label_calibration_error", *errors],
+    )
+    for a in (two, many):
+        assert a.record["tallies"]["scores"]["whole"]["kind"] == "binned-scores"
+        found = verify(a.record)
+        assert found.holds, found.mismatches
+        said = [one for one in found.unchecked if "need every score" in one]
+        assert "the intervals of" in said[0]
+        again = assay.Assessment.from_record(a.record)
+        for one in a.estimates:
+            if one.measure in (*errors, "top_label_calibration_error"):
+                low, high = next(e.bracket for e in again.estimates if (e.measure, e.label) == (one.measure, one.label))
+                assert low <= one.value <= high
+    for error in errors:
+        content = json.loads(many.record.to_text())
+        next(e for e in content["estimates"] if e["measure"] == error)["value"] *= 0.5
+        assert not verify(assay.Record(sealed(content))).holds
+
+
 def test_an_older_record_of_bins_without_pairs_of_classes_still_verifies(monkeypatch):
     monkeypatch.setattr(scoring, "LISTED", 100)
     content = json.loads(assay.assess(**MANY).record.to_text())

@@ -294,7 +294,9 @@ def test_many_distinct_scores_are_held_in_bins_and_still_merge(monkeypatch, tmp_
     low, high = b["auroc"].bracket
     assert low <= a["auroc"].value <= high
     assert next(e for e in b.record["estimates"] if e["measure"] == "average_precision")["bracket"]
-    assert "lower ends of score bins" in " ".join(b["expected_calibration_error"].notes)
+    low, high = b["expected_calibration_error"].bracket
+    assert low <= a["expected_calibration_error"].value <= high < low + 1e-6
+    assert "lower ends of score bins" in " ".join(b["calibration_slope"].notes)
     assert assay.merge(a, b).scores.whole.rows == 800
     jsonschema.validate(json.loads(Record.load(tmp_path / "a.json").to_text()), schema())
 

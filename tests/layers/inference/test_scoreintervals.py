@@ -12,7 +12,7 @@ from assay.inference import scoredraws
 from assay.inference.estimates import Interval
 from assay.inference.intervals import Wanted
 from assay.inference.scoredraws import CELLS, KEPT, ScoreDraws, draws_of, joined
-from assay.inference.scoreintervals import ScoreUncertainty
+from assay.inference.scoreintervals import NO_SPREAD, ScoreUncertainty
 from assay.measures import parse
 from assay.tally.ranks import Ranks
 from assay.tally.scores import Scores
@@ -134,6 +134,18 @@ def test_draws_spread_as_the_area_does():
     t = table(2000)
     drawn = ScoreDraws(t, 1).values(parse("auroc"), 2000)
     assert drawn.std() == pytest.approx(delong_variance(t) ** 0.5, rel=0.06)
+
+
+@pytest.mark.parametrize("name", ["average_precision", "equal_error_rate", "h_measure", "auroc_convex_hull"])
+@pytest.mark.parametrize("rows", [200, 5000])
+def test_what_is_perfect_has_no_interval_of_next_to_no_width(name, rows):
+    """No draw can put rows out of order; pooled neighbours and rounding made earlier editions look nearly certain."""
+    measure = parse(name)
+    t = Scores.binary(np.linspace(0, 1, rows), np.arange(rows) >= 0.7 * rows + 3).one_vs_rest(1)
+    assert measure(t).value in measure.range
+    assert ScoreUncertainty(t, FEWER).interval(measure, measure(t)) == NO_SPREAD
+    before = ScoreUncertainty(t, Wanted(draws=1000, edition=5)).interval(measure, measure(t))
+    assert before == NO_SPREAD or before.high - before.low < 2e-3
 
 
 def test_draws_of_a_table_are_kept_for_the_next_measure_and_those_of_many_tables_are_not():

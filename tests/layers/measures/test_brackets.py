@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.measures import parse
-from assay.measures.brackets import BY_EDGES, BY_ORDER, bracket, bracket_of_classes, bracketed
+from assay.measures.brackets import BY_EDGES, BY_GAPS, BY_ORDER, bracket, bracket_of_classes, bracketed
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
 from assay.tally.binned import binned
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
 from tests.scorecases import RANKED_CASES, SCORES_CASES, classes, ranked, rows, scores
 
-CASES = [c for c in RANKED_CASES if c.measure.name in ("average_precision", "brier_uncertainty", *BY_ORDER, *BY_EDGES)]
+AT_EDGES = (*BY_EDGES, *BY_GAPS)
+CASES = [c for c in RANKED_CASES if c.measure.name in ("average_precision", "brier_uncertainty", *BY_ORDER, *AT_EDGES)]
 MAPS = [PROBABILITY, REAL, BinMap.quantile([0.2, 0.4, 0.6, 0.8], 4), BinMap("quantile", np.array([0.5]))]
 
 
@@ -26,7 +27,7 @@ def test_the_bracket_always_holds_the_exact_value(some, by):
     bins = ScoreBins.of([s for s, _ in some], [y for _, y in some], by)
     for case in CASES:
         measure = case.ready(2)
-        if measure.name in BY_EDGES and by.kind == "quantile":
+        if measure.name in AT_EDGES and by.kind == "quantile":
             continue
         _demand_held(case, measure(ranked(some)), bracket(measure, bins))
 
@@ -35,7 +36,7 @@ def _demand_held(case, exact, found):
     """The ends hold the exact value; there are none where there is no value, or where only edges of bins tell it."""
     if isinstance(exact, Undefined) or isinstance(found, Undefined):
         assert isinstance(found, Undefined), case
-        assert isinstance(exact, Undefined) or case.ready(2).name in BY_EDGES, case
+        assert isinstance(exact, Undefined) or case.ready(2).name in AT_EDGES, case
         return
     low, high = found
     assert low <= exact.value <= high, (str(case), low, exact.value, high)
