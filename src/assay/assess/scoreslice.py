@@ -25,6 +25,7 @@ from assay.tally.truthbins import MOST_PAIRED
 
 OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
+AT_LOWER_ENDS: Final = "computed at the lower ends of score bins"
 Table: TypeAlias = Ranked | Scores | Binned | Ranks | RowScores
 
 
@@ -74,7 +75,7 @@ class ScoreSlice:
         if not self._in_bins(table) or isinstance(value, Undefined):
             return Sure(value=value, interval=interval)
         if not bracketed(measure) or isinstance(table, Linked | LinkedBins):
-            return Sure(value=value, interval=interval, notes=("computed at the lower ends of score bins",))
+            return Sure(value=value, interval=interval, notes=(AT_LOWER_ENDS,))
         ends = self._ends(measure, table, positive)
         return Sure(
             value=value,

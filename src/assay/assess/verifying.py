@@ -19,7 +19,7 @@ from assay.assess.standing import only_areas
 from assay.assess.withinbins import (
     NUMBERS,
     estimate_within,
-    from_scores,
+    from_bins,
     held_in_bins,
     near,
     open_numbers,
@@ -295,7 +295,7 @@ class _Comparing:
                 )
                 continue
             seen.add(key(one))
-            if self._binned and path == "estimates" and from_scores(one):
+            if self._binned and path == "estimates" and from_bins(one, found):
                 left = open_numbers(one, found)
                 self.values += len(NUMBERS) - len(left)
                 self.beyond, self.unsure = self.beyond + ("value" in left), self.unsure + (left == NUMBERS[1:])

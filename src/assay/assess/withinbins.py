@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from assay.assess.consistency import Mismatch
 from assay.assess.points import CELLS, rates
+from assay.assess.scoreslice import AT_LOWER_ENDS
 from assay.core.errors import AssayError
 from assay.inference.intervals import Wanted
 from assay.inference.scoreintervals import DISTANCES
@@ -40,12 +41,14 @@ def held_in_bins(record: Mapping[str, Any]) -> bool:
     return scores.get("form") == "exact" and isinstance(whole, Mapping) and whole.get("kind") == "binned-scores"
 
 
-def from_scores(estimate: Mapping[str, Any]) -> bool:
-    """Whether an estimate of a Record rests on scores."""
+def from_bins(stored: Mapping[str, Any], again: Mapping[str, Any]) -> bool:
+    """Whether an estimate rests on scores, of which its Record holds bins; of a small group it may hold every one."""
     try:
-        return parse(str(estimate.get("measure"))).from_scores
+        scored = parse(str(stored.get("measure"))).from_scores
     except AssayError:
         return False
+    rough = again.get("bracket") is not None or AT_LOWER_ENDS in again.get("notes", ())
+    return scored and (rough or (again.get("value") is None and stored.get("value") is not None))
 
 
 def near(stored: object, again: object) -> bool:
