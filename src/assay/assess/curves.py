@@ -15,7 +15,7 @@ from assay.assess.scoring import ScorePart, Threshold
 from assay.assess.thinning import thinned
 from assay.core.labels import Label
 from assay.core.values import WORST
-from assay.inference.bands import pr_band, roc_band
+from assay.inference.bands import Band, pr_band, roc_band
 from assay.inference.estimates import real_to_json
 from assay.inference.proportion import of_share
 from assay.measures.cost import decision_curve
@@ -42,6 +42,8 @@ MOST_CLASSES: Final = 12
 BAND: Final = 32
 """Places at which a band is held."""
 CLASS_BAND: Final = 16
+BENT: Final = 6
+"""The edition from which a band is held where it bends."""
 BARS: Final = 40
 BINS: Final = 10
 DECISIONS: Final = 100
@@ -173,10 +175,14 @@ def _threshold(score: float) -> float | str:
 
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
-    first = most == BAND and wanted.edition < 3  # noqa: PLR2004  it left long stretches without a band
-    choose = _some if first else _spread
-    roc = roc_band(table, wanted, choose(fpr, most))
-    pr = pr_band(table, wanted, choose(tpr, most)[1:])
+    if wanted.edition < BENT:
+        first = most == BAND and wanted.edition < 3  # noqa: PLR2004  it left long stretches without a band
+        choose = _some if first else _spread
+        over_fpr, over_recall = choose(fpr, most), choose(tpr, most)[1:]
+    else:
+        over_fpr = _bent(roc_band(table, wanted, _fine(fpr, most)), most)
+        over_recall = _bent(pr_band(table, wanted, _fine(tpr, most)[1:]), most)
+    roc, pr = roc_band(table, wanted, over_fpr), pr_band(table, wanted, over_recall)
     return {
         "method": roc.method,
         "level": roc.level,
@@ -187,6 +193,17 @@ def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -
             for name, one in (("roc", roc), ("pr", pr))
         },
     }
+
+
+def _fine(places: Floats, most: int) -> Floats:
+    """Every place of a curve, and some evenly spread."""
+    return np.unique(np.concatenate([np.linspace(0, 1, most // 2), places]))
+
+
+def _bent(band: Band, most: int) -> Floats:
+    """Evenly spread places of a band, and as many where it bends most, so that it can be drawn straight in between."""
+    even = np.flatnonzero(np.isin(band.place, np.linspace(0, 1, most // 2)))
+    return band.place[thinned(np.column_stack([band.place, band.low, band.high]), most - most // 2, even)]
 
 
 def _some(places: Floats, most: int) -> Floats:

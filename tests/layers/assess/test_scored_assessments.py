@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import duckdb
 import jsonschema
@@ -15,7 +16,9 @@ from sklearn import metrics as sk
 
 import assay
 from assay.assess import scoring
+from assay.assess.curves import sections
 from assay.assess.record import Record, schema
+from assay.inference.bands import roc_band
 from assay.inference.scoredraws import ScoreDraws
 from assay.tally.binned import Binned
 from tests.scorecases import refused
@@ -70,6 +73,26 @@ def test_a_band_has_no_long_stretch_without_a_place_where_the_curve_is_straight(
     for curve in ("roc", "pr"):
         places = [0.0, *(one[0] for one in a.record["curves"][0]["band"][curve]), 1.0]
         assert max(np.diff(places)) < 0.1
+
+
+def test_a_band_does_not_lean_over_a_steep_rise():
+    """Between the places at which it is held a band is drawn straight, and must not lie far from where it would be."""
+    some = np.random.default_rng(5)
+    kinds, chances = some.integers(0, 4, 4000), some.dirichlet(np.full(4, 0.7), 4000)
+    chances[np.arange(4000), kinds] += 0.6
+    a = assay.assess(
+        truth=kinds, score=chances / chances.sum(axis=1, keepdims=True), scores="probability", measures=["auroc"]
+    )
+    at = np.linspace(0.02, 1, 50)
+
+    def off(one):
+        place, low, *_ = np.array(one["band"]["roc"]).T
+        there = roc_band(a.scores.whole.one_vs_rest(one["class"]), a.settings.wanted, at)
+        return np.abs(np.interp(at, place, low) - there.low).max()
+
+    before = sections(a.scores, positive=None, wanted=replace(a.settings.wanted, edition=5))
+    assert max(off(one) for one in a.record["curves"] if "band" in one) < 0.1
+    assert max(off(one) for one in before["curves"] if "band" in one) > 0.2, "as it was"
 
 
 def test_measures_of_scores_have_intervals_and_curves_have_bands():
