@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -36,9 +36,6 @@ from assay.tally.grouped import Grouped
 if TYPE_CHECKING:
     from assay.assess.claims import Answered
     from assay.assess.standing import Standing
-
-LISTED: Final = 200
-"""Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 
 NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
@@ -129,17 +126,26 @@ class Assessment(Mapping[str, Estimate]):
     @property
     def estimates(self) -> list[Estimate]:
         """Everything a Record lists: the whole table, each class, each group."""
-        return [one for view in self._views() for one in _estimates(view)]
+        return [one for view in self._views() for one in view.listed()]
 
     def work_out(self, progress: Callable[[int, int], None]) -> None:
         """Work out what a Record lists, telling how much of it is done: many classes and groups with scores take long.
 
         What was worked out is kept, so that nothing takes long after.
         """
-        total = sum(_size(view) for view in self._views())
+        total = sum(view.steps for view in self._views())
         done = count(1)
         for view in self._views():
-            _estimates(view, lambda: progress(next(done), total))
+            view.listed(lambda: progress(next(done), total))
+
+    def recall(self, estimates: Iterable[Mapping[str, Any]]) -> None:
+        """Take values of a Record for those from every score, of which it holds bins: intervals are then of these."""
+        views = {repr(view.slice or None): view for view in self._views()}
+        for one in estimates:
+            view = views.get(repr(one["slice"]))
+            if view is not None and view.scores is not None and isinstance(one["value"], float):
+                label = self.positive if one["class"] is None else one["class"]
+                view.scores.told[one["measure"], label] = one["value"]
 
     def _views(self) -> list[View]:
         return [self._view, *(view for levels in self.by_group.values() for view in levels.values())]
@@ -382,17 +388,3 @@ class Levels(Mapping[Label, View]):
     def __len__(self) -> int:
         """How many levels there are."""
         return len(self._views)
-
-
-def _estimates(view: View, done: Callable[[], None] = lambda: None) -> list[Estimate]:
-    found = [view[m.title] for m in view.measures]
-    if view.class_measures and view.confusion.k <= LISTED:
-        columns = view.columns(view.class_measures, done)
-        found += [column[i] for i in range(view.confusion.k) for column in columns]
-    done()
-    return found
-
-
-def _size(view: View) -> int:
-    """How often it is told that something of a view is done."""
-    return 1 + (view.confusion.k if view.class_measures and view.confusion.k <= LISTED else 0)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.core.labels import Label
-from assay.core.values import Undefined, Value
+from assay.core.values import Number, Undefined, Value
 from assay.inference.intervals import Found, Wanted
 from assay.inference.scoreintervals import ScoreUncertainty
 from assay.measures import Measure
@@ -23,8 +24,13 @@ from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.truthbins import MOST_PAIRED
 
+if TYPE_CHECKING:
+    from assay.core.values import Amount
+
 OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
+FROM_RECORD: Final = 6
+"""The edition of the interval methods from which draws are made of what a Record holds."""
 AT_LOWER_ENDS: Final = "computed at the lower ends of score bins"
 Table: TypeAlias = Ranked | Scores | Binned | Ranks | RowScores
 
@@ -49,6 +55,13 @@ class ScoreSlice:
     by_row: RowScores | None = None
     link: Link | None = None
     """How log-odds became probabilities, where that was stated; the tally holds the log-odds."""
+    keep: Callable[[Tallied], Tallied] = lambda tally: tally
+    """What a Record holds of a tally: bins, where there are very many scores."""
+    keep_rows: Callable[[RowScores], RowScores] = lambda rows: rows
+    """The same of what looks at whole rows."""
+    told: dict[tuple[str, Label | None], float] = field(default_factory=dict, repr=False)
+    """Values from every score by measure and class, where bins are all that is left of the scores."""
+    _kept: list[Tallied] = field(default_factory=list, repr=False)
     _ranked: dict[Label, Ranked] = field(default_factory=dict, repr=False)
     _uncertain: dict[tuple[str, Label | None], ScoreUncertainty] = field(default_factory=dict, repr=False)
 
@@ -71,7 +84,7 @@ class ScoreSlice:
         if isinstance(table, Undefined):
             return Sure(value=table, interval=table.reason)
         value = measure(table)
-        interval = self._sure(table, positive, wanted).interval(measure, value)
+        interval = self._sure(table, positive, wanted).interval(measure, self._told(value, table, measure, positive))
         if not self._in_bins(table) or isinstance(value, Undefined):
             return Sure(value=value, interval=interval)
         if not bracketed(measure) or isinstance(table, Linked | LinkedBins):
@@ -85,6 +98,11 @@ class ScoreSlice:
             if isinstance(ends, Undefined)
             else (f"from score bins: {ends[0]:.9g} to {ends[1]:.9g} for certain",),
         )
+
+    def _told(self, value: Value, table: Table, measure: Measure, positive: Label | None) -> Value:
+        """The value whose interval is wanted: that from every score, if this is made of bins and it is known."""
+        known = self.told.get((measure.title, positive)) if self._in_bins(table) else None
+        return value if known is None or isinstance(value, Undefined) else Number(cast("Amount", known))
 
     def _ends(self, measure: Measure, table: Table, positive: Label | None) -> tuple[float, float] | Undefined:
         """Between which ends a value lies for certain."""
@@ -104,8 +122,23 @@ class ScoreSlice:
         """What makes intervals for one table; kept, because measures share its draws."""
         key = (type(table).__name__, positive)
         if key not in self._uncertain:
-            self._uncertain[key] = ScoreUncertainty(table, wanted)
+            drawn_from = self._in_record(table, positive) if wanted.edition >= FROM_RECORD else table
+            self._uncertain[key] = ScoreUncertainty(table, wanted, drawn_from=drawn_from)
         return self._uncertain[key]
+
+    def _in_record(self, table: Table, positive: Label | None) -> Table:
+        """The same table made of what a Record holds, so that who has only that makes the very same draws."""
+        if isinstance(table, RowScores):
+            return self.keep_rows(table)
+        if isinstance(table, Ranks):
+            return table
+        if not self._kept:
+            self._kept.append(self.keep(self.tally))
+        kept = self._kept[0]
+        if kept is self.tally or (not isinstance(table, Ranked) and isinstance(kept, Binned) and not kept.averaged):
+            return table
+        found = kept.one_vs_rest(cast("Label", positive)) if isinstance(table, Ranked) else kept
+        return cast("Table", _linked(found)) if isinstance(table, Linked | LinkedScores) else cast("Table", found)
 
     def _table(self, measure: Measure, positive: Label | None) -> Table | Undefined:
         if measure.takes is Ranked:

@@ -131,9 +131,17 @@ class ScorePart:
     def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
         """The scores of all rows, or of one level of a factor."""
         if factor is None:
-            return ScoreSlice(kind=self.kind, tally=self.whole, ranks=self.ranks, by_row=self.by_row, link=self.link)
+            return ScoreSlice(
+                kind=self.kind,
+                tally=self.whole,
+                ranks=self.ranks,
+                by_row=self.by_row,
+                link=self.link,
+                keep=self._kept,
+                keep_rows=self._kept_rows,
+            )
         held = self.groups.get(factor, {}).get(cast("Label", level))
-        return None if held is None else ScoreSlice(kind=self.kind, tally=held, link=self.link)
+        return None if held is None else ScoreSlice(kind=self.kind, tally=held, link=self.link, keep=self._kept)
 
     def without(self, factor: str | None) -> ScorePart:
         """The same without one way to group rows."""

@@ -130,7 +130,8 @@ def verify(record: Record) -> Verification:
     for part, recomputed in again.items():
         if part in COPIED or part not in record or (binned and part in OF_SCORES):
             continue
-        checker = _Comparing(exact=exact, binned=binned)
+        edition = record["plan"].get("intervals", {}).get("edition", 1)
+        checker = _Comparing(exact=exact, binned=binned, edition=edition)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
         unchecked += checker.left()
@@ -213,7 +214,10 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
     if record["kind"] == "tally":
         again = Assessment.from_record(trusted).record
         return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
-    return Assessment.from_record(trusted).record
+    found = Assessment.from_record(trusted)
+    if held_in_bins(record):
+        found.recall(record["estimates"])
+    return found.record
 
 
 def _embedded(record: Record) -> list[Mapping[str, Any]]:
@@ -238,8 +242,8 @@ def _same_machinery(record: Record) -> bool:
 class _Comparing:
     """Walks two contents side by side and counts what it looked at."""
 
-    def __init__(self, *, exact: bool, binned: bool = False) -> None:
-        self._exact, self._binned, self.values = exact, binned, 0
+    def __init__(self, *, exact: bool, binned: bool = False, edition: int = 1) -> None:
+        self._exact, self._binned, self._edition, self.values = exact, binned, edition, 0
         self.beyond = 0
         """Estimates that the bins of a Record do not give."""
         self.unsure = 0
@@ -296,10 +300,10 @@ class _Comparing:
                 continue
             seen.add(key(one))
             if self._binned and path == "estimates" and from_bins(one, found):
-                left = open_numbers(one, found)
+                left = open_numbers(one, found, self._edition)
                 self.values += len(NUMBERS) - len(left)
                 self.beyond, self.unsure = self.beyond + ("value" in left), self.unsure + (left == NUMBERS[1:])
-                yield from estimate_within(one, found, here)
+                yield from estimate_within(one, found, here, left)
                 continue
             if lost := [name for name in one if name not in found]:
                 yield Mismatch(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import cast
+from typing import Final, cast
 
 from assay.assess.costs import Costs
 from assay.assess.scoreslice import ScoreSlice
@@ -24,6 +24,8 @@ from assay.tally.confusion import Confusion
 from assay.tally.priced import Priced
 from assay.tally.tables import Binary, Multiclass
 
+LISTED: Final = 200
+"""Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 SMALL = 10
 """A group below this many rows is marked (ACCEPTANCE D04)."""
 
@@ -100,6 +102,20 @@ class View(Mapping[str, Estimate]):
             done()
         self._columns |= {m.title: [row[i] for row in rows] for i, m in enumerate(scored)}
         return [self.column(m) for m in measures]
+
+    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
+        """What a Record lists: the whole table and each class; it is told when a class is done, and when all is."""
+        found = [self[m.title] for m in self.measures]
+        if self.steps > 1:
+            columns = self.columns(self.class_measures, done)
+            found += [column[i] for i in range(self.confusion.k) for column in columns]
+        done()
+        return found
+
+    @property
+    def steps(self) -> int:
+        """How often it is told that something is done."""
+        return 1 + (self.confusion.k if self.class_measures and self.confusion.k <= LISTED else 0)
 
     @cached_property
     def tables(self) -> Multiclass:

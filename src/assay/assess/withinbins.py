@@ -9,12 +9,12 @@ against the cells they stand beside.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final, cast
 
 from assay.assess.consistency import Mismatch
 from assay.assess.points import CELLS, rates
-from assay.assess.scoreslice import AT_LOWER_ENDS
+from assay.assess.scoreslice import AT_LOWER_ENDS, FROM_RECORD
 from assay.core.errors import AssayError
 from assay.inference.intervals import Wanted
 from assay.inference.scoreintervals import DISTANCES
@@ -25,7 +25,9 @@ from assay.tally.tables import Binary
 NEAR: Final = 5e-3
 """How far a value from every score may lie from that at the lower ends of bins, in relation to it."""
 DRAWN: Final = 0.15
-"""How far the ends of an interval may lie apart, in widths, where each comes from draws of its own."""
+"""How far two numbers may lie apart, in widths of the interval, where one comes from every score and one from bins."""
+COARSE: Final = 0.05
+"""How far the ends of a value may lie apart, in widths of its interval, so that bins tell the interval."""
 NUMBERS: Final = ("value", "low", "high")
 SLACK: Final = 1e-9
 WHY: Final = "lies outside what the score bins allow"
@@ -61,22 +63,36 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
-def open_numbers(stored: Mapping[str, Any], again: Mapping[str, Any]) -> tuple[str, ...]:
+def open_numbers(stored: Mapping[str, Any], again: Mapping[str, Any], edition: int) -> tuple[str, ...]:
     """Which numbers of an estimate the bins of its Record leave open.
 
-    How sure a calibration error is hangs on rows at the edges of calibration bins, and these may stand on either side.
+    How sure a calibration error is hangs on rows at the edges of calibration bins, and these may stand on either side;
+    of log-odds, which have no certain ends, the error itself does. Since edition 6 draws are made of the bins, and only
+    intervals in closed form are left, where bins are so coarse that they tell the value itself but roughly.
     """
     if again.get("value") is None:
         return NUMBERS
     measure = parse(str(stored.get("measure")))
-    if measure.name not in DISTANCES and measure.base not in DISTANCES:
+    gap = measure.name in DISTANCES or measure.base in DISTANCES
+    if gap and again.get("bracket") is None:
+        return NUMBERS
+    if stored.get("low") is None or (edition >= FROM_RECORD and _drawn(again)):
         return ()
-    return NUMBERS if again.get("bracket") is None else NUMBERS[1:] if stored.get("low") is not None else ()
+    low, high = again.get("bracket") or (0.0, 0.0)
+    coarse = float(high) - float(low) > COARSE * abs(_number(again.get("high")) - _number(again.get("low")))
+    return NUMBERS[1:] if gap or coarse else ()
 
 
-def estimate_within(stored: Mapping[str, Any], again: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
-    """An estimate from every score beside the one from bins, as far as these tell."""
-    left = open_numbers(stored, again)
+def _drawn(estimate: Mapping[str, Any]) -> bool:
+    """Whether an interval is nothing but draws; the one of the best threshold is of its two rates, too."""
+    method = str(estimate.get("interval") or "")
+    return "draws on scores" in method
+
+
+def estimate_within(
+    stored: Mapping[str, Any], again: Mapping[str, Any], path: str, left: Container[str]
+) -> Iterator[Mismatch]:
+    """An estimate from every score beside the one from bins, but for numbers that are left open."""
     value, ends = stored.get("value"), again.get("bracket")
     if ends is not None and isinstance(value, (int, float)):
         low, high = (float(end) for end in ends)
@@ -85,8 +101,8 @@ def estimate_within(stored: Mapping[str, Any], again: Mapping[str, Any], path: s
     width = abs(_number(again.get("high")) - _number(again.get("low")))
     for name in [one for one in NUMBERS[ends is not None :] if one not in left]:
         one, other = stored.get(name), again.get(name)
-        # Ends come from draws, which bins deal to fewer cells; both know them to a few per cent of the width.
-        loose = name != "value" and abs(_number(one) - _number(other)) <= DRAWN * width
+        # Ends of editions 1 to 5 came from draws of every score, and bins know them to a few per cent of the width.
+        loose = abs(_number(one) - _number(other)) <= DRAWN * width
         if one != other and None not in (one, other) and not loose and not near(one, other):
             yield Mismatch(path=f"{path}.{name}", stored=one, recomputed=other, why=WHY)
 

@@ -49,7 +49,8 @@ EDITION: Final = 6
    areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
    all give the same difference end in an interval of no width.
 5: draws of a calibration slope that are so steep that steps leap to and fro are left out; a value of scores
-   at an end of its range may have an interval of next to no width; places of a band may skip a steep rise.
+   at an end of its range may have an interval of next to no width; places of a band may skip a steep rise;
+   draws are made of every score, also where a Record holds bins.
 """
 BEFORE_EDITIONS: Final = 4
 """Of comparisons whose Record names none: until then all were made in one way."""

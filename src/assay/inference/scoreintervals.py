@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from assay.tally.calibration import Binning
 
     Floats: TypeAlias = NDArray[np.float64]
+    Counted: TypeAlias = Ranked | Tallied | Ranks | RowScores
 
 WEIGHTED: Final = "no interval for weighted rows: weights are not counts"
 REACHING: Final = ("h_measure", "auroc_convex_hull", "brier_discrimination")
@@ -64,10 +65,14 @@ SHARED: Final = "no interval: the errors of the classes share their rows, and ch
 
 
 class ScoreUncertainty:
-    """Intervals for the values of one tally of scores; the draws are made once and shared by all measures."""
+    """Intervals for the values of one tally of scores; the draws are made once and shared by all measures.
 
-    def __init__(self, tally: Ranked | Tallied | Ranks | RowScores, wanted: Wanted) -> None:
+    They may be made of another form of the same tally, such as the bins that a Record holds of it.
+    """
+
+    def __init__(self, tally: Counted, wanted: Wanted, *, drawn_from: Counted | None = None) -> None:
         self._tally, self._wanted = tally, wanted
+        self._source = tally if drawn_from is None else drawn_from
         self._errors: dict[tuple[str, str], float] = {}
 
     def interval(self, measure: Measure, result: Value) -> Found:
@@ -228,7 +233,9 @@ class ScoreUncertainty:
 
     def _of_rows(self, t: RowScores, measure: Measure, result: Number) -> Found:
         if measure.name == "top_label_calibration_error":
-            return ScoreUncertainty(t.top.one_vs_rest(RIGHT), self._wanted).interval(measure, result)
+            drawn_from = cast("RowScores", self._source).top.one_vs_rest(RIGHT)
+            sure = ScoreUncertainty(t.top.one_vs_rest(RIGHT), self._wanted, drawn_from=drawn_from)
+            return sure.interval(measure, result)
         table = t.direction.one_vs_rest(RIGHT)
         error = _error(table.score, table.pos + table.neg) if t.rows > 1 else None
         return self._normal(measure, result.value, error, t.rows)
@@ -264,6 +271,8 @@ class ScoreUncertainty:
         """At most the mean of the standard errors of the classes, because they share their rows."""
         base = REGISTRY.find(cast("str", measure.base))
         every = tables(t, cast("str", measure.average))
+        if base.name != "auroc":
+            every = tables(cast("Tallied", self._source), cast("str", measure.average))
         kept = [(name, table, weight) for name, table, weight in every if table.positives and weight]
         if any(min(float(table.positives), float(table.negatives)) < 2 for _, table, _ in kept):  # noqa: PLR2004
             return None
@@ -287,7 +296,7 @@ class ScoreUncertainty:
 
     @property
     def _draws(self) -> ScoreDraws:
-        return draws_of(cast("Ranked", self._tally), self._wanted.seed)
+        return draws_of(cast("Ranked", self._source), self._wanted.seed)
 
 
 class _Scale:
