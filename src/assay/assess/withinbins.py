@@ -50,7 +50,8 @@ def from_bins(stored: Mapping[str, Any], again: Mapping[str, Any]) -> bool:
     except AssayError:
         return False
     rough = again.get("bracket") is not None or AT_LOWER_ENDS in again.get("notes", ())
-    return scored and (rough or (again.get("value") is None and stored.get("value") is not None))
+    other = again.get("value") is None and any(stored.get(name) != again.get(name) for name in ("value", "undefined"))
+    return scored and (rough or other)
 
 
 def near(stored: object, again: object) -> bool:

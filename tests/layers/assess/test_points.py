@@ -289,6 +289,19 @@ def test_intervals_are_the_same_from_the_bins_of_a_record(kind, lean, monkeypatc
     assert not verify(assay.Record(sealed(content))).holds
 
 
+def test_another_reason_for_no_value_makes_no_honest_record_doubtful(monkeypatch):
+    """The lowest scores are no zeros, but the lower end of their bin is one, and a zero has no log-odds."""
+    monkeypatch.setattr(scoring, "LISTED", 100)
+    score = np.r_[np.linspace(1e-300, 1e-299, 200), np.linspace(0.5, 0.6, 200)]
+    given = {"scores": "probability", "threshold": 0.4, "positive": True, "measures": ["calibration_slope"]}
+    a = assay.assess(truth=np.arange(400) >= 200, score=score, **given)
+    again = assay.Assessment.from_record(a.record)
+    assert a["calibration_slope"].reason != again["calibration_slope"].reason
+    found = verify(a.record)
+    assert found.holds, found.mismatches
+    assert any("1 of them need every score" in said for said in found.unchecked)
+
+
 def test_an_older_record_of_bins_without_pairs_of_classes_still_verifies(monkeypatch):
     monkeypatch.setattr(scoring, "LISTED", 100)
     content = json.loads(assay.assess(**MANY).record.to_text())
