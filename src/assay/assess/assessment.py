@@ -138,7 +138,7 @@ class Assessment(Mapping[str, Estimate]):
         for view in self._views():
             view.listed(lambda: progress(next(done), total))
 
-    def recall(self, estimates: Iterable[Mapping[str, Any]]) -> None:
+    def take_values(self, estimates: Iterable[Mapping[str, Any]]) -> None:
         """Take values of a Record for those from every score, of which it holds bins: intervals are then of these."""
         views = {repr(view.slice or None): view for view in self._views()}
         for one in estimates:

@@ -216,7 +216,7 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
         return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
     found = Assessment.from_record(trusted)
     if held_in_bins(record):
-        found.recall(record["estimates"])
+        found.take_values(record["estimates"])
     return found.record
 
 

@@ -276,7 +276,7 @@ def test_intervals_are_the_same_from_the_bins_of_a_record(kind, lean, monkeypatc
     found = verify(a.record)
     assert found.holds, found.mismatches
     again = assay.Assessment.from_record(a.record)
-    again.recall(a.record["estimates"])
+    again.take_values(a.record["estimates"])
     both = list(zip(a.estimates, again.estimates, strict=True))
     drawn = [(x, y) for x, y in both if x.interval is not None and x.interval.method.endswith("draws on scores")]
     assert len(drawn) > 20
