@@ -38,7 +38,7 @@ _MACHINE = (
     click.option(
         "--engine",
         metavar="ENGINE",
-        help="Who reads the file: duckdb, polars, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
+        help="Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
     ),
 )
 

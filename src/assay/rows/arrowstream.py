@@ -127,7 +127,7 @@ def _strange(*, found: str) -> EngineError:
         "engine-failed",
         "the engine handed over other data than was asked for",
         found=found,
-        fix="install the version of duckdb that assay asks for, or name another engine (--engine polars)",
+        fix="install the version of duckdb that assay asks for",
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.text import counted, quoted, visible
-from assay.rows import columnar, csvfiles, jsonlines, parquetpages
+from assay.rows import columnar, csvfiles, jsonlines
 from assay.rows.engine import (
     GLOB,
     Scan,
@@ -336,9 +336,7 @@ class Prepared:
 
     def _parquet(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, __: str) -> _Found:
         scan, rows = columnar.parquet(self.path, self.known_as, connection, self.reading)
-        checked = parquetpages.verify(self.path, self.known_as, connection)
-        notes = ("page checksums verified",) if checked else ()
-        return _Found(scan=scan, rows=rows, notes=notes)
+        return _Found(scan=scan, rows=rows)
 
     def _arrow(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, view: str) -> _Found:
         called = f"{columnar.SOURCE}_{view}"

@@ -176,22 +176,28 @@ def from_path(
     refuse_selection(path, reading)
     if engine in (None, "duckdb"):
         return from_files(path, roles, reading, progress=progress, limits=limits)
-    if engine == "polars":
-        return from_polars(path, roles, reading or Reading(), limits)
     from assay.rows.sparksession import is_cluster
 
     if not is_cluster(str(engine)):
-        raise PlanError(
-            "option-unknown",
-            f"there is no engine {quoted(engine)}",
-            where="engine",
-            known="duckdb, polars, spark://HOST:PORT, sc://HOST:PORT",
-            fix="name one of these, or leave it out",
-        )
+        demand_embedded(engine)
     demand_one_path(path, limits, where="data")
     from assay.rows.spark import from_cluster
 
     return from_cluster(cast("str", path), roles, reading or Reading(), str(engine))
+
+
+def demand_embedded(engine: str | None) -> None:
+    """Check that the engine of files, where it is not a cluster, is the embedded one."""
+    if engine not in (None, "duckdb"):
+        raise PlanError(
+            "option-unknown",
+            f"there is no engine {quoted(engine)}",
+            where="engine",
+            known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
+            fix="scan the file with Polars and give the frame: data=pl.scan_parquet(...)"
+            if engine == "polars"
+            else "name one of these, or leave it out",
+        )
 
 
 def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
@@ -225,35 +231,6 @@ def from_files(
     from assay.rows.together import open_files
 
     return of_opened(open_files(data, reading or Reading(), progress=progress, limits=limits or Limits()), roles)
-
-
-def from_polars(data: Paths, roles: Roles, reading: Reading, limits: Limits | None) -> FrameSource:
-    """Files, checked as for the embedded engine and counted by Polars."""
-    if limits is not None:
-        raise PlanError(
-            "role-clash",
-            "limits are stated, but Polars has its own",
-            where="limits",
-            fix="leave memory, threads and temp out; POLARS_MAX_THREADS in the environment sets its threads",
-        )
-    from assay.rows.files import number_column
-    from assay.rows.polarsfiles import open_polars
-
-    frame, opened = open_polars(data, [str(column) for column in roles.named().values()], reading)
-    if roles.weight is not None:
-        number_column(opened.opened, str(roles.weight))
-    return _checked(
-        FrameSource(
-            frame=nw.from_native(frame),
-            truth=str(roles.truth),
-            predicted="" if roles.predicted is None else str(roles.predicted),
-            group={name: str(column) for name, column in roles.group.items()},
-            weight=None if roles.weight is None else str(roles.weight),
-            where=opened.path,
-            opened=opened,
-        ),
-        roles,
-    )
 
 
 def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
@@ -314,8 +291,6 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
 
     if isinstance(source.opened, OpenedFile):
         return rows_with(source.opened, column, label, most)
-    if isinstance(inner := getattr(source.opened, "opened", None), OpenedFile):
-        return rows_with(inner, column, label, most)
     if isinstance(source.opened, CountedTable):
         return source.opened.first_rows(column, label, most)
     if source.arrays is not None:

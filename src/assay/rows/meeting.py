@@ -85,7 +85,7 @@ def _from_files(
     limits: Limits | None,
     unmatched: Unmatched,
 ) -> FrameSource:
-    from assay.rows.frames import of_opened
+    from assay.rows.frames import demand_embedded, of_opened
     from assay.rows.joining import open_joined
     from assay.rows.limits import Limits
     from assay.rows.reading import Reading
@@ -93,13 +93,7 @@ def _from_files(
 
     if engine is not None and is_cluster(engine):
         return _from_cluster(data, truth_data, roles, by, reading, engine=engine, limits=limits, unmatched=unmatched)
-    if engine == "polars":
-        raise PlanError(
-            "role-clash",
-            "truth_data is a path, but Polars is named: files are joined by the embedded engine",
-            where="engine",
-            fix="leave the engine out, or scan both with Polars and give the two frames",
-        )
+    demand_embedded(engine)
     opened, named = open_joined(
         data,
         truth_data,
@@ -156,11 +150,10 @@ def demand_named_once(source: Source, data: object, id: object) -> None:
         demand_unique_together(columns, _length(source))
         return
     opened = source.opened if isinstance(source, FrameSource) else None
-    inner = getattr(opened, "opened", opened)  # what Polars counts was opened by the embedded engine first
-    if isinstance(inner, OpenedFile):
+    if isinstance(opened, OpenedFile):
         from assay.rows.joining import demand_ids
 
-        demand_ids(inner, by)
+        demand_ids(opened, by)
     elif opened is None or hasattr(opened, "frame"):  # a frame of the user's, or what a cluster made of a path
         from assay.rows.pairing import demand_frame_ids
 

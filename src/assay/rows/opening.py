@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from assay.rows.files import OpenedFile, Reading
     from assay.rows.ids import Join, Unmatched
     from assay.rows.limits import Limits
-    from assay.rows.polarsfiles import PolarsFile
     from assay.rows.spark import SparkFile
 
 ENGINE_FROM = 200_000
@@ -112,7 +111,7 @@ class FrameSource:
     group: dict[str, str]
     weight: str | None
     where: str
-    opened: OpenedFile | PolarsFile | SparkFile | CountedTable | None = None
+    opened: OpenedFile | SparkFile | CountedTable | None = None
     arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
     names: Mapping[str, str] = field(default_factory=dict)

@@ -27,8 +27,8 @@ def demand_whole(source: Source, declared: Sequence[Label] | None, *, spelled: b
     if not isinstance(source, FrameSource) or source.frame is None or not any(one in form for one in TYPED):
         return
     schema = source.frame.collect_schema()
-    inner = getattr(opened, "opened", opened)  # what Polars counts was opened by the embedded engine first
-    types = dict(getattr(inner, "columns", {})) if isinstance(getattr(inner, "columns", None), dict) else {}
+    columns = getattr(opened, "columns", None)
+    types = dict(columns) if isinstance(columns, dict) else {}
     for column in (source.truth, source.predicted):
         kind = schema.get(column)
         if kind is None or not (kind.is_float() or kind.is_decimal()):

@@ -114,7 +114,7 @@ def test_limits_rows_and_digests_hold_for_databases(make):
     assert found.record["environment"]["limits"]["threads"] == 1
     refused(path, "too-many-rows", reading=assay.Reading(max_rows=59))
     refused(path, "digest-mismatch", reading=assay.Reading(sha256="0" * 64))
-    refused(path, "role-clash", 2, engine="polars")
+    refused(path, "role-clash", 2, engine="spark://localhost:1")
 
 
 def test_damaged_and_absent_files_are_refused(make, tmp_path):

@@ -222,7 +222,7 @@ def test_no_path_of_the_machine_stands_in_a_record(table, tmp_path):
 def test_an_engine_that_a_plan_names_counts_and_compares(table, tmp_path):
     del table
     own = planned(tmp_path, ONE)["A"].record
-    other = planned(tmp_path, ONE + '[reading]\nengine = "polars"\n')["A"].record
+    other = planned(tmp_path, ONE + '[reading]\nengine = "duckdb"\n')["A"].record
     assert other["tallies"] == own["tallies"]
     assert facts(other["findings"]) == facts(own["findings"])
 

@@ -17,7 +17,6 @@ from assay.rows.files import (
     locate,
     open_file,
 )
-from assay.rows.parquetpages import _header
 from tests.layers.rows.filing import parquet, refusal
 
 
@@ -34,44 +33,15 @@ def flipped(path):
     path.write_bytes(content)
 
 
-def test_i21_a_flipped_bit_is_found_by_the_page_checksum_or_by_the_pin(tmp_path):
+def test_i21_a_flipped_bit_is_found_by_the_pin(tmp_path):
     table = pa.table({"y": np.arange(1000, dtype=np.int64)})
     plain = {"compression": "none", "use_dictionary": False}
-    path = parquet(tmp_path / "crc.parquet", table, write_page_checksum=True, **plain)
-    assert open_file(path).notes == ("page checksums verified",)
-    flipped(path)
-    assert "checksum" in refusal(path, "file-unreadable").what
     path = parquet(tmp_path / "plain.parquet", table, **plain)
     pin = open_file(path).sha256
     flipped(path)
     assert open_file(path).sha256 != pin
     assert open_file(path).notes == ()
     refusal(path, "digest-mismatch", sha256=pin)
-
-
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
-def test_page_checksums_are_checked_in_every_page_of_every_column(tmp_path, version, compression):
-    table = pa.table(
-        {"a": np.arange(5000), "b": [f"t{i % 7}" for i in range(5000)], "c": [[1, 2]] * 5000, "d": [None, "x"] * 2500}
-    )
-    path = parquet(
-        tmp_path / "f.parquet", table, write_page_checksum=True, data_page_size=512, row_group_size=1000,
-        compression=compression, data_page_version=version, write_statistics=True,
-    )  # fmt: skip
-    assert open_file(path).notes == ("page checksums verified",)
-    content = path.read_bytes()
-    facts = pq.ParquetFile(path).metadata
-    found = 0
-    for column in (facts.row_group(g).column(c) for g in range(facts.num_row_groups) for c in range(facts.num_columns)):
-        at = column.data_page_offset
-        with path.open("rb") as file:
-            page = _header(file, at)
-        damaged = bytearray(content)
-        damaged[at + page.length + page.size // 2] ^= 1
-        path.write_bytes(damaged)
-        found += "checksum" in refusal(path, "file-unreadable").what
-    assert found == facts.num_row_groups * facts.num_columns
 
 
 def test_i22_parquet_columns_keep_their_types_and_nested_ones_are_refused_when_asked_for(tmp_path):

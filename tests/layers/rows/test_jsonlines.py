@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import assay
 from assay.core.errors import RowsError
 from assay.rows.files import (
     check_scalar,
@@ -127,3 +128,12 @@ def test_keys_are_columns_as_they_are_written(write):
 def test_a_long_json_line_is_read(write):
     path = write('{"a":"' + "x" * 20_000_000 + '"}\n{"a":"y"}\n', "f.jsonl")
     assert [len(a) for (a,) in rows_of(path)] == [20_000_000, 1]
+
+
+def test_of_two_faulty_columns_the_same_one_is_told_whatever_order_cells_come_in(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_text('{"y": 9007199254740992, "p": 1, "g": -1}\n{"y": 0.0, "p": 0.5, "g": 1.0}\n', encoding="utf-8")
+    for _ in range(12):
+        with pytest.raises(assay.RowsError) as caught:
+            assay.assess(data=path, truth="y", predicted="p", group="g")
+        assert (caught.value.code, caught.value.found) == ("label-precision", "9007199254740992.0")
