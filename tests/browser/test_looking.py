@@ -9,8 +9,8 @@ import re
 import pytest
 from pypdf import PdfReader
 
-from assay.report.html import render
-from assay.report.shades import DARK, LIGHT
+from assay.report.colours import DARK, LIGHT
+from assay.report.render.html import render
 from tests.browser.pages import MADE, page
 from tests.layers.report import examples
 

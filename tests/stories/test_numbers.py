@@ -28,7 +28,7 @@ from assay.assess.rendering import BINARY, RENDERERS
 from assay.inference.power import POWER
 from assay.measures import REGISTRY
 from assay.report import sentences
-from assay.report.document import OF_CLASS
+from assay.report.assessment_document import OF_CLASS
 from tests.browser import pages
 from tests.layers.report import examples
 

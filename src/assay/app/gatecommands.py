@@ -73,8 +73,8 @@ def gate(
 def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | None, record_to: str | None) -> None:
     """All files, made before the first is written."""
     from assay.core.errors import PlanError
-    from assay.report.github import step_summary
-    from assay.report.junit import render
+    from assay.report.render.github import step_summary
+    from assay.report.render.junit import render
     from assay.rows.scratch import write_whole
 
     if record_to is not None and len(records) > 1:
@@ -88,7 +88,7 @@ def _write(records: Mapping[str, Record], *, junit: str | None, markdown: str | 
 
 
 def _tell_github(records: Mapping[str, Record]) -> None:
-    from assay.report.github import commands, step_summary
+    from assay.report.render.github import commands, step_summary
 
     for line in commands(records):
         click.echo(line)
@@ -98,7 +98,7 @@ def _tell_github(records: Mapping[str, Record]) -> None:
 
 
 def _told(records: Mapping[str, Record]) -> dict[str, Any]:
-    from assay.report.verdicts import verdicts
+    from assay.report.blocks.decisions import verdicts
 
     found = {name: verdicts(record) for name, record in records.items()}
     words = [one.overall for one in found.values() if one is not None]
@@ -114,7 +114,7 @@ def _told(records: Mapping[str, Record]) -> dict[str, Any]:
 
 
 def _say(records: Mapping[str, Record]) -> None:
-    from assay.report.verdicts import verdicts
+    from assay.report.blocks.decisions import verdicts
 
     for name, record in records.items():
         found = verdicts(record)

@@ -31,9 +31,9 @@ def colour() -> bool:
 def say_summary(found: Assessment | Comparison) -> None:
     """What an assessment or a comparison found."""
     if found.record["kind"] == "comparison":
-        from assay.report.comparisonpage import summary
+        from assay.report.render.comparisonpage import summary
     else:
-        from assay.report.terminal import summary
+        from assay.report.render.terminal import summary
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
     say(summary(found.record, width=width, colour=colour()).rstrip("\n"))
 
@@ -53,8 +53,8 @@ def say_end(
 
 
 def _verdict(record: Record) -> Iterable[str]:
-    from assay.report.claims import claims
-    from assay.report.verdicts import verdicts
+    from assay.report.blocks.claims import claims
+    from assay.report.blocks.decisions import verdicts
 
     decided = verdicts(record)
     if decided is not None:

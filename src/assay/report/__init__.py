@@ -30,38 +30,38 @@ def _later(room: str, kind: type[Made], *, compared: str | None = None) -> Calla
                 known=".html, .pdf, .md, .json, .csv, .parquet",
                 fix="choose one of them, or report each model by itself",
             )
-        module, _, function = chosen.partition(".")
+        module, _, function = chosen.rpartition(".")
         return cast("Callable[[Record], Made]", getattr(import_module(f"assay.report.{module}"), function))(record)
 
     return render
 
 
 def _into(record: Record, text: str) -> str:
-    _later("modelcard.section", str)(record)  # a comparison has none, and is refused here
-    return str(import_module("assay.report.modelcard").into(record, text))
+    _later("export.model_card.section", str)(record)  # a comparison has none, and is refused here
+    return str(import_module("assay.report.export.model_card").into(record, text))
 
 
-_markdown = _later("markdown.render", str, compared="comparisonpage.as_markdown")
+_markdown = _later("render.markdown.render", str, compared="render.comparisonpage.as_markdown")
 RENDERERS.update(
     {
-        ".html": _later("html.render", str, compared="comparisonpage.render"),
+        ".html": _later("render.html.render", str, compared="render.comparisonpage.render"),
         ".md": _markdown,
         ".json": Record.to_text,
-        ".csv": _later("tables.as_csv", str, compared="tables.as_csv"),
-        ".cdx.json": _later("bom.render", str),
-        "cyclonedx": _later("bom.render", str),
-        "tripod-ai": _later("checklist.tripod_ai", str),
-        "stard-ai": _later("checklist.stard_ai", str),
-        "claim": _later("checklist.claim", str),
-        "text/html": _later("notebook.render", str, compared="comparisonpage.notebook"),
+        ".csv": _later("estimate_table.as_csv", str, compared="estimate_table.as_csv"),
+        ".cdx.json": _later("export.cyclonedx.render", str),
+        "cyclonedx": _later("export.cyclonedx.render", str),
+        "tripod-ai": _later("export.reporting_checklists.tripod_ai", str),
+        "stard-ai": _later("export.reporting_checklists.stard_ai", str),
+        "claim": _later("export.reporting_checklists.claim", str),
+        "text/html": _later("render.notebook.render", str, compared="render.comparisonpage.notebook"),
         "text/markdown": _markdown,
-        "text/plain": _later("terminal.summary", str, compared="comparisonpage.summary"),
+        "text/plain": _later("render.terminal.summary", str, compared="render.comparisonpage.summary"),
     }
 )
 BINARY.update(
     {
-        ".pdf": _later("pdf.render", bytes, compared="pdf.render_comparison"),
-        ".parquet": _later("tables.as_parquet", bytes, compared="tables.as_parquet"),
+        ".pdf": _later("render.pdf.render", bytes, compared="render.pdf.render_comparison"),
+        ".parquet": _later("estimate_table.as_parquet", bytes, compared="estimate_table.as_parquet"),
     }
 )
 INTO.update({"modelcard": _into})

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from assay.assess.record import Record
-from assay.report.html import render as page
-from assay.report.markdown import render as markdown
-from assay.report.terminal import summary
+from assay.report.render.html import render as page
+from assay.report.render.markdown import render as markdown
+from assay.report.render.terminal import summary
 from tests.command import assay
 from tests.layers.assess.recorded import records
 

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from assay.report.github import MOST_BYTES, commands, step_summary
-from assay.report.junit import render
+from assay.report.render.github import MOST_BYTES, commands, step_summary
+from assay.report.render.junit import render
 from tests.command import assay
 from tests.layers.assess.recorded import records
 

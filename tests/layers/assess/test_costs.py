@@ -18,7 +18,7 @@ from assay.assess.verifying import verify
 from assay.core.errors import PlanError
 from assay.inference.proportion import wilson
 from assay.measures import parse
-from assay.report.document import read
+from assay.report.assessment_document import read
 from assay.tally.priced import Priced
 from tests.strategies import FEW, confusion_of, matrices, weights
 

@@ -22,7 +22,7 @@ from assay.app.cli import cli
 from assay.assess.record import schema
 from assay.assess.verifying import verify
 from assay.core.errors import PlanError
-from assay.report.markdown import render as markdown
+from assay.report.render.markdown import render as markdown
 from assay.rows.linking import against_rest, chance
 from tests.strategies import FEW
 

@@ -18,8 +18,8 @@ from assay.assess.record import schema, sealed
 from assay.assess.verifying import verify
 from assay.inference.proportion import wilson
 from assay.inference.scoreintervals import WEIGHTED
-from assay.report.markdown import render as markdown
-from assay.report.terminal import summary
+from assay.report.render.markdown import render as markdown
+from assay.report.render.terminal import summary
 from assay.tally.base import digest
 
 rng = np.random.default_rng(5)

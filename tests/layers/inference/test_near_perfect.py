@@ -28,7 +28,7 @@ from assay.inference.proportion import recovered
 from assay.inference.ranks import mann_whitney
 from assay.inference.swapping import paired_permutation, score_permutation, subject_permutation, weighted_permutation
 from assay.inference.unitmargins import unit_non_inferiority
-from assay.report.comparison import sentence
+from assay.report.blocks.comparison import sentence
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores

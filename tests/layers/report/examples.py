@@ -120,8 +120,8 @@ def drawn(svg):
 
 def write() -> None:
     """The pinned Records and what the terminal and Markdown say of them."""
-    from assay.report.markdown import render
-    from assay.report.terminal import summary
+    from assay.report.render.markdown import render
+    from assay.report.render.terminal import summary
 
     measures = ["accuracy", "no_information_rate", "balanced_accuracy", "matthews_corrcoef", "cohen_kappa"]
     rng = np.random.default_rng(11)

@@ -14,12 +14,13 @@ from scipy.stats import norm
 
 from assay.assess.run import assess
 from assay.assess.thinning import thinned
-from assay.report import charts, scoresentences
-from assay.report.deviates import deviate, errors, inside, window
-from assay.report.document import read
-from assay.report.html import policy, render, slider, stylesheet
-from assay.report.markdown import render as markdown
-from assay.report.terminal import summary
+from assay.report import sentences_scores as scoresentences
+from assay.report.assessment_document import read
+from assay.report.charts import score_charts as charts
+from assay.report.charts.det_axes import deviate, errors, inside, window
+from assay.report.render.html import policy, render, slider, stylesheet
+from assay.report.render.markdown import render as markdown
+from assay.report.render.terminal import summary
 from tests.layers.report import examples
 
 

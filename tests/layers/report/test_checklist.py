@@ -5,7 +5,7 @@ import pytest
 
 from assay.assess.record import Record
 from assay.assess.rendering import RENDERERS
-from assay.report import checklist
+from assay.report.export import reporting_checklists as checklist
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
 

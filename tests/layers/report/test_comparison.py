@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import assay
-from assay.report import comparisonpage
-from assay.report.comparison import _cliques, read, sentence
-from assay.report.comparisonfigures import critical_difference, differences, forests
+from assay.report.blocks.comparison import _cliques, read, sentence
+from assay.report.charts.comparison_charts import critical_difference, differences, forests
+from assay.report.render import comparisonpage
 
 NASTY = '</script><script>alert(1)</script> "&|*'
 

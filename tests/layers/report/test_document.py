@@ -12,9 +12,9 @@ from assay.assess.rendering import RENDERERS
 from assay.assess.run import assess
 from assay.core.errors import RecordError
 from assay.report import sentences
-from assay.report.confusion import counts, matrix, mistakes
-from assay.report.document import HEADLINE, read
-from assay.report.entries import about, amount, prose, real
+from assay.report.assessment_document import HEADLINE, read
+from assay.report.blocks.confusion_matrix import counts, matrix, mistakes
+from assay.report.estimate_rows import about, amount, prose, real
 from tests.layers.report import examples
 
 

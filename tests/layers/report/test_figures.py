@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.document import read
-from assay.report.figures import Point, axis, bar, forest
-from assay.report.labels import cells, ems, fitted
-from assay.report.shades import DARK, LIGHT, READABLE, STEPS, contrast, shade, steps
+from assay.report.assessment_document import read
+from assay.report.charts.svg import Point, axis, bar, forest
+from assay.report.colours import DARK, LIGHT, READABLE, STEPS, contrast, shade, steps
+from assay.report.fit_text import cells, ems, fitted
 from tests.layers.report import examples
 
 SVG = "{http://www.w3.org/2000/svg}"

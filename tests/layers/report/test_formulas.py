@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from assay.measures import REGISTRY
-from assay.report.formulas import GREEK, mathml
+from assay.report.mathml import GREEK, mathml
 
 UNWRITTEN = {"zip", "sum", "sqrt", "abs", "classes", "integral", "expected"}
 """Names that become signs, or go without saying."""

@@ -12,7 +12,7 @@ import pytest
 
 from assay.assess.run import assess
 from assay.core.text import figure, visible
-from assay.report.html import render
+from assay.report.render.html import render
 from tests.layers.report import examples
 
 VOID = {"meta", "link", "br"}

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from assay.core.text import visible
-from assay.report.markdown import name, prose, render
+from assay.report.render.markdown import name, prose, render
 from tests.layers.report import examples
 
 

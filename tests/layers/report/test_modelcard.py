@@ -6,7 +6,7 @@ import yaml
 
 from assay.assess.record import Record
 from assay.core.errors import PlanError
-from assay.report import modelcard
+from assay.report.export import model_card as modelcard
 from tests.layers.report import examples
 
 CARD = """---

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from assay.report.notebook import render
+from assay.report.render.notebook import render
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
 

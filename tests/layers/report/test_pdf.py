@@ -17,7 +17,8 @@ from assay.assess.record import Record
 from assay.assess.rendering import BINARY, write_report
 from assay.assess.run import assess
 from assay.core.errors import PlanError
-from assay.report import pdf, printable
+from assay.report import pdf_text as printable
+from assay.report.render import pdf
 from tests.layers.report import examples
 
 ATTACKS = [
@@ -101,7 +102,7 @@ def test_another_process_with_another_hash_seed_clock_zone_and_locale_makes_the_
     record = examples.pinned("binary")
     record.save(tmp_path / "r.json")
     code = (
-        "import sys, hashlib; from assay.assess.record import Record; from assay.report.pdf import render;"
+        "import sys, hashlib; from assay.assess.record import Record; from assay.report.render.pdf import render;"
         "print(hashlib.sha256(render(Record.load(sys.argv[1]))).hexdigest())"
     )
     import os

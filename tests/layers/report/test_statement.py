@@ -8,10 +8,10 @@ import pytest
 
 import assay
 from assay.assess.record import Record, schema
-from assay.report.html import render as html
-from assay.report.markdown import render as markdown
-from assay.report.statement import statement
-from assay.report.terminal import summary
+from assay.report.blocks.conformity import statement
+from assay.report.render.html import render as html
+from assay.report.render.markdown import render as markdown
+from assay.report.render.terminal import summary
 from tests.layers.assess.examples import example
 
 

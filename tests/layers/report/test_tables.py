@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from assay.assess.rendering import BINARY, RENDERERS
-from assay.report import tables
+from assay.report import estimate_table as tables
 from tests.layers.report import examples
 
 MADE = [examples.screening, examples.nasty, examples.infinite, examples.weighted, examples.lonely]

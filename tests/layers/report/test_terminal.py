@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from assay.report.labels import cells
-from assay.report.terminal import summary
+from assay.report.fit_text import cells
+from assay.report.render.terminal import summary
 from tests.layers.report import examples
 
 
@@ -59,7 +59,7 @@ def test_weighted_rows_say_how_many_rows_they_are_worth():
 def test_the_summary_needs_neither_rich_nor_jinja2():
     code = (
         "import sys; sys.path.insert(0, 'tests/layers/report'); import examples;"
-        "from assay.report.terminal import summary;"
+        "from assay.report.render.terminal import summary;"
         "summary(examples.pinned('binary')); sys.exit(bool({'rich', 'jinja2'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=examples.HERE.parents[2], check=False).returncode == 0

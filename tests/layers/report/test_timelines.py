@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.document import read
-from assay.report.sources import sources
-from assay.report.timelines import _dates, timeline
+from assay.report.assessment_document import read
+from assay.report.blocks.data_sources import sources
+from assay.report.charts.data_timeline import _dates, timeline
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
 

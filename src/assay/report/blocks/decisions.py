@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was decided about the criteria of a Record, ready to be shown: the verdict first, then each criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.assess.record import Record
+from assay.core.text import counted, figure, visible
+from assay.report.blocks.headline_verdict import Standing
+from assay.report.estimate_rows import prose
+
+SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
+HEAD: Final = ("criterion", "verdict", "value", "interval", "chance of a wrong pass", "why")
+DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
+RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where the truth lies at the limit"
+POINTS: Final = 100
+TONES: Final = {"pass": "good", "fail": "bad", "inconclusive": "open"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One criterion."""
+
+    criterion: str
+    sign: str
+    verdict: str
+    value: str
+    ends: str
+    risk: str
+    why: str
+    needed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """All of them, and what they come to."""
+
+    overall: str
+    sign: str
+    says: str
+    rows: tuple[Judged, ...]
+
+    @property
+    def standing(self) -> Standing:
+        """The verdict on the criteria."""
+        return Standing(
+            sign=self.sign,
+            word=self.overall,
+            tone=TONES[self.overall],
+            says=f"Acceptance criteria: {self.says}.",
+            anchor="decisions",
+            more="each criterion",
+        )
+
+
+def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:
+    """The decisions of a Record; None where no criterion was stated."""
+    found = record.get("decisions") or []
+    if not found:
+        return None
+    every = [str(one["verdict"]) for one in found]
+    overall = next((word for word in ("fail", "inconclusive") if word in every), "pass")
+    return Verdicts(overall=overall, sign=SIGNS[overall], says=_said(every), rows=tuple(_judged(one) for one in found))
+
+
+def _said(every: list[str]) -> str:
+    passed, failed = every.count("pass"), every.count("fail")
+    if passed == len(every):
+        return f"{'the criterion is' if passed == 1 else f'all {passed} criteria are'} met"
+    parts = [f"{passed} of {counted(len(every), 'criterion', 'criteria')} met"]
+    parts += [f"{failed} not met"] if failed else []
+    open_ = len(every) - passed - failed
+    return ", ".join([*parts, f"{open_} not decided"] if open_ else parts)
+
+
+def _judged(one: Mapping[str, Any]) -> Judged:
+    needed = one.get("needed") or {}
+    return Judged(
+        criterion=visible(one["criterion"]),
+        sign=SIGNS[str(one["verdict"])],
+        verdict=str(one["verdict"]),
+        value="undefined" if one["value"] is None else figure(float(one["value"])),
+        ends=_ends(one),
+        risk=_percent(one["risk"]["false_pass"]),
+        why=prose(one["why"]),
+        needed=prose(needed.get("why", "")),
+    )
+
+
+def _ends(one: Mapping[str, Any]) -> str:
+    if one["low"] is None or one["high"] is None:
+        return ""
+    return f"{figure(float(one['low']))} to {figure(float(one['high']))} at {POINTS * float(one['level']):.4g} %"
+
+
+def _percent(share: float | None) -> str:
+    return "not bounded" if share is None else f"at most {POINTS * float(share):.3g} %" if share else "none"

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Record as a CycloneDX ML-BOM: a model component whose card lists every measure with its confidence interval."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from assay.assess.record import Record
+from assay.report.assessment_document import read
+from assay.report.blocks.environment import rows
+from assay.report.render.html import version
+
+SPEC: Final = "1.6"
+SCHEMA: Final = f"http://cyclonedx.org/schema/bom-{SPEC}.schema.json"
+NAMES: Final = uuid.uuid5(uuid.NAMESPACE_OID, "assay.record")
+TASKS: Final = {"binary": "binary classification", "multiclass": "multi-class classification"}
+UNNAMED: Final = "assessed model"
+
+
+def render(record: Record) -> str:
+    """The whole BOM as JSON."""
+    plan, digests = record["plan"], record.get("digests", {})
+    identity = f"{digests.get('tallies', '')}:{plan.get('digest', '')}"
+    content: dict[str, Any] = {
+        "$schema": SCHEMA,
+        "bomFormat": "CycloneDX",
+        "specVersion": SPEC,
+        # The same Record is the same BOM, so the number is made from its digests.
+        "serialNumber": f"urn:uuid:{uuid.uuid5(NAMES, identity)}",
+        "version": 1,
+        "metadata": _metadata(record),
+        "components": [_model(record)],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _metadata(record: Record) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tools": {"components": [{"type": "application", "name": "assay", "version": version()}]},
+    }
+    if counted := record.get("environment", {}).get("counted_at"):
+        found = {"timestamp": str(counted), **found}
+    return found
+
+
+def _model(record: Record) -> dict[str, Any]:
+    plan = record["plan"]
+    name = str(plan.get("model") or UNNAMED)
+    declared = plan.get("declared", {}).get("models", {}).get(name, {})
+    dataset = str(plan.get("data", {}).get("from") or "test data")
+    limits = [one.sentence for one in read(record).remarks]
+    task = str(record["task"])
+    card: dict[str, Any] = {
+        "modelParameters": {
+            "task": TASKS.get(task, task),
+            "datasets": [
+                {
+                    "type": "dataset",
+                    "name": dataset,
+                    "description": f"Test data, {rows(record)}",
+                    "contents": {"properties": list(_files(record))},
+                }
+            ],
+        },
+        "quantitativeAnalysis": {"performanceMetrics": list(_metrics(record))},
+        "properties": list(_properties(record)),
+    }
+    if limits:
+        card["considerations"] = {"technicalLimitations": limits}
+    found: dict[str, Any] = {"type": "machine-learning-model", "bom-ref": "model", "name": name, "modelCard": card}
+    if declared.get("version"):
+        found["version"] = str(declared["version"])
+    return found
+
+
+def _files(record: Record) -> Iterator[dict[str, str]]:
+    yield {"name": "assay:rows", "value": str(record["samples"])}
+    for name, digest in record.get("digests", {}).get("files", {}).items():
+        yield {"name": f"assay:sha256:{name}", "value": str(digest)}
+
+
+def _properties(record: Record) -> Iterator[dict[str, str]]:
+    """What the format has no place for: the level of the intervals, their methods, and what proves the Record."""
+    yield {"name": "assay:confidence-level", "value": repr(float(record["plan"]["level"]))}
+    methods = sorted({str(one["interval"]) for one in record["estimates"] if one.get("interval")})
+    yield from ({"name": "assay:interval-method", "value": one} for one in methods)
+    if record.get("positive") is not None:
+        yield {"name": "assay:positive-class", "value": str(record["positive"])}
+    yield {"name": "assay:conformity", "value": str(record.get("conformity", {}).get("overall", ""))}
+    yield {"name": "assay:tallies-sha256", "value": str(record.get("digests", {}).get("tallies", ""))}
+
+
+def _metrics(record: Record) -> Iterator[dict[str, Any]]:
+    for one in record["estimates"]:
+        if one.get("class") is not None and one.get("slice"):
+            continue  # a class within a group has its place in the Record
+        if one.get("value") is None:
+            continue  # an undefined measure has no value to give
+        found: dict[str, Any] = {"type": str(one["measure"]), "value": _number(one["value"])}
+        if slice_ := _slice(one):
+            found["slice"] = slice_
+        if one.get("low") is not None and one.get("high") is not None:
+            found["confidenceInterval"] = {"lowerBound": _number(one["low"]), "upperBound": _number(one["high"])}
+        yield found
+
+
+def _slice(estimate: Mapping[str, Any]) -> str:
+    parts = [] if estimate.get("class") is None else [f"class={estimate['class']}"]
+    return ",".join([*parts, *(f"{name}={level}" for name, level in (estimate.get("slice") or {}).items())])
+
+
+def _number(value: object) -> str:
+    return value if isinstance(value, str) else repr(value)

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Record as a section of a Hugging Face model card: text between markers, and `model-index` in the front matter.
+
+What stands in the file already stays as it is, byte for byte, outside the markers and outside `model-index`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from assay.assess.record import Record
+from assay.core.errors import PlanError
+from assay.report.assessment_document import HEADLINE
+from assay.report.estimate_rows import about, real
+from assay.report.export.cyclonedx import UNNAMED
+from assay.report.render.markdown import render
+
+BEGIN: Final = "<!-- assay:begin -->"
+END: Final = "<!-- assay:end -->"
+INDEX_BEGIN: Final = "# assay:begin"
+INDEX_END: Final = "# assay:end"
+FRONT: Final = re.compile(r"\A(\ufeff?---[ \t]*\n)(.*?)(^---[ \t]*(?:\n|\Z))", re.DOTALL | re.MULTILINE)
+INDEX: Final = re.compile(r"^model-index[ \t]*:.*\n(?:(?:[ \t]*(?:#.*)?\n)*(?:[ \t]+[^\s#].*|-.*)\n)*", re.MULTILINE)
+"""The key with everything below it that is indented or a list entry; what follows the last of these is not its own."""
+KEY: Final = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z_][a-z0-9_]*", re.IGNORECASE)
+"""A key that YAML reads as text without quotes."""
+PIPELINE: Final = re.compile(r"^pipeline_tag[ \t]*:[ \t]*[\"']?([A-Za-z0-9_-]+)", re.MULTILINE)
+
+
+def into(record: Record, text: str) -> str:
+    """The text of a model card with the section and the index of a Record, new or replaced."""
+    windows = "\r\n" in text
+    plain = text.replace("\r\n", "\n")
+    if windows and plain.replace("\n", "\r\n") != text:
+        raise PlanError(
+            "markers-broken",
+            "the card mixes two kinds of line ends, so it cannot be changed without changing all of it",
+            fix="write the file with one kind of line ends",
+        )
+    found = _sectioned(_fronted(plain, record), record)
+    return found.replace("\n", "\r\n") if windows else found
+
+
+def section(record: Record) -> str:
+    """The section of the card, with its markers."""
+    body = re.sub(r"^(#+) ", r"#\1 ", render(record), flags=re.MULTILINE).rstrip("\n")
+    return f"{BEGIN}\n\n{body}\n\n{END}"
+
+
+def index(record: Record, task: str) -> list[dict[str, Any]]:
+    """The `model-index` of a Record: its headline measures, with intervals among their arguments."""
+    plan = record["plan"]
+    source = str(plan.get("data", {}).get("from") or "test data")
+    result = {
+        "task": {"type": task, "name": f"{record['task']} classification"},
+        "dataset": {"type": source, "name": source, "split": str(plan.get("split") or "test")},
+        "metrics": list(_metrics(record)),
+    }
+    return [{"name": str(plan.get("model") or UNNAMED), "results": [result]}]
+
+
+def _metrics(record: Record) -> Iterator[dict[str, Any]]:
+    wanted = HEADLINE.get(str(record["task"]), ())
+    whole = {one["measure"]: one for one in record["estimates"] if one.get("class") is None and not one.get("slice")}
+    for name in [name for name in wanted if name in whole] or list(whole):
+        one = whole[name]
+        value = real(one.get("value"))
+        if value is None or math.isinf(value):
+            continue  # the index takes numbers only; the section says why there is none
+        found: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
+        low, high = real(one.get("low")), real(one.get("high"))
+        if low is not None and high is not None and math.isfinite(high):
+            found["args"] = {"low": low, "high": high, "level": one["level"], "interval": one["interval"]}
+        yield found
+
+
+def _sectioned(text: str, record: Record) -> str:
+    begins, ends = _alone(BEGIN, text), _alone(END, text)
+    if not begins and not ends:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        return f"{text}{gap}{section(record)}\n"
+    start, stop = _pair(begins, ends, "the markers of the section", BEGIN, END)
+    return text[: start.start()] + section(record) + text[stop.end() :]
+
+
+def _alone(marker: str, text: str) -> list[re.Match[str]]:
+    """Where a marker fills a line; inside a line it is a name or a text about markers."""
+    return list(re.finditer(rf"^{re.escape(marker)}(?=[ \t]*$)", text, re.MULTILINE))
+
+
+def _pair(
+    begins: list[re.Match[str]], ends: list[re.Match[str]], what: str, begin: str, end: str
+) -> tuple[re.Match[str], re.Match[str]]:
+    if len(begins) != 1 or len(ends) != 1 or ends[0].start() < begins[0].start():
+        raise PlanError(
+            "markers-broken",
+            f"{what} are not one pair",
+            found=f"{len(begins)} x {begin}, {len(ends)} x {end}",
+            fix="keep one begin and one end after it, each on a line of its own, or neither",
+        )
+    return begins[0], ends[0]
+
+
+def _fronted(text: str, record: Record) -> str:
+    front = FRONT.match(text)
+    if front is None:
+        # A card without front matter gets one; a byte order mark must stay first.
+        mark = "\ufeff" if text.startswith("\ufeff") else ""
+        return f"{mark}---\n{_block(record, '')}---\n\n{text.removeprefix(mark)}"
+    head, body, foot = front.groups()
+    return head + _indexed(body, record) + foot + text[front.end() :]
+
+
+def _indexed(body: str, record: Record) -> str:
+    begins, ends = _alone(INDEX_BEGIN, body), _alone(INDEX_END, body)
+    if begins or ends:
+        start, stop = _pair(begins, ends, "the markers in the front matter", INDEX_BEGIN, INDEX_END)
+        before, after = body[: start.start()], body[stop.end() :]
+        return before + _block(record, before + after).removesuffix("\n") + after
+    foreign = INDEX.search(body)
+    if foreign is None:
+        return body + _block(record, body)
+    return body[: foreign.start()] + _merged(foreign.group(), record, body) + body[foreign.end() :]
+
+
+def _task(body: str) -> str:
+    found = PIPELINE.search(body)
+    return found.group(1) if found else "classification"
+
+
+def _block(record: Record, body: str) -> str:
+    lines = [INDEX_BEGIN, "model-index:", *_yaml(index(record, _task(body)), "")]
+    return "\n".join([*lines, INDEX_END, ""])
+
+
+def _merged(standing: str, record: Record, body: str) -> str:
+    """An index that somebody else wrote, with our results in it: those of the same task and data are replaced."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise PlanError(
+            "missing-extra",
+            "the card has a model-index of its own, and reading it needs PyYAML",
+            fix="pip install 'assay[yaml]'",
+        ) from error
+    try:
+        models = yaml.safe_load(standing)["model-index"] or []
+        ours = index(record, _task(body))[0]
+        named = [one for one in models if one["name"] == ours["name"]] or models[:1]
+        if not named or (record["plan"].get("model") and named[0]["name"] != ours["name"]):
+            models.append(ours)
+        else:
+            kept = [one for one in named[0].get("results") or [] if _same(one) != _same(ours["results"][0])]
+            named[0]["results"] = [*kept, *ours["results"]]
+        return "\n".join(["model-index:", *_yaml(models, ""), ""])
+    except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise PlanError(
+            "markers-broken",
+            "the model-index of the card cannot be read",
+            found=str(error).splitlines()[0],
+            fix="correct it, or take it out and let assay write its own",
+        ) from error
+
+
+def _same(result: Mapping[str, Any]) -> tuple[Any, ...]:
+    data = result.get("dataset", {})
+    return data.get("type"), data.get("name"), data.get("split")
+
+
+def _yaml(content: object, indent: str) -> Iterator[str]:
+    """Lists and mappings as YAML blocks; every text in double quotes, so that none is taken for anything else."""
+    if isinstance(content, Mapping):
+        for name, one in content.items():
+            key = str(name) if KEY.fullmatch(str(name)) else _quoted(str(name))
+            if isinstance(one, (Mapping, list)) and one:
+                yield f"{indent}{key}:"
+                yield from _yaml(one, indent + ("  " if isinstance(one, Mapping) else ""))
+            else:
+                yield f"{indent}{key}: {_scalar(one)}"
+    elif isinstance(content, list):
+        for one in content:
+            if isinstance(one, (Mapping, list)) and one:
+                first, *rest = _yaml(one, indent + "  ")
+                yield f"{indent}- {first.strip()}"
+                yield from rest
+            else:
+                yield f"{indent}- {_scalar(one)}"
+
+
+def _scalar(one: object) -> str:
+    if one is None or isinstance(one, (bool, int, float, Mapping, list)):
+        return json.dumps(one, allow_nan=False)
+    return _quoted(str(one))
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(map(_character, text)) + '"'
+
+
+def _character(one: str) -> str:
+    if one in '"\\':
+        return f"\\{one}"
+    if one.isprintable():
+        return one
+    return f"\\u{ord(one):04x}" if ord(one) < 0x10000 else f"\\U{ord(one):08x}"  # noqa: PLR2004  the first plane

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decisions where GitHub shows them: annotations beside a commit, and the summary of a workflow step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from assay.assess.record import Record
+from assay.report.blocks import environment as background
+from assay.report.blocks.decisions import verdicts
+from assay.report.render.markdown import decided, prose
+
+MOST_BYTES: Final = 60_000
+"""A step may write 1 MiB, but people read the first screens; the rest stands in the report."""
+MOST: Final = 10
+"""Annotations of one kind that GitHub shows for a step."""
+COMMANDS: Final = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+CUT: Final = "\n\nThe summary is cut here; the whole is in the report and in record.json.\n"
+
+
+def commands(records: Mapping[str, Record]) -> Iterator[str]:
+    """Annotations: an error for each criterion that fails, a warning for each that is open, one notice if all pass."""
+    for name, record in records.items():
+        found = verdicts(record)
+        if found is None:
+            continue
+        title = f"assay gate{f' ({name})' if name else ''}"
+        shown = dict.fromkeys(COMMANDS, 0)
+        for one in found.rows:
+            shown[one.verdict] += 1
+            if one.verdict != "pass" and shown[one.verdict] <= MOST:
+                text = "; ".join(part for part in (one.why, one.needed) if part)
+                yield _command(COMMANDS[one.verdict], f"{title}: {one.verdict}", f"{one.criterion}: {text}")
+        if found.overall == "pass":
+            yield _command(COMMANDS["pass"], title, f"pass: {found.says}")
+
+
+def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> str:
+    """The decisions as Markdown, cut at a line so that it stays within a number of bytes."""
+    parts = []
+    for name, record in records.items():
+        found = verdicts(record)
+        head = prose(name) if name else prose(background.title(record))
+        parts.append("\n".join([f"### assay gate: {head}", "", *decided(found, head="####")]))
+    text = "\n\n".join(parts) + "\n"
+    if len(text.encode("utf-8", "surrogatepass")) <= most:
+        return text
+    kept: list[str] = []
+    room = most - len(CUT.encode())
+    for line in text.splitlines(keepends=True):
+        room -= len(line.encode("utf-8", "surrogatepass"))
+        if room < 0:
+            break
+        kept.append(line)
+    return "".join(kept).rstrip("\n") + CUT
+
+
+def _command(kind: str, title: str, text: str) -> str:
+    return f"::{kind} title={_property(title)}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    """Text after the second pair of colons, where a line end would begin another command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decisions as JUnit XML: a criterion is a test case; one that is not decided is an error, so that it cannot pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from assay.assess.record import Record
+from assay.core.text import visible
+from assay.report.blocks import environment as background
+from assay.report.blocks.decisions import Judged, verdicts
+
+TAGS: Final = {"fail": "failure", "inconclusive": "error"}
+SUITE: Final = "assay gate"
+
+
+def render(records: Mapping[str, Record]) -> str:
+    """The decisions of one or several Records, by what each is called."""
+    root = ET.Element("testsuites", name=SUITE)
+    totals = {"tests": 0, "failures": 0, "errors": 0}
+    for name, record in records.items():
+        found = verdicts(record)
+        rows = found.rows if found is not None else ()
+        counts = {
+            "tests": len(rows),
+            "failures": sum(one.verdict == "fail" for one in rows),
+            "errors": sum(one.verdict == "inconclusive" for one in rows),
+        }
+        totals = {key: totals[key] + counts[key] for key in totals}
+        title = visible(name) if name else background.title(record)
+        shown = {"name": title, "skipped": "0", **{key: str(n) for key, n in counts.items()}}
+        suite = ET.SubElement(root, "testsuite", shown)
+        for one in rows:
+            _case(suite, title, one)
+    for key, n in totals.items():
+        root.set(key, str(n))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: ET.Element, title: str, one: Judged) -> None:
+    case = ET.SubElement(suite, "testcase", classname=f"{SUITE}.{title}", name=one.criterion)
+    text = "\n".join(line for line in (one.why, one.needed) if line)
+    if one.verdict in TAGS:
+        ET.SubElement(case, TAGS[one.verdict], message=one.why, type=one.verdict).text = text
+    else:
+        ET.SubElement(case, "system-out").text = text

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as a PDF made by Typst: PDF/A-3a and PDF/UA-1, with the Record attached, the same bytes on every run.
+
+Text from outside reaches the typesetter as data of a JSON input and is never part of its program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, TypeVar
+
+from assay.assess.record import Record
+from assay.core.errors import AssayError, PlanError
+from assay.core.text import visible
+from assay.report import colours as shades
+from assay.report.assessment_document import read
+from assay.report.pdf_text import mapped, spelled
+from assay.report.render import paper
+from assay.report.render.html import version
+
+Read = TypeVar("Read")
+"""A document that was read from a Record."""
+STANDARDS: Final = ("a-3a", "ua-1")
+"""Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
+UNKNOWN: Final = 0
+"""The date of a Record that does not say when it was counted: the start of Unix time."""
+FAMILY: Final = "Libertinus Serif"
+_RULE: Final = re.compile(r"^(\.[\w.,\s-]+)\{((?:stroke|fill|opacity)[^}]*)\}$", re.MULTILINE)
+
+
+def render(record: Record) -> bytes:
+    """The report of an assessment."""
+    return _typeset(record, read(record), lambda shown: {**paper.facts(shown), "sections": paper.sections(shown)})
+
+
+def render_comparison(record: Record) -> bytes:
+    """The report of a comparison."""
+    from assay.report.blocks import comparison
+    from assay.report.render import comparisonpaper
+
+    return _typeset(
+        record,
+        comparison.read(record),
+        lambda shown: {**comparisonpaper.facts(shown), "sections": comparisonpaper.sections(shown)},
+    )
+
+
+def _typeset(record: Record, document: Read, laid_out: Callable[[Read], dict[str, Any]]) -> bytes:
+    try:
+        return _compiled(record, document, laid_out, strict=False)
+    except _Uncovered:
+        # Each character is in a font, but some mixture, such as a mark on a foreign letter, is in none.
+        return _compiled(record, document, laid_out, strict=True)
+
+
+class _Uncovered(Exception):  # noqa: N818  it never leaves this file
+    """Some text cannot be shown by any font."""
+
+
+def _compiled(record: Record, document: Read, laid_out: Callable[[Read], dict[str, Any]], *, strict: bool) -> bytes:
+    try:
+        import typst
+    except ImportError as error:
+        raise PlanError(
+            "missing-extra", "a PDF needs the typesetter Typst", fix="pip install 'typst>=0.14,<0.16'"
+        ) from error
+    counted = _counted_at(record)
+    shown = mapped(document, strict=strict)
+    content: dict[str, Any] = {
+        **laid_out(shown),
+        "verdict": spelled(_verdict(record), strict=strict),
+        "escaped": shown != document,
+        "version": version(),
+        "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],
+        "date": None if counted is None else [counted.year, counted.month, counted.day],
+        "style": f"<style>{style()}</style>",
+        "theme": {name: getattr(shades.LIGHT, name) for name in shades.LIGHT.__slots__},
+    }
+    template = files("assay.report.render").joinpath("paper.typ").read_bytes()
+    try:
+        made = typst.compile(
+            template,
+            format="pdf",
+            ignore_system_fonts=True,
+            font_paths=[],
+            pdf_standards=list(STANDARDS),
+            timestamp=UNKNOWN if counted is None else int(counted.timestamp()),
+            sys_inputs={"paper": json.dumps(content, allow_nan=False), "record": _attached(record)},
+        )
+    except typst.TypstError as error:
+        if not strict and "could not be displayed" in str(error):
+            raise _Uncovered from error
+        raise AssayError(
+            "internal",
+            f"the typesetter refused the report: {visible(error)}",
+            fix="write it as .html, and report this with the Record",
+        ) from error
+    return bytes(made)
+
+
+def _verdict(record: Record) -> str:
+    """The state of conformity where no statement says it above."""
+    found = record.get("conformity", {})
+    return "" if found.get("rows") else str(found.get("overall", "")).removeprefix("conformity ")
+
+
+def _attached(record: Record) -> str:
+    """The Record's own text; a lone surrogate has no UTF-8, so a Record with one is attached in ASCII."""
+    text = record.to_text()
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(dict(record), indent=1, allow_nan=False) + "\n"
+    return text
+
+
+def _counted_at(record: Record) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(record.get("environment", {}).get("counted_at")))
+    except ValueError:
+        return None
+    return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+
+
+@cache
+def style() -> str:
+    """The rules of the page's style sheet that colour charts, with the colours of paper."""
+    page = files("assay.report.render").joinpath("page.css").read_text(encoding="utf-8")
+    rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(page))
+    rules = re.sub(r"var\(--(\w+)\)", lambda found: getattr(shades.LIGHT, found.group(1)), rules)
+    return f"{rules}svg{{color:{shades.LIGHT.ink}}}"
