@@ -7,7 +7,9 @@ python3 run.py test [...]    check as below, then pytest, which gets the rest of
 python3 run.py check         lint, format, types, layers
 python3 run.py COMMAND ...   any other assay command, such as: run predictions.csv --truth y --predicted yhat
 
-The first run makes .venv; later ones reuse it until pyproject.toml, the interpreter or the folder changes.
+The first run makes .venv. Later runs reuse it until pyproject.toml, the interpreter or the folder changes.
+`test` as root on Debian installs Java, PostgreSQL and Chromium for the tests that need them, and says so before.
+With ASSAY_NO_INSTALL=1 it installs none of them and skips those tests.
 """
 
 import hashlib
@@ -20,14 +22,15 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 ROOT = Path(__file__).resolve().parent
 BIN = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = str(BIN / "python")
 OUTER = getattr(sys, "_base_executable", "") or sys.executable  # not .venv's own, even when that one runs this file
-EXTRAS = ("", "test", "test,spark")  # each holds those before it
+EXTRAS = ("", "test", "test,spark")  # each includes those before it
 SPARK = "tests/engines/spark"
+NO_INSTALL = "ASSAY_NO_INSTALL"
 CHECKS = {
     "lint": [PYTHON, "-m", "ruff", "check"],
     "format": [PYTHON, "-m", "ruff", "format", "--check"],
@@ -36,14 +39,14 @@ CHECKS = {
 }
 
 
-def run(*command: str, **options: Any) -> int:  # noqa: ANN401  they go to subprocess as they are
-    """Say a command on stderr, so that stdout stays the command's; run it; hand back its exit code."""
+def run(*command: str, **options: Any) -> int:  # noqa: ANN401  passed on to subprocess
+    """Print a command on stderr, run it and return its exit code. Stdout belongs to the command."""
     print("$", " ".join(map(shlex.quote, command)), file=sys.stderr, flush=True)
     return subprocess.call(command, **{"cwd": ROOT, **options})
 
 
 def set_up(extra: str) -> None:
-    """Make .venv hold the package with extras, one of EXTRAS; a stamp, written last, says that it does."""
+    """Install the package into .venv with extras, one of EXTRAS; a stamp file, written last, marks it as done."""
     facts = [(ROOT / "pyproject.toml").read_bytes(), sys.version, Path(OUTER).resolve(), ROOT]
     key = hashlib.sha256(repr(facts).encode()).hexdigest()
     stamps = {name: ROOT / ".venv" / f"stamp-{name}" for name in EXTRAS}
@@ -57,7 +60,7 @@ def set_up(extra: str) -> None:
     installers = [["uv", "pip", "install", "--python", PYTHON]] if shutil.which("uv") else []
     if subprocess.call([OUTER, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
         pip = [OUTER, "-m", "pip", "--disable-pip-version-check", "--python", PYTHON]
-        installers.append([*pip, "install", "--no-compile"])  # as uv does: what is imported is compiled then
+        installers.append([*pip, "install", "--no-compile"])  # like uv: modules are compiled when imported
     if not installers and run(PYTHON, "-m", "ensurepip", stdout=sys.stderr) == 0:
         installers.append([PYTHON, "-m", "pip", "install", "--no-compile"])
     package = ["-e", f".[{extra}]" if extra else "."]
@@ -67,7 +70,7 @@ def set_up(extra: str) -> None:
 
 
 def set_up_tests() -> None:
-    """The test tools, and Spark where there is Java; a Spark that cannot be had stops no other test."""
+    """Install the test tools, and pyspark where there is Java; without pyspark only the Spark tests are skipped."""
     if java():
         try:
             return set_up("test,spark")
@@ -77,50 +80,59 @@ def set_up_tests() -> None:
 
 
 def browser() -> str:
-    """Where a Chromium is, or nothing."""
+    """Return the path of a Chromium, or an empty string."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 
 
-def get_browser() -> None:
-    """Get a Chromium if there is none; where none can be had say what that means."""
-    if not browser():
-        from_debian("chromium", "fonts-liberation")
-    if not browser():
-        print("run.py: no Chromium here, so the browser tests will be skipped", file=sys.stderr)
-
-
 def java() -> str:
-    """Where a Java is, or nothing."""
+    """Return the path of a Java, or an empty string."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which("java", path=str(Path(home) / "bin") if home else None) or ""
 
 
-def get_java() -> None:
-    """Get a Java if there is none; where none can be had say what that means."""
-    if not java():
-        from_debian("openjdk-17-jre-headless")
-    if not java():
-        print("run.py: no Java here, so the Spark tests will be skipped", file=sys.stderr)
+def postgres() -> str:
+    """Return the path of PostgreSQL's initdb, or an empty string."""
+    return shutil.which("initdb") or next(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), "")
 
 
-def get_postgres() -> None:
-    """Get a PostgreSQL if there is none; where none can be had say what that means."""
-    if not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
-        from_debian("postgresql")
-    if not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
-        print("run.py: no PostgreSQL here, so its tests will be skipped", file=sys.stderr)
-
-
-def from_debian(*packages: str) -> None:
-    """As root on Debian install packages; otherwise leave the machine as it is."""
-    if shutil.which("apt-get") and os.geteuid() == 0:
+def get_program(find: Callable[[], str], name: str, tests: str, *packages: str) -> None:
+    """Install Debian packages if `find` finds no program and this is allowed; print what happens and why."""
+    if find():
+        return
+    names = " ".join(packages)
+    refusal = why_not_install()
+    if refusal:
+        print(f"run.py: the {tests} tests need {name} (Debian: {names}); not installed: {refusal}", file=sys.stderr)
+    else:
+        print(
+            f"run.py: the {tests} tests need {name}, so these Debian packages are installed: {names}", file=sys.stderr
+        )
+        print(f"run.py: to prevent that, set {NO_INSTALL}=1; the {tests} tests are then skipped", file=sys.stderr)
         options = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
         run("apt-get", "update", **options)
         run("apt-get", "install", "-y", "--no-install-recommends", *packages, **options)
+    if not find():
+        print(f"run.py: no {name} here, so the {tests} tests will be skipped", file=sys.stderr)
+
+
+def why_not_install() -> str:
+    """Return why Debian packages may not be installed here, or an empty string."""
+    if os.environ.get(NO_INSTALL, "0") not in ("", "0"):
+        return f"{NO_INSTALL} is set"
+    if not shutil.which("apt-get"):
+        return "there is no apt-get here"
+    return "" if os.geteuid() == 0 else "only root may install packages"
+
+
+def get_programs() -> None:
+    """Install what the tests need beside Python packages, where that is allowed."""
+    get_program(java, "Java", "Spark", "openjdk-17-jre-headless")
+    get_program(postgres, "PostgreSQL", "PostgreSQL", "postgresql")
+    get_program(browser, "Chromium", "browser", "chromium", "fonts-liberation")
 
 
 def check() -> Dict[str, int]:
-    """Run every check whatever the others said, print one line each, hand back the exit codes of those that failed."""
+    """Run all checks, print one line for each, and return the exit codes of those that failed."""
     codes, lines = {}, []
     for name, command in CHECKS.items():
         began = time.monotonic()
@@ -131,40 +143,38 @@ def check() -> Dict[str, int]:
 
 
 def check_and_test(rest: List[str]) -> int:
-    """Every check, then what was asked for, or every test; those of Spark beside all else: a cluster mostly waits."""
+    """Run the checks, then the given tests or all; Spark tests run in parallel, because a cluster mostly waits."""
     if rest:
         failed = check()
-        return told_again(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest))
+        return combine_exit_codes(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest))
     alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # two workers share two cores
-    with tempfile.TemporaryFile() as told, ThreadPoolExecutor(1) as pool:
-        spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=told, stderr=subprocess.STDOUT)
+    with tempfile.TemporaryFile() as output, ThreadPoolExecutor(1) as pool:
+        spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=output, stderr=subprocess.STDOUT)
         failed = check()
         most = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--ignore", SPARK, env=alone)
         code = spark.result()
-        told.seek(0)
-        print(told.read().decode("utf-8", "replace"), flush=True)
-    return told_again(failed, code or most)
+        output.seek(0)
+        print(output.read().decode("utf-8", "replace"), flush=True)
+    return combine_exit_codes(failed, code or most)
 
 
-def told_again(failed: Dict[str, int], code: int) -> int:
-    """The exit code of checks and pytest; checks that failed are named once more below what pytest said."""
+def combine_exit_codes(failed: Dict[str, int], code: int) -> int:
+    """Return the exit code of checks and pytest, and name the failed checks again below pytest's output."""
     if failed:
         print("FAILED before pytest:", ", ".join(failed), file=sys.stderr)
     return code or next(iter(failed.values()), 0)
 
 
 def main(command: str, rest: List[str]) -> int:
-    """Set up what the command needs, run it, hand back its exit code."""
+    """Set up what the command needs, run it and return its exit code."""
     if command not in ("check", "test"):
         set_up("")
         return run(str(BIN / "assay"), command, *rest, cwd=None)
     if command == "check":
         set_up("test")
         return next(iter(check().values()), 0)
-    get_java()
-    get_postgres()
+    get_programs()
     set_up_tests()
-    get_browser()
     return check_and_test(rest)
 
 

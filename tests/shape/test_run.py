@@ -97,9 +97,7 @@ def test_every_check_runs_and_the_first_failure_is_the_exit_code(monkeypatch, ca
 
     monkeypatch.setattr(run, "run", fake)
     monkeypatch.setattr(run, "set_up", ran.append)
-    monkeypatch.setattr(run, "get_browser", lambda: None)
-    monkeypatch.setattr(run, "get_java", lambda: None)
-    monkeypatch.setattr(run, "get_postgres", lambda: None)
+    monkeypatch.setattr(run, "get_programs", lambda: None)
     monkeypatch.setattr(run, "java", lambda: "")
     assert run.main("test", ["-k", "recall"]) == 3
     assert len(ran) == 1 + len(run.CHECKS) + 1
@@ -113,7 +111,7 @@ def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypa
     ran = []
     monkeypatch.setattr(run, "run", lambda *command, **_: ran.append(command) or 0)
     monkeypatch.setattr(run, "set_up", asked.append)
-    monkeypatch.setattr(run, "get_browser", lambda: None)
+    monkeypatch.setattr(run, "get_programs", lambda: None)
     monkeypatch.setattr(run, "java", lambda: "/usr/bin/java")
     assert run.main("test", []) == 0
     pytests = {command[3:] for command in ran if "pytest" in command}
@@ -131,17 +129,59 @@ def test_with_java_the_tests_get_spark_and_go_on_where_it_cannot_be_had(monkeypa
     assert "its tests will be skipped" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("what", "tests"), [("browser", "browser"), ("java", "Spark")])
-def test_a_machine_that_cannot_get_a_program_goes_on_without(what, tests, monkeypatch, capsys):
+@pytest.fixture
+def bare(monkeypatch):
+    """A Debian machine without the programs, whose user is root; what would be run is kept."""
     tried = []
-    monkeypatch.setattr(run, what, lambda: "")
+    for name in ("browser", "java", "postgres"):
+        monkeypatch.setattr(run, name, lambda: "")
     monkeypatch.setattr(run.shutil, "which", lambda name: name)
     monkeypatch.setattr(run, "run", lambda *command, **_: tried.append(command) or 100)
-    for user in (1000, 0):
-        monkeypatch.setattr(run.os, "geteuid", lambda user=user: user, raising=False)
-        getattr(run, f"get_{what}")()
-        assert f"{tests} tests will be skipped" in capsys.readouterr().err
-        assert bool(tried) == (user == 0)
+    monkeypatch.setattr(run.os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.delenv(run.NO_INSTALL, raising=False)
+    return tried
+
+
+PACKAGES = {"Spark": "openjdk-17-jre-headless", "PostgreSQL": "postgresql", "browser": "chromium fonts-liberation"}
+
+
+def test_root_is_told_which_packages_are_installed_and_why_before_it_happens(bare, monkeypatch, capsys):
+    said = []
+    monkeypatch.setattr(run, "run", lambda *command, **_: said.append(capsys.readouterr().err) or bare.append(command))
+    run.get_programs()
+    assert [command[4:] for command in bare if "install" in command] == [tuple(p.split()) for p in PACKAGES.values()]
+    for (tests, packages), before in zip(PACKAGES.items(), said[::2], strict=True):
+        assert f"the {tests} tests need" in before
+        assert f"installed: {packages}" in before
+        assert run.NO_INSTALL in before
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda patch: patch.setattr(run.os, "geteuid", lambda: 1000, raising=False), "only root"),
+        (lambda patch: patch.setattr(run.shutil, "which", lambda _: None), "no apt-get"),
+        (lambda patch: patch.setenv(run.NO_INSTALL, "1"), "ASSAY_NO_INSTALL is set"),
+    ],
+    ids=["not root", "no apt-get", "not wanted"],
+)
+def test_where_nothing_may_be_installed_the_tests_are_skipped_with_the_reason(
+    change, reason, bare, monkeypatch, capsys
+):
+    change(monkeypatch)
+    run.get_programs()
+    said = capsys.readouterr().err
+    assert not bare
+    assert said.count(reason) == len(PACKAGES)
+    for tests, packages in PACKAGES.items():
+        assert packages in said
+        assert f"{tests} tests will be skipped" in said
+
+
+def test_a_package_that_cannot_be_had_skips_its_tests(bare, capsys):
+    run.get_programs()
+    assert bare
+    assert capsys.readouterr().err.count("tests will be skipped") == len(PACKAGES)
 
 
 def test_java_is_looked_for_where_java_home_points(monkeypatch, tmp_path):

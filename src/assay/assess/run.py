@@ -20,6 +20,7 @@ from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, quoted
+from assay.core.threads import monotonic
 from assay.core.traits import Task
 from assay.inference.intervals import DRAWS, Wanted
 from assay.inference.resampling import SEED
@@ -150,6 +151,7 @@ def assess(
             unmatched=unmatched,
         )
 
+    progress = monotonic(progress)
     source = opened(data, roles, truth_data)
     try:
         demand_whole(source, labels, spelled=spelled)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assay.core.errors import EngineError, PlanError, RowsError
 from assay.core.text import counted, quoted, visible
+from assay.core.threads import monotonic
 from assay.rows import columnar, csvfiles, jsonlines
 from assay.rows.engine import (
     GLOB,
@@ -67,7 +68,9 @@ def open_file(
     """Check a file to its last byte and open it for counting; `progress` hears of bytes done and bytes in all."""
     known_as = os.fsdecode(path)
     [file] = prepared([Listed(path=known_as, name=Path(known_as).name)], reading)
-    return with_engine([file], limits, lambda connection: confirmed(file.open(connection, progress=progress)))
+    return with_engine(
+        [file], limits, lambda connection: confirmed(file.open(connection, progress=monotonic(progress)))
+    )
 
 
 def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
@@ -311,7 +314,9 @@ class Prepared:
                 )
 
     def _text(self, progress: Progress | None) -> Text:
-        return Text(self.known_as, self.form, self.reading, progress)
+        # The check is one half of the work; the query that counts is the other.
+        half = None if progress is None else lambda done, total: progress(done // 2, total)
+        return Text(self.known_as, self.form, self.reading, half)
 
     def _csv(self, _: duckdb.DuckDBPyConnection, progress: Progress | None, __: str) -> _Found:
         shape = csvfiles.scan(self._text(progress))

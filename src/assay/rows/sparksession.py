@@ -30,8 +30,8 @@ PORTS = {"spark": 7077, "sc": 15002}
 
 KNOCK = 5.0
 """Seconds in which something must answer at the address; a machine that is there answers in a fraction of one."""
-REGISTER = 9.0
-"""Seconds in which a master must take on an application that has begun; Spark itself would ask for a minute."""
+REGISTER = 30.0
+"""Seconds in which a master must accept an application that has started. Spark itself would try for a minute."""
 IDLE = 60.0
 """Seconds in which a cluster must lend its first executor; without one Spark would wait for ever."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.errors import MissingColumn, RowsError
 from assay.core.text import counted, listed, quoted, visible
+from assay.core.threads import monotonic
 from assay.rows.csvshape import too_many
 from assay.rows.engine import quote_identifier, told_as_ours
 from assay.rows.files import Prepared, confirmed, prepared, with_engine, with_levels
@@ -33,9 +34,9 @@ def open_files(
     limits: Limits = Limits(),  # noqa: B008
 ) -> OpenedFile:
     """Check every file that a path, a pattern, a folder or a list means, and open them as one table."""
-    files = prepared(list_files(data), reading)
+    files, forward = prepared(list_files(data), reading), monotonic(progress)
     return with_engine(
-        files, limits, lambda connection: open_table(files, connection, progress=progress, called=shown(data))
+        files, limits, lambda connection: open_table(files, connection, progress=forward, called=shown(data))
     )
 
 

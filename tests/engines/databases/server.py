@@ -71,7 +71,7 @@ def start():
         [*MORTAL, *run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=plain, **person
     )
     server = Server(port=port, folder=folder, process=process)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < end:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -88,7 +88,7 @@ def connected(server):
     """A connection, as soon as there is one: a server listens before it is ready."""
     import psycopg
 
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while True:
         try:
             return psycopg.connect(server.address(), connect_timeout=20)

@@ -7,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.engines.databases import server as servers
 from tests.engines.spark.test_cluster import runs
+from tests.waiting import wait_until
 
 SCRIPT = """
 import sys, time
@@ -35,9 +35,6 @@ def test_killing_the_tests_outright_ends_the_server():
         try:
             assert runs(pid)
             tests.send_signal(signal.SIGKILL)
-            end = time.monotonic() + 20
-            while runs(pid) and time.monotonic() < end:
-                time.sleep(0.05)
-            assert not runs(pid)
+            wait_until(lambda: not runs(pid))
         finally:
             shutil.rmtree(folder, ignore_errors=True)

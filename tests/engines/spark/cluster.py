@@ -23,7 +23,7 @@ import run
 HERE = "127.0.0.1"
 HOSTS = {"worker1": HERE, "worker2": "127.0.0.2" if sys.platform == "linux" else HERE}
 """Two machines to Spark, which runs a slow task again on another one only; both are this one."""
-PATIENCE = 60
+PATIENCE = 300
 LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 """For every Java process of the tests: none lives long enough to be worth optimising."""
 APPLICATION = {

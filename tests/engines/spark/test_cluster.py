@@ -7,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.engines.spark import cluster as cluster_module
 from tests.engines.spark.cluster import unfit
+from tests.waiting import wait_until
 
 SCRIPT = """
 import sys, time
@@ -44,10 +44,7 @@ def test_killing_the_tests_outright_ends_the_cluster(pytestconfig, tmp_path):
         pid = int(tests.stdout.readline())
         assert runs(pid)
         tests.send_signal(signal.SIGKILL)
-    end = time.monotonic() + 10
-    while runs(pid) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not runs(pid)
+    wait_until(lambda: not runs(pid))
 
 
 def test_without_pyspark_or_java_the_tests_say_what_is_missing(monkeypatch):

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import assay
+from tests.waiting import wait_until
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -73,10 +73,8 @@ class Watch(threading.Thread):
 
 def await_both(session):
     """Wait until both workers take part: the test before may have killed one."""
-    tracker, end = session.sparkContext._jsc.sc().statusTracker(), time.monotonic() + 60
-    while len(tracker.getExecutorInfos()) < 3:  # the first one is the driver
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    tracker = session.sparkContext._jsc.sc().statusTracker()
+    wait_until(lambda: len(tracker.getExecutorInfos()) >= 3)  # the first one is the driver
 
 
 def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluster, classic, expected):

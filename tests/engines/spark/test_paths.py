@@ -68,7 +68,9 @@ def test_a_connect_server_reads_every_format_to_the_same_tally(weight, cluster, 
 SCRIPT = """
 import json, signal, sys
 import assay
+from assay.rows import sparksession
 
+sparksession.KNOCK = sparksession.REGISTER = sparksession.IDLE = 300.0  # Java starts slowly on a busy machine
 before = signal.getsignal(signal.SIGINT)
 found = assay.assess(data=sys.argv[3], engine=sys.argv[1], unknown="own", draws=100, **json.loads(sys.argv[2]))
 print(json.dumps([found.confusion.to_json(), found.grouped.to_json(), found.census.read]))

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -438,9 +437,9 @@ def random_tally(k, n, seed=0):
     return Confusion.from_codes(tuple(range(k)), found[0], found[1], count, rows=n)
 
 
-def test_too_many_classes_get_a_reason_at_once_and_shares_still_an_interval():
+def test_too_many_classes_get_a_reason_and_shares_still_an_interval():
     tally = random_tally(100_000, 300_000)
-    exact, engine, start = tally.multiclass(), Uncertainty(tally, Wanted(), positive=None), time.perf_counter()
+    exact, engine = tally.multiclass(), Uncertainty(tally, Wanted(), positive=None)
     skip = {"undefined": "skip"}
     macro = parse("f1_macro").with_(**skip)
     found = engine.overall(macro, Number(np.float64(0.9)))
@@ -450,7 +449,6 @@ def test_too_many_classes_get_a_reason_at_once_and_shares_still_an_interval():
     results = [Number(np.float64(0.5))] * tally.k
     assert "too many" in engine.by_class(parse("f2"), results)[0]
     assert isinstance(engine.by_class(parse("f1"), results)[0], Interval)
-    assert time.perf_counter() - start < 10  # noise of a busy machine included; about 1 s on an idle one
 
 
 def test_a_hundred_and_thirty_classes_are_served_in_parts():

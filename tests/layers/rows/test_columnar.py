@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import struct
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -70,11 +69,12 @@ def test_i23_a_parquet_bomb_is_refused_by_its_footer(tmp_path):
     with pq.ParquetWriter(path, pa.schema([("y", pa.int64())]), compression="zstd") as writer:
         for _ in range(4):
             writer.write_table(pa.table({"y": np.zeros(5_000_000, np.int64)}))
-    began = time.process_time()
-    error = refusal(path, "too-many-rows", max_rows=1_000_000)
-    assert time.process_time() - began < 1
-    assert "20,000,000" in error.found
     assert open_file(path).rows == 20_000_000
+    whole = path.read_bytes()
+    footer = int.from_bytes(whole[-8:-4], "little") + 8
+    path.write_bytes(whole[:4] + bytes(len(whole) - 4 - footer) + whole[-footer:])  # no page can be read any more
+    error = refusal(path, "too-many-rows", max_rows=1_000_000)
+    assert "20,000,000" in error.found
 
 
 def test_duplicate_names_in_parquet_are_refused_and_not_renamed(tmp_path):

@@ -64,17 +64,17 @@ def test_zstd_without_pyarrow_says_what_to_install(write, monkeypatch):
 
 # The peak is VmHWM: ru_maxrss outlives exec, so a child would report the memory of the test run that started it.
 REFUSED = """
-import sys, time
+import sys
 from assay.rows.files import open_file
 try:
     open_file(sys.argv[1])
 except Exception as error:
     peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
-    print(error.code, time.process_time(), *peak)
+    print(error.code, *peak)
 """
 
 
-def test_i24_a_gzip_bomb_is_refused_at_once(write):
+def test_i24_a_gzip_bomb_is_refused_before_it_is_expanded(write):
     bomb = io.BytesIO()
     with gzip.GzipFile(fileobj=bomb, mode="wb", compresslevel=6) as file:
         file.write(b"y\n")
@@ -87,9 +87,8 @@ def test_i24_a_gzip_bomb_is_refused_at_once(write):
     if not Path("/proc/self/status").exists():
         pytest.skip("the peak memory of a process is read from /proc")
     told = subprocess.run([sys.executable, "-c", REFUSED, str(path)], capture_output=True, text=True, check=True).stdout
-    code, seconds, kibibytes = told.split()
+    code, kibibytes = told.split()
     assert code == "expands-past-limit"
-    assert float(seconds) < 2
     assert int(kibibytes) < 512 * 1024
 
 
