@@ -144,6 +144,7 @@ class Cluster:
                 cwd=self.folder,
                 start_new_session=True,  # so that a worker and its executors can be ended together
                 env={
+                    "PYSPARK_PYTHON": sys.executable,
                     **own,
                     "SPARK_HOME": str(self.home),
                     "SPARK_CONF_DIR": str(self.folder / "conf"),

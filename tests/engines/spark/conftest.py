@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.engines.spark.cluster import APPLICATION, LIGHT, Cluster, unfit
@@ -10,6 +12,7 @@ from tests.engines.spark.cluster import APPLICATION, LIGHT, Cluster, unfit
 def _light():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", LIGHT)
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # workers run kernels with the packages of this environment
         yield
 
 
