@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
-from assay.rows.databases import CountedTable
 from assay.rows.opening import FrameSource, Source
 from assay.tally.scoring import Wanted, distinct_scores
 
@@ -40,7 +39,7 @@ def in_bins(source: Source, models: Sequence[str], *, exact: int, by_row: Sequen
 
     `by_row` are measures that were asked for and read scores row by row.
     """
-    if not isinstance(source, FrameSource) or isinstance(source.opened, CountedTable):
+    if not isinstance(source, FrameSource):
         return None
     wanted = Wanted(labels=(), scored=(), columns=tuple(range(len(models))), exact=exact)
     if distinct_scores(source, wanted) <= exact:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a database table brought into the embedded engine: scores and ids are as many as rows, not a few cells."""
+"""Columns of a database table, copied in batches into a temporary table of DuckDB."""
 
 from __future__ import annotations
 
@@ -11,31 +11,56 @@ import numpy as np
 from assay.core.text import counted
 from assay.rows.csvshape import too_many
 from assay.rows.engine import connect, quote_identifier, release, told_as_ours
+from assay.rows.ids import id_columns
+from assay.rows.limits import Limits
 from assay.rows.opened import VIEW, OpenedFile
+from assay.rows.opening import require
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases import CountedTable
+    from assay.rows.databases import DatabaseTable, Use
+    from assay.rows.opening import Roles
 
 BATCH = 50_000
 """Rows fetched at a time."""
 
 
-def copied(table: CountedTable, columns: Sequence[str], max_rows: int | None) -> OpenedFile:
-    """Some columns in an engine of their own, for scores are counted by the embedded engine."""
-    with told_as_ours(table.path, table.format):
-        connection = connect([])
+def copy_table(
+    table: DatabaseTable, roles: Roles, where: str, *, max_rows: int | None, limits: Limits | None = None
+) -> OpenedFile:
+    """The columns that roles name, in a DuckDB of their own."""
     try:
-        return brought(table, columns, connection, max_rows=max_rows)
+        columns = check_columns(table, roles, where)
+        with told_as_ours(table.path, table.format):
+            connection = connect([], limits or Limits())
+    except BaseException:
+        table.close()
+        raise
+    try:
+        return fill_table(table, columns, connection, max_rows=max_rows)
     except BaseException:
         release(connection)
         raise
 
 
-def brought(
-    table: CountedTable,
+def check_columns(table: DatabaseTable, roles: Roles, where: str) -> list[str]:
+    """The columns that roles name, each checked for what it is to hold."""
+    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
+    uses: dict[str, Use] = {}
+    for role, name in roles.named().items():
+        use: Use = "number" if role in numbers and uses.get(str(name), "number") == "number" else "label"
+        uses[str(name)] = use
+    for name in id_columns(roles.id):
+        uses.setdefault(name, "id")
+    for name, use in uses.items():
+        table.check(require(name, table.columns, where), use)
+    return list(uses)
+
+
+def fill_table(
+    table: DatabaseTable,
     columns: Sequence[str],
     connection: duckdb.DuckDBPyConnection,
     *,
@@ -75,7 +100,7 @@ def brought(
 def _fill(
     connection: duckdb.DuckDBPyConnection,
     held: str,
-    table: CountedTable,
+    table: DatabaseTable,
     kinds: Mapping[str, str],
     max_rows: int | None,
 ) -> int:

@@ -5,20 +5,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, nearest, quoted, visible
 from assay.rows.reading import Format, Reading, confirm_magic, regular_file, unreadable
 
 if TYPE_CHECKING:
-    from assay.core.labels import Label
     from assay.rows.limits import Limits
     from assay.rows.opened import OpenedFile
     from assay.rows.opening import FrameSource, Roles
+
+Use: TypeAlias = Literal["label", "number", "id"]
+"""What a column is asked for."""
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": ""}
 """What a database file's name may end in; .db is either, as its first bytes say."""
@@ -29,9 +31,8 @@ _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SELECTS = ("select", "with", "values", "table", "from", "(")
 
 
-@runtime_checkable
-class CountedTable(Protocol):
-    """A table that is counted by its own database; nothing but cells comes back."""
+class DatabaseTable(Protocol):
+    """A table or query of a database, whose rows are fetched in batches."""
 
     @property
     def path(self) -> str:
@@ -50,10 +51,6 @@ class CountedTable(Protocol):
         """The digest of the file; empty for a server."""
 
     @property
-    def decimal(self) -> str:
-        """The decimal mark of numbers."""
-
-    @property
     def columns(self) -> Sequence[str]:
         """The names of the columns."""
 
@@ -61,26 +58,17 @@ class CountedTable(Protocol):
     def ordered(self) -> bool:
         """Whether rows have numbers that mean something to the user."""
 
-    def check(self, column: str, *, number: bool) -> None:
-        """Demand that a column can hold labels, or numbers."""
-
-    def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
-        """How often each combination of values occurs: the values, then the rows."""
-
-    def some_cells(self, columns: Sequence[str]) -> Generator[list[tuple[object, ...]]]:
-        """The same, some at a time, for where almost all differ; a combination may come again."""
+    def check(self, column: str, use: Use) -> None:
+        """Check that a column can hold labels, numbers or ids."""
 
     def kinds(self, columns: Sequence[str]) -> dict[str, str]:
-        """The types of columns, in words of the embedded engine."""
+        """The types of columns in DuckDB."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """The rows themselves, a batch at a time."""
-
-    def first_rows(self, column: str, label: Label | None, most: int) -> list[int]:
-        """The numbers of the first rows with a label, where rows have an order."""
+        """The rows, a batch at a time."""
 
     def confirm(self, rows: int) -> None:
-        """Demand that no more rows were counted than allowed."""
+        """Check that the database did not change while it was read."""
 
     def close(self) -> None:
         """Let go of the database."""
@@ -124,36 +112,16 @@ def from_database(
     progress: Callable[[int, int], None] | None = None,
     limits: Limits | None = None,
 ) -> FrameSource:
-    """A table or query of a database, counted there."""
+    """A table or query of a database; DuckDB counts a copy of the columns that are asked for."""
+    from assay.rows.copying import copy_table
     from assay.rows.frames import of_opened
     from assay.rows.opened import OpenedFile
-    from assay.rows.opening import FrameSource, require
 
     opened = open_database(data, reading, progress=progress, limits=limits)
     where = place_of(opened.path, reading)
-    if isinstance(opened, OpenedFile):
-        return replace(of_opened(opened, roles), where=where)
-    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
-    try:
-        for role, name in roles.named().items():
-            opened.check(require(str(name), opened.columns, where), number=role in numbers)
-    except BaseException:
-        opened.close()
-        raise
-    if roles.score is not None:
-        from assay.rows.copying import copied
-
-        columns = [str(name) for name in roles.named().values()]
-        return replace(of_opened(copied(opened, columns, reading.max_rows), roles), where=where)
-    return FrameSource(
-        frame=None,
-        truth=str(roles.truth),
-        predicted=str(roles.predicted),
-        group={name: str(column) for name, column in roles.group.items()},
-        weight=None if roles.weight is None else str(roles.weight),
-        where=where,
-        opened=opened,
-    )
+    if not isinstance(opened, OpenedFile):
+        opened = copy_table(opened, roles, where, max_rows=reading.max_rows, limits=limits)
+    return replace(of_opened(opened, roles), where=where)
 
 
 def open_database(
@@ -162,11 +130,10 @@ def open_database(
     *,
     progress: Callable[[int, int], None] | None = None,
     limits: Limits | None = None,
-) -> OpenedFile | CountedTable:
+) -> OpenedFile | DatabaseTable:
     """Open what is asked for of a database; nothing can be written through it."""
     demand_one_selection(reading, shown(data))
     if is_server(data):
-        _without_limits(limits, "the server")
         from assay.rows.postgres import open_postgres
 
         return open_postgres(str(data), reading)
@@ -176,7 +143,6 @@ def open_database(
         from assay.rows.duckdbfile import open_duckdb
 
         return open_duckdb(path, facts, reading, progress=progress, limits=limits)
-    _without_limits(limits, "SQLite")
     from assay.rows.sqlite import open_sqlite
 
     return open_sqlite(path, facts, reading, progress=progress)
@@ -188,16 +154,6 @@ def demand_one_selection(reading: Reading, where: str) -> None:
         raise PlanError("role-clash", "both a table and a query are given", where=where, fix="give one of them")
     if reading.query is not None:
         demand_select(reading.query)
-
-
-def _without_limits(limits: Limits | None, who: str) -> None:
-    if limits is not None:
-        raise PlanError(
-            "role-clash",
-            f"limits are stated, but {who} counts, not the embedded engine",
-            where="limits",
-            fix="leave memory, threads and temp out",
-        )
 
 
 def kind_of_file(path: str) -> str:

@@ -13,9 +13,10 @@ from narwhals.exceptions import DuplicateError
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import quoted, visible
-from assay.rows.databases import CountedTable, from_database, is_database, refuse_selection
+from assay.rows.databases import from_database, is_database, refuse_selection
 from assay.rows.engine import INTERRUPTED
 from assay.rows.opening import ArraySource, FrameSource, Roles, Source, _arrays, require
+from assay.rows.places import Unplaced
 from assay.rows.reading import Reading
 
 if TYPE_CHECKING:
@@ -163,12 +164,12 @@ def from_path(
     engine: str | None,
     limits: Limits | None = None,
 ) -> FrameSource:
-    """A path or several, read by the embedded engine or by the one that is named; a database, by itself."""
+    """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
     if isinstance(path, (str, os.PathLike)) and is_database(path):
         if engine is not None:
             raise PlanError(
                 "role-clash",
-                "an engine is named, but a database counts its own rows",
+                "an engine is named, but DuckDB counts the rows of a database",
                 where="engine",
                 fix="leave the engine out",
             )
@@ -290,9 +291,7 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
     from assay.rows.files import OpenedFile, rows_with
 
     if isinstance(source.opened, OpenedFile):
-        return rows_with(source.opened, column, label, most)
-    if isinstance(source.opened, CountedTable):
-        return source.opened.first_rows(column, label, most)
+        return [row for row in rows_with(source.opened, column, label, most) if not isinstance(row, Unplaced)]
     if source.arrays is not None:
         return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
     if not isinstance(source.frame, nw.DataFrame):

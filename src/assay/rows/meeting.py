@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError
 from assay.rows.ids import (
-    SHOWN,
-    Id,
     Unmatched,
     demand_unique,
     demand_unique_together,
-    duplicate_ids,
     id_columns,
-    missing_ids,
 )
 from assay.rows.listing import are_paths
 from assay.rows.opened import OpenedFile
@@ -154,12 +150,10 @@ def demand_named_once(source: Source, data: object, id: object) -> None:
         from assay.rows.joining import demand_ids
 
         demand_ids(opened, by)
-    elif opened is None or hasattr(opened, "frame"):  # a frame of the user's, or what a cluster made of a path
+    else:  # a frame of the user's, or what a cluster made of a path
         from assay.rows.pairing import demand_frame_ids
 
         demand_frame_ids(data if opened is None else opened.frame, by, "data" if opened is None else source.where)
-    else:
-        _by_cells(opened, by, source.where)
 
 
 def _length(source: Source) -> int:
@@ -167,16 +161,3 @@ def _length(source: Source) -> int:
     if isinstance(source, ArraySource):
         return len(source.truth)
     return len(source.frame if source.arrays is None else next(iter(source.arrays.values())))
-
-
-def _by_cells(opened: Any, by: tuple[str, ...], where: str) -> None:  # noqa: ANN401  a table counted elsewhere
-    """Where only counts come back, every id comes with its own."""
-    for name in by:
-        require(name, list(opened.columns), where)
-    cells = [(tuple(row[:-1]), int(row[-1])) for row in opened.cells(by)]
-    if lacking := sum(n for one, n in cells if None in one):
-        raise missing_ids(lacking, [], where)
-    doubled: dict[Id, int] = {one: n for one, n in cells if n > 1}
-    if doubled:
-        first = dict.fromkeys(sorted(doubled, key=str)[:SHOWN], ())
-        raise duplicate_ids(len(doubled), sum(doubled.values()), first, where)

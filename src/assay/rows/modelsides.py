@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
-from assay.rows.copying import brought
+from assay.rows.copying import fill_table
 from assay.rows.cutting import Cut, with_scores_of
 from assay.rows.engine import quote_identifier, told_as_ours
 from assay.rows.frames import of_opened
@@ -30,7 +30,7 @@ from assay.rows.sides import Side, one_side, wanted_of
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases import CountedTable
+    from assay.rows.databases import DatabaseTable
     from assay.rows.listing import Paths
 
 PLACE: Final = "assay_place"
@@ -125,7 +125,7 @@ def opened_models(
 ) -> tuple[ModelTable, ...]:
     """Every model's table in one engine; a truth that several share is opened once."""
     sides = {side.view: side for one in models for side in one.sides}
-    begun: dict[str, OpenedFile | CountedTable] = {}
+    begun: dict[str, OpenedFile | DatabaseTable] = {}
     try:
         for view, side in sides.items():
             begun[view] = side.begin(connection, None)
@@ -137,7 +137,7 @@ def opened_models(
             view: table
             if isinstance(table, OpenedFile)
             else replace(
-                brought(table, list(asked[view]), connection, max_rows=_most(models, view), view=view),
+                fill_table(table, list(asked[view]), connection, max_rows=_most(models, view), view=view),
                 called=sides[view].called,
             )
             for view, table in begun.items()
@@ -156,7 +156,7 @@ def _most(models: Sequence[ModelSide], view: str) -> int | None:
     return next(one.reading.max_rows for one in models if view in {side.view for side in one.sides})
 
 
-def _asked(one: ModelSide, begun: Mapping[str, OpenedFile | CountedTable]) -> list[list[str]]:
+def _asked(one: ModelSide, begun: Mapping[str, OpenedFile | DatabaseTable]) -> list[list[str]]:
     """The columns to be fetched from each side that is a database."""
     tables = [begun[side.view] for side in one.sides]
     if one.truth is None:
@@ -164,7 +164,7 @@ def _asked(one: ModelSide, begun: Mapping[str, OpenedFile | CountedTable]) -> li
         if isinstance(table, OpenedFile):
             return [[]]
         for name, number in columns.items():
-            table.check(require(name, table.columns, one.side.called), number=number)
+            table.check(require(name, table.columns, one.side.called), "number" if number else "label")
         return [list(columns)]
     taken = SideBySide(
         names=[list(table.columns) for table in tables], where=[side.called for side in one.sides], by=one.by

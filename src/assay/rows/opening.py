@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.databases import CountedTable
     from assay.rows.files import OpenedFile, Reading
     from assay.rows.ids import Join, Unmatched
     from assay.rows.limits import Limits
@@ -111,7 +110,7 @@ class FrameSource:
     group: dict[str, str]
     weight: str | None
     where: str
-    opened: OpenedFile | SparkFile | CountedTable | None = None
+    opened: OpenedFile | SparkFile | None = None
     arrays: Mapping[str, NDArray[Any]] | None = None
     indexed: bool = False
     names: Mapping[str, str] = field(default_factory=dict)

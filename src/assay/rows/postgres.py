@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL table or query, counted by the server in one read-only snapshot; only cells come back.
+"""A PostgreSQL table or query, fetched in batches in one read-only snapshot.
 
 The password is libpq's business (PGPASSWORD, a password file, a service file); one that stands in the address is used
 and never shown or kept.
@@ -8,18 +8,17 @@ and never shown or kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
-from assay.core.labels import Label
 from assay.core.text import quoted, visible
 from assay.rows.copying import BATCH
 from assay.rows.csvshape import too_many
-from assay.rows.databases import chosen, refused_query, wrapped
+from assay.rows.databases import Use, chosen, refused_query, wrapped
 from assay.rows.engine import quote_identifier
 from assay.rows.reading import Reading
 
@@ -42,7 +41,7 @@ _FORM = "postgresql://user@host:5432/database"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresTable:
-    """A table or query on a server, with the face that counting needs."""
+    """A table or query on a server."""
 
     connection: Any = field(repr=False)
     source: str
@@ -53,17 +52,18 @@ class PostgresTable:
     notes: tuple[str, ...]
     max_rows: int | None = None
     format: str = "postgresql"
-    decimal: str = "."
     ordered: bool = False
     sha256: str = ""
-    """Left empty: the rows are on the server, and only counts come back."""
+    """Left empty: the rows are on the server."""
+    labels: set[str] = field(default_factory=set)
+    """Columns that are to hold labels."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self.names
 
-    def check(self, column: str, *, number: bool) -> None:
+    def check(self, column: str, use: Use) -> None:
         """Demand that a column is there once, with a type that can hold labels, or numbers."""
         where = f"{self.path}, column {quoted(column)}"
         if self.names.count(column) > 1:
@@ -74,6 +74,9 @@ class PostgresTable:
                 fix="rename one of them in the query",
             )
         kind, category = self.types[column]
+        number = use == "number"
+        if use == "label":
+            self.labels.add(column)
         if number and kind not in _NUMBERS:
             raise RowsError(
                 "column-not-numeric",
@@ -94,23 +97,6 @@ class PostgresTable:
             fix="cast it in a query",
         )
 
-    def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
-        """How often each combination of values occurs: the values, then the rows; the server groups and counts."""
-        with _telling(self.path):
-            return _rows(self.connection, self._counting(columns))
-
-    def some_cells(self, columns: Sequence[str]) -> Generator[list[tuple[object, ...]]]:
-        """The same, some at a time, through a cursor of the server."""
-        with _telling(self.path), self.connection.cursor(name="assay", binary=True) as cursor:
-            cursor.execute(self._counting(columns))
-            while batch := cursor.fetchmany(BATCH):
-                yield batch
-
-    def _counting(self, columns: Sequence[str]) -> str:
-        values = ", ".join(self._value(column) for column in columns)
-        places = ", ".join(str(place) for place in range(1, len(columns) + 1))
-        return f"SELECT {values}, count(*) FROM {self.source} GROUP BY {places}"  # noqa: S608  quoted, or the user's own
-
     def _value(self, column: str) -> str:
         """Text is compared byte by byte: a collation of the column may hold labels for equal that are not."""
         name = quote_identifier(column)
@@ -118,14 +104,16 @@ class PostgresTable:
         return f'({name})::text COLLATE "C"' if category in "SE" or kind in _NAMES else name
 
     def kinds(self, columns: Sequence[str]) -> dict[str, str]:
-        """The types of columns, in words of the embedded engine; exact decimals stay text."""
+        """The types of columns in DuckDB; exact decimals are text, unless they are labels."""
         return {column: self._kind(column) for column in columns}
 
     def _kind(self, column: str) -> str:
         kind, category = self.types[column]
         if kind in _WHOLE:
             return "BIGINT"
-        return "DOUBLE" if kind in {"float4", "float8"} else "BOOLEAN" if category == "B" else "VARCHAR"
+        if kind in {"float4", "float8"} or (kind == "numeric" and column in self.labels):
+            return "DOUBLE"
+        return "BOOLEAN" if category == "B" else "VARCHAR"
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
         """The rows themselves, through a cursor of the server."""
@@ -137,11 +125,6 @@ class PostgresTable:
             cursor.execute(f"SELECT {values} FROM {self.source}")  # noqa: S608  quoted, or the user's own
             while batch := cursor.fetchmany(BATCH):
                 yield batch
-
-    def first_rows(self, column: str, label: Label | None, most: int) -> list[int]:
-        """None: the rows of a table on a server have no order."""
-        del column, label, most
-        return []
 
     def confirm(self, rows: int) -> None:
         """Demand that there are no more rows than allowed."""
@@ -185,7 +168,7 @@ def open_postgres(address: str, reading: Reading) -> PostgresTable:
             types={column.name: types[column.type_code] for column in described},
             names=tuple(column.name for column in described),
             path=where,
-            notes=(f"counted by PostgreSQL {connection.info.parameter_status('server_version')}",),
+            notes=(f"fetched from PostgreSQL {connection.info.parameter_status('server_version')}",),
             max_rows=reading.max_rows,
         )
     except BaseException:
@@ -287,7 +270,7 @@ def _ours(error: Any, where: str) -> AssayError:  # noqa: ANN401  an error of ps
         return refused_query(message, where)
     return EngineError(
         "engine-failed",
-        "the server failed while it counted",
+        "the server failed while it handed over rows",
         where=where,
         found=message,
         fix="see what it says; if the connection was lost, run again",

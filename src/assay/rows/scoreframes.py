@@ -14,7 +14,6 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases import CountedTable
 from assay.rows.frames import engine_failure
 from assay.rows.opened import numbered_rows
 from assay.rows.opening import FrameSource
@@ -107,7 +106,7 @@ def fetched(source: FrameSource, frame: Any) -> list[tuple[object, ...]]:  # noq
     """The rows of a small answer, whichever engine gives it."""
     native = frame.to_native()
     try:
-        if source.opened is not None and not isinstance(source.opened, CountedTable):
+        if source.opened is not None:
             return cast("list[tuple[object, ...]]", source.opened.fetch(native))
         if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
             with told_as_ours(source.where):

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
-from assay.rows.copying import brought
+from assay.rows.copying import fill_table
 from assay.rows.databases import (
-    CountedTable,
+    DatabaseTable,
+    Use,
     demand_one_selection,
     demand_select,
     is_database,
@@ -69,7 +70,7 @@ class Side(Protocol):
     def view(self) -> str:
         """What it is called in SQL."""
 
-    def begin(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> OpenedFile | CountedTable:
+    def begin(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> OpenedFile | DatabaseTable:
         """Open it: as a view of the engine, or as a table whose rows are still to be fetched."""
 
 
@@ -115,7 +116,7 @@ class _Database:
     def bytes(self) -> int:
         return 0 if is_server(self.path) else Path(self.path).stat().st_size
 
-    def begin(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> OpenedFile | CountedTable:
+    def begin(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> OpenedFile | DatabaseTable:
         if not self._attached:
             return open_database(self.path, self.reading, progress=progress)
         opened = attached(
@@ -244,7 +245,7 @@ def opened_sides(
     max_rows: int | None,
 ) -> tuple[OpenedFile, OpenedFile]:
     """Both as views of one engine, with every column that is asked for."""
-    begun: list[OpenedFile | CountedTable] = []
+    begun: list[OpenedFile | DatabaseTable] = []
     total, before = sum(side.bytes for side in sides), 0
     called = [side.called for side in sides]
     try:
@@ -257,7 +258,9 @@ def opened_sides(
             one
             if isinstance(one, OpenedFile)
             else replace(
-                brought(one, wanted_of(one, place, columns, roles), connection, max_rows=max_rows, view=VIEWS[place]),
+                fill_table(
+                    one, wanted_of(one, place, columns, roles), connection, max_rows=max_rows, view=VIEWS[place]
+                ),
                 called=called[place],
             )
             for place, one in enumerate(begun)
@@ -270,11 +273,11 @@ def opened_sides(
     return first, second
 
 
-def wanted_of(table: CountedTable, place: int, columns: SideBySide, roles: Roles) -> list[str]:
+def wanted_of(table: DatabaseTable, place: int, columns: SideBySide, roles: Roles) -> list[str]:
     """The columns to be fetched from a database: the id, and what the roles take from this side."""
     chosen = [column for home, column in columns.chosen.values() if home == place]
     numbers = {str(name) for name in (roles.weight, *(roles.score.columns if roles.score else ()))}
     for name in (*columns.by, *chosen):
-        number = name in numbers and name not in columns.by
-        table.check(require(name, table.columns, columns.where[place]), number=number)
+        use: Use = "id" if name in columns.by else "number" if name in numbers else "label"
+        table.check(require(name, table.columns, columns.where[place]), use)
     return [*columns.by, *chosen]

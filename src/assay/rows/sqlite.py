@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A SQLite database, read by Python's own driver in batches: every value is taken with the type it is stored with.
+"""A SQLite database, read by Python's own driver in batches.
 
 SQLite keeps a type with each value, not with each column, and compares 1 and 1.0 or, in some collations, "a" and "A"
-as equal. So values are counted by type and value here, and a column that mixes types is an error.
+as equal. So DuckDB counts a copy of the values, and a column that mixes types is an error.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from assay.core.errors import RowsError
-from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.csvshape import too_many
 from assay.rows.databases import chosen, refused_query, wrapped
 from assay.rows.engine import quote_identifier, refuse_duplicates
 from assay.rows.hashing import LEFT_OUT, Hashing
 from assay.rows.opened import Stamp, stamp_of
 from assay.rows.reading import Reading, unreadable
+
+if TYPE_CHECKING:
+    from assay.rows.databases import Use
 
 BATCH = 10_000
 LISTEN = 1_000_000
@@ -36,7 +36,7 @@ _TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND na
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteTable:
-    """A table or query of a SQLite file, with the face that counting needs."""
+    """A table or query of a SQLite file."""
 
     connection: sqlite3.Connection = field(repr=False)
     source: str
@@ -45,11 +45,9 @@ class SqliteTable:
     hashing: Hashing = field(repr=False)
     stamp: Stamp
     notes: tuple[str, ...] = ()
-    max_rows: int | None = None
     rows: int | None = None
     progress: Callable[[int, int], None] | None = field(default=None, repr=False)
     format: str = "sqlite"
-    decimal: str = "."
     ordered: bool = True
     numeric: set[str] = field(default_factory=set)
 
@@ -63,39 +61,10 @@ class SqliteTable:
         """The file's name and digest."""
         return {Path(self.path).name: self.sha256} if self.sha256 else {}
 
-    def check(self, column: str, *, number: bool) -> None:
-        """Types stand with the values, so a column is judged when it is counted; what it must hold is kept."""
-        if number:
+    def check(self, column: str, use: Use) -> None:
+        """Keep what a column must hold; `kinds` looks at the type of every value."""
+        if use == "number":
             self.numeric.add(column)
-
-    def cells(self, columns: Sequence[str]) -> list[tuple[object, ...]]:
-        """How often each combination of typed values occurs: the values, then the rows."""
-        found: Counter[tuple[object, ...]] = Counter()
-        for batch in self.some_cells(columns):
-            for *values, rows in batch:
-                found[tuple(values)] += cast("int", rows)
-        return [(*key, rows) for key, rows in found.items()]
-
-    def some_cells(self, columns: Sequence[str]) -> Generator[list[tuple[object, ...]]]:
-        """The same of some rows at a time; values of unfit types are told when all rows were seen."""
-        asked = ", ".join(f"typeof({name}), {name}" for name in map(quote_identifier, columns))
-        types: list[set[str]] = [set() for _ in columns]
-        done = 0
-        with self._telling():
-            cursor = self.connection.execute(f"SELECT {asked} FROM {self.source}")  # noqa: S608  quoted
-            while batch := cursor.fetchmany(BATCH):
-                found = Counter(batch)
-                for place, kinds in enumerate(types):
-                    kinds.update(str(key[2 * place]) for key in found)
-                done += len(batch)
-                if self.max_rows is not None and done > self.max_rows:
-                    raise too_many(visible(self.path), self.max_rows)
-                if self.progress and self.rows:  # in bytes, as for other files
-                    self.progress(self.stamp[2] * min(done, self.rows) // self.rows, self.stamp[2])
-                yield [(*key[1::2], rows) for key, rows in found.items()]
-        self._unchanged()
-        for column, kinds in zip(columns, types, strict=True):
-            self._one_type(column, kinds)
 
     def _one_type(self, column: str, types: set[str]) -> None:
         types = types - {"null"}
@@ -134,20 +103,16 @@ class SqliteTable:
         return kinds
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-        """The rows themselves, in the order they are stored."""
+        """The rows, in the order they are stored."""
         names = ", ".join(map(quote_identifier, columns))
+        done = 0
         with self._telling():
             cursor = self.connection.execute(f"SELECT {names} FROM {self.source}")  # noqa: S608  quoted
             while batch := cursor.fetchmany(BATCH):
                 yield batch
-
-    def first_rows(self, column: str, label: Label | None, most: int) -> list[int]:
-        """The numbers of the first rows with a label, in the order they are read."""
-        if label is None:
-            return self._rows_where(column, "kind = 'null'", most)
-        if isinstance(label, str):
-            return self._rows_where(column, f"kind = 'text' AND value = {_text(label)} COLLATE BINARY", most)
-        return self._rows_where(column, f"kind IN ('integer', 'real') AND value = {label + 0!r}", most)
+                done += len(batch)
+                if self.progress and self.rows:  # in bytes, as for other files
+                    self.progress(self.stamp[2] * min(done, self.rows) // self.rows, self.stamp[2])
 
     def _rows_where(self, column: str, predicate: str, most: int) -> list[int]:
         name = quote_identifier(column)
@@ -157,7 +122,7 @@ class SqliteTable:
             return [row[0] for row in self.connection.execute(query)]
 
     def confirm(self, rows: int) -> None:
-        """Rows are counted as they are read, so what is left is that the digest is of the same file."""
+        """Check that the digest is of the file that was read."""
         del rows
         self.hashing.result()
         self._unchanged()
@@ -280,7 +245,6 @@ def open_sqlite(
         hashing=hashing,
         stamp=stamp_of(facts),
         notes=notes if reading.digest else (*notes, LEFT_OUT),
-        max_rows=reading.max_rows,
         rows=rows,
         progress=progress,
     )

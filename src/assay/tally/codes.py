@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.labels import Label
-from assay.rows.copying import copied
-from assay.rows.databases import CountedTable
 from assay.rows.engine import quote_identifier
 from assay.rows.labels import label_of
 from assay.rows.opened import OpenedFile, number_sql, translated
@@ -119,12 +117,6 @@ def columns_of(
     from assay.tally.pairing import _fetched
 
     where = [f"{source.where}, {source.shown(column)}" for column in labelled]
-    if isinstance(source.opened, CountedTable):
-        held = copied(source.opened, [*labelled, *numbers], None)
-        try:
-            return _from_engine(held, held.relation, labelled, numbers, where)
-        finally:
-            held.close()
     opened = embedded(source)
     if opened is not None:
         return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped)

@@ -16,7 +16,6 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import OutOfRange, RowsError
 from assay.core.labels import Label
 from assay.core.text import visible
-from assay.rows.databases import CountedTable
 from assay.rows.frames import first_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
@@ -24,7 +23,6 @@ from assay.rows.places import places
 from assay.rows.scoreframes import fetched
 from assay.tally.base import Count, Weight, together
 from assay.tally.counting import Cells, Counted
-from assay.tally.tableweights import weighed_in_table
 from assay.tally.weighing import weighed
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
@@ -126,19 +124,13 @@ def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRan
 
 
 def _weighed(source: FrameSource, keys: list[str]) -> Sequence[_Row]:
-    read = partial(weight_of, source=source)
-    if isinstance(source.opened, CountedTable):
-        return weighed_in_table(source.opened, keys, cast("str", source.weight), read)
-    return weighed(source, keys, read)
+    return weighed(source, keys, partial(weight_of, source=source))
 
 
 def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:
-    if isinstance(source.opened, CountedTable):
-        cells = source.opened.cells(keys)
-    else:
-        # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
-        names = [f"k{place}" for place in range(len(keys))]
-        named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
-        cells = fetched(source, named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS))
+    # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
+    names = [f"k{place}" for place in range(len(keys))]
+    named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
+    cells = fetched(source, named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS))
     # Dask's counts are numpy's, which no JSON takes and which would wrap around.
     return [(row[:-1], (times := int(cast("int", row[-1]))), times) for row in cells]

@@ -107,13 +107,10 @@ def rows_of(source: Source) -> int:
     """How many rows a table has."""
     import narwhals.stable.v2 as nw
 
-    from assay.rows.databases import CountedTable
     from assay.rows.scoreframes import fetched
 
     if isinstance(source, ArraySource):
         return len(source.truth)
-    if isinstance(source.opened, CountedTable):
-        return sum(int(cast("int", cell[-1])) for cell in source.opened.cells([source.truth]))
     return int(cast("int", fetched(source, source.frame.select(nw.len()))[0][0]))
 
 
@@ -271,16 +268,8 @@ def _decoded(column: Coded) -> list[Label | None]:
 def _fetched(source: FrameSource, columns: Sequence[str]) -> list[NDArray[np.object_]]:
     import narwhals.stable.v2 as nw
 
-    from assay.rows.databases import CountedTable
     from assay.rows.scoreframes import arrays
 
-    if isinstance(source.opened, CountedTable):
-        raise PlanError(
-            "comparison-needs",
-            "rows of a database are only counted there, never fetched",
-            where=source.where,
-            fix="give one table with a column of predictions for each model",
-        )
     names = [f"k{place}" for place in range(len(columns))]
     frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
     found = arrays(source, frame)

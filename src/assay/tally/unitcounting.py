@@ -16,8 +16,6 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.rows.columns import Coded
-from assay.rows.copying import copied
-from assay.rows.databases import CountedTable
 from assay.rows.differing import SUBJECT
 from assay.rows.labels import EXACT as WHOLE
 from assay.rows.labels import LONGEST, label_of
@@ -63,8 +61,6 @@ def unit_sums(source: Source, cells: Mapping[Cell, int], *, limit: int) -> Sums 
         return None
     if isinstance(source, ArraySource) or isinstance(source.frame, nw.DataFrame):
         found = _in_memory(source, limit)
-    elif subjects and isinstance(source.opened, CountedTable):
-        return _copied(source, source.opened, cells, limit)
     elif not subjects:
         found = _of_weights(source, limit)
     elif source.weight is None:
@@ -138,16 +134,6 @@ def _of_weights(source: FrameSource, limit: int) -> Sums:
     if source.opened is not None:
         source.opened.confirm(rows + source.dropped)
     return _of_rows(cast("dict[Pattern, tuple[int, Count | Weight]]", cells), weighted=True, limit=limit)
-
-
-def _copied(source: FrameSource, table: CountedTable, cells: Mapping[Cell, int], limit: int) -> Sums | None:
-    """Of a database, which is let go: its rows are brought into the embedded engine, some at a time."""
-    columns = [*_columns(source), source.group[SUBJECT], *([source.weight] if source.weight else [])]
-    held = copied(table, columns, None)
-    try:
-        return unit_sums(replace(source, frame=nw.from_native(held.relation), opened=held), cells, limit=limit)
-    finally:
-        held.close()
 
 
 def _of_both(source: FrameSource, opened: OpenedFile, limit: int) -> Sums:

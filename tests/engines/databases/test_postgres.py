@@ -52,7 +52,7 @@ def test_a_table_gives_the_tally_of_the_same_rows_in_arrays(server):
     assert found.census == expected.census
 
 
-def test_a_query_and_weights_are_counted_by_the_server_exactly(server):
+def test_a_query_and_weights_are_fetched_exactly(server):
     query = "SELECT y AS truth, p, w FROM preds WHERE n < 2; "
     found = assay.assess(data=server.address(), query=query, truth="truth", predicted="p", weight="w", positive="cat")
     kept = [(y, p, Fraction(i, 10)) for i, (y, p, _, _) in enumerate(ROWS, start=1) if i % 3 < 2]
@@ -62,13 +62,15 @@ def test_a_query_and_weights_are_counted_by_the_server_exactly(server):
     assert found.record["samples"] == len(kept)
 
 
-def test_only_cells_come_back_and_the_session_is_over_then(server, monkeypatch):
+def test_the_columns_asked_for_are_fetched_and_the_session_is_over_then(server, monkeypatch):
     fetched = []
-    inner = postgres._rows
-    monkeypatch.setattr(postgres, "_rows", lambda *given: fetched.append(inner(*given)) or fetched[-1])
+    inner = postgres.PostgresTable.batches
+    monkeypatch.setattr(
+        postgres.PostgresTable, "batches", lambda self, columns: fetched.append(columns) or inner(self, columns)
+    )
     found = assay.assess(data=server.address(), table="preds", truth="n", predicted="n")
     assert found.record["samples"] == 600
-    assert len(fetched[-1]) == 3
+    assert fetched == [["n"]]
     with psycopg.connect(server.address(), autocommit=True) as watcher:
         ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'assay'"
         wait_until(lambda: watcher.execute(ours).fetchone() == (0,))
@@ -124,6 +126,12 @@ def test_weights_come_some_at_a_time_and_add_up_without_rounding(server, monkeyp
         for label in (0, 1):
             weights = [Weight.of(Fraction(w)) for y, _, w, _ in rows if y == label]
             assert found[label, 0] == (20, sum(weights, Weight.of(Fraction(0))))
+
+
+def test_exact_decimals_are_labels_where_they_are_whole(server):
+    query = "SELECT (i % 2)::numeric AS y, (i % 2)::numeric(3, 1) AS p FROM generate_series(1, 40) i"
+    assert assay.assess(data=server.address(), query=query, truth="y", predicted="p").labels == (0, 1)
+    refused("label-precision", 4, data=server.address(), query="SELECT 0.5::numeric AS y, 1 AS p")
 
 
 def test_a_weight_must_be_a_number(server):
@@ -219,7 +227,7 @@ def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
     record = json.loads(done.stdout)
     assert record["plan"]["data"]["from"] == f"postgresql://tester@127.0.0.1:{server.port}/postgres"
     assert record["plan"]["data"]["table"] == "preds"
-    assert any(note.startswith("counted by PostgreSQL") for note in record["notes"])
+    assert any(note.startswith("fetched from PostgreSQL") for note in record["notes"])
     written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir())
     assert "s3cret" not in done.stdout + done.stderr + written
     asked = subprocess.run(
@@ -233,8 +241,11 @@ def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
     assert "s3cret" not in asked.stderr
 
 
-def test_limits_digests_and_rows_beyond_the_limit_are_refused(server):
-    refused("role-clash", 2, data=server.address(), table="preds", limits=assay.Limits(threads=1))
+def test_limits_hold_and_digests_and_rows_beyond_the_limit_are_refused(server):
+    found = assay.assess(
+        data=server.address(), table="preds", truth="n", predicted="n", limits=assay.Limits(memory="100MB", threads=1)
+    )
+    assert found.record["environment"]["limits"] == {"memory": "100MB", "threads": 1}
     refused("role-clash", 2, data=server.address(), table="preds", engine="duckdb")
     refused("option-unknown", 2, data=server.address(), table="preds", reading=assay.Reading(sha256="0" * 64))
     refused(

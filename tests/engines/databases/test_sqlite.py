@@ -269,11 +269,11 @@ def test_scores_must_be_numbers(make, score, code):
 
 def test_weights_are_added_as_the_rows_come_and_without_rounding(make, monkeypatch):
     monkeypatch.setattr("assay.rows.sqlite.BATCH", 10)
-    table = table_of([*EDGES, 0.1])
-    whole = [2**53, 2**53 + 1, 2**62, 3]
-    for one in (table, table_of(whole)):
+    for one in (table_of([*EDGES, 0.1]), table_of([2**53, 2**52 + 1, 3])):
         path = make("CREATE TABLE t (y, p, g, w)", rows=[tuple(row.values()) for row in one.to_pylist()])
         assert counted(path) == expected(one)
+    path = make("CREATE TABLE t (y, p, w)", rows=[(1, 1, 2), (0, 1, 2**53 + 1)])
+    assert "in row 2" in refused(path, "column-not-numeric", weight="w").found
 
 
 def test_of_several_faults_types_are_told_before_weights(make, monkeypatch):
