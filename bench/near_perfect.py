@@ -17,7 +17,6 @@ from scipy.special import ndtri
 
 from assay.inference.delong import delong
 from assay.inference.findings import Finding
-from assay.inference.intervals import EDITION
 from assay.inference.nearperfect import judged_areas, near_perfect
 from assay.tally.pairedscores import PairedScores
 
@@ -56,7 +55,7 @@ def main() -> None:
         for _ in range(given.runs):
             t = drawn(rng, sizes, areas)
             near += near_perfect(t)
-            for i, found in enumerate((delong(t), judged_areas(t, 0.95, EDITION))):
+            for i, found in enumerate((delong(t), judged_areas(t, 0.95))):
                 hits[i] += covers(found, areas[0] - areas[1])
                 alarms[i] += found.p is not None and found.p <= 0.05
         rates = [f"{100 * n / given.runs:.1f} %" for n in (*hits, *alarms)]

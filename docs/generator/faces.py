@@ -233,7 +233,6 @@ MEANINGS = {
     "plan.intervals.cells": "The interval of everything else.",
     "plan.intervals.draws": "How many draws.",
     "plan.intervals.seed": "The seed of the draws.",
-    "plan.intervals.edition": "The edition of the interval methods it is computed again by; 1 where it is not said.",
     "plan.missing": "What happens to rows without a label.",
     "plan.unknown": "What happens to predicted labels that are no class.",
     "plan.unmatched": "What happens to rows whose id is on one side only.",

@@ -47,13 +47,14 @@ def verify(record: str, *, key: str | None, signature: str | None, as_json: bool
             say(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
         for text in found.unchecked:
             say(f"? not computed again: {text}")
-        if not found.sealed:
-            say("? no digest of the whole content: written by an early version; notes and environment are not covered")
         parts = ", ".join(name.replace("_", " ") for name, n in found.checked.items() if n)
         say(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
         for line in _said_of(signed, record):
             say(line)
-        verdict = "verified: everything is as it was written" if found.holds else "NOT as it was written"
+        done = (
+            "verified: everything" if found.made_by is None else f"only assay {found.made_by} recomputes it; the rest"
+        )
+        verdict = f"{done} is as it was written" if found.holds else "NOT as it was written"
         if signed is not None:
             verdict += ", and signed by the key" if signed["holds"] else ", and NOT signed by the key"
         say(f"verdict  {verdict}")

@@ -18,7 +18,6 @@ from assay.inference.choose import Choice
 from assay.inference.classunits import OF_CLASSES
 from assay.inference.contingency import two_shares
 from assay.inference.findings import Finding
-from assay.inference.intervals import NEAR_ENDS
 from assay.inference.kinds import BALANCED, Facts, Kind, Question
 from assay.inference.multiplicity import adjusted
 from assay.measures.declare import Measure, parse
@@ -151,7 +150,7 @@ def _measured(
     positive: Label | None,
 ) -> Answer:
     question = Question.AUROC if measures == ("auroc",) else Question.MEASURE
-    near = question is Question.AUROC and asking.asked.edition >= NEAR_ENDS and near_perfect_apart(t)
+    near = question is Question.AUROC and near_perfect_apart(t)
     facts = Facts(n=t.n, models=len(t.models), near_perfect=near)
     choice = asking.choice(question, facts, free=question is Question.MEASURE or t.confusions is not None)
     if choice.test is None or choice.test.takes is not Apart:

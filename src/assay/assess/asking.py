@@ -9,7 +9,6 @@ from assay.assess.costs import Costs
 from assay.inference.choose import Choice, choose, insist
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
-from assay.inference.intervals import EDITION
 from assay.inference.kinds import Facts, Kind, Question
 from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
@@ -39,8 +38,6 @@ class Asked:
     measures: tuple[Measure, ...] = ()
     costs: Costs | None = None
     """What each mistake costs, where it is stated."""
-    edition: int = EDITION
-    """By which edition of the default methods, so that a Record can be computed again."""
 
     def __post_init__(self) -> None:
         """Only corrections that exist."""
@@ -64,7 +61,6 @@ class Asked:
             "stratified": self.stratified,
             "rows": self.rows,
             "measures": [one.title for one in self.measures],
-            "edition": self.edition,
             **({} if self.costs is None else {"costs": self.costs.to_json()}),
         }
 
@@ -124,7 +120,6 @@ class Asking:
             "seed": asked.seed,
             "stratified": asked.stratified,
             "margin": asked.margin,
-            "edition": asked.edition,
             "costs": None if asked.costs is None else asked.costs.cells,
             **more,
         }

@@ -220,7 +220,7 @@ class Contenders:
             from assay.inference.nearperfect import judged_areas
 
             two = self.scores.only(model, other)  # type: ignore[union-attr]
-            effect = judged_areas(two, level, at.settings.wanted.edition).effect
+            effect = judged_areas(two, level).effect
             if isinstance(effect.value, (int, float)) and effect.interval is not None:
                 return Gap(value=float(effect.value), interval=effect.interval), "paired"
         return Unpaired(reference=self.models[other]).gap(subject, at), "unpaired"
@@ -241,7 +241,7 @@ class Contenders:
                 tally.scores is not None if takes is Ranked else tally.calls is not None and subject.measure.from_labels
             )
             test = weighted_permutation if tally.subject is None else subject_permutation
-            ways |= {"draws": wanted.draws, "seed": wanted.seed, "edition": wanted.edition}
+            ways |= {"draws": wanted.draws, "seed": wanted.seed}
         if not fits:
             return None
         effect = test(tally, **ways).effect

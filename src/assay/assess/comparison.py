@@ -30,7 +30,7 @@ from assay.inference.costdifference import priced_units
 from assay.inference.delong import area_effect, areas
 from assay.inference.estimates import Estimate, real_to_json
 from assay.inference.findings import Finding
-from assay.inference.intervals import BEFORE_EDITIONS, NEAR_ENDS, Wanted
+from assay.inference.intervals import Wanted
 from assay.inference.kinds import BALANCED
 from assay.inference.units import reads_values
 from assay.inference.unitz import priced
@@ -51,7 +51,7 @@ SHOWN: Final = {
 }
 
 OF_MARGIN: Final = ("non_inferiority", "equivalence")
-"""Tests that show a model to be good enough, not to be ahead; until edition 5 they counted as if they did."""
+"""Tests that show a model to be good enough, not to be ahead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,17 +165,17 @@ class Comparison:
     def _areas(self) -> dict[str, Estimate]:
         """The area under the ROC curve of each model, where there are scores of two classes."""
         held, asked = self.scores, self.asked
-        if held is None or asked.edition < NEAR_ENDS or min(held.m, held.n) < 2:  # noqa: PLR2004  no spread
+        if held is None or min(held.m, held.n) < 2:  # noqa: PLR2004  no spread
             return {}
         found, n = areas(held), held.m + held.n
-        every = [(model, area_effect(found, i, asked.level, asked.edition)) for i, model in enumerate(found.models)]
+        every = [(model, area_effect(found, i, asked.level)) for i, model in enumerate(found.models)]
         return {model: Estimate(measure="auroc", result=Number(cast("Any", one.value)), interval=one.interval, n=n,
                                 no_interval=one.no_interval, bracket=one.bracket) for model, one in every}  # fmt: skip
 
     @property
     def _settings(self) -> Settings:
         asked = self.asked
-        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed, edition=asked.edition), costs=asked.costs)
+        return Settings(wanted=Wanted(level=asked.level, seed=asked.seed), costs=asked.costs)
 
     def _confusions(self) -> dict[str, Confusion]:
         """The confusion tally of each model, where there are labels."""
@@ -192,7 +192,7 @@ class Comparison:
         order = sorted(self.models, key=lambda model: -value[model] if high else value[model])
         ahead: dict[str, list[str]] = {model: [] for model in self.models}
         for one in self.findings:
-            if len(one.models) != 2 or (one.test.endswith(OF_MARGIN) and self.asked.edition >= NEAR_ENDS):  # noqa: PLR2004
+            if len(one.models) != 2 or (one.test.endswith(OF_MARGIN)):  # noqa: PLR2004
                 continue
             if one.significant and one.about in ("", measure):
                 a, b = one.models
@@ -306,7 +306,7 @@ class Comparison:
                 )
             names = Asked.__dataclass_fields__.keys()
             held = _held(tallies)
-            given = {"edition": BEFORE_EDITIONS, **plan, "measures": chosen(plan["measures"] or None) or ()}
+            given = {**plan, "measures": chosen(plan["measures"] or None) or ()}
             if "costs" in plan:
                 given["costs"] = Costs.from_json(plan["costs"], _classes(held, record["labels"]))
             asked = Asked(**{name: one for name, one in given.items() if name in names})

@@ -42,8 +42,6 @@ MOST_CLASSES: Final = 12
 BAND: Final = 32
 """Places at which a band is held."""
 CLASS_BAND: Final = 16
-BENT: Final = 6
-"""The edition from which a band is held where it bends."""
 BARS: Final = 40
 BINS: Final = 10
 DECISIONS: Final = 100
@@ -175,13 +173,8 @@ def _threshold(score: float) -> float | str:
 
 def _bands(table: Ranked, fpr: Floats, tpr: Floats, wanted: Wanted, most: int) -> dict[str, Any]:
     """At some places of each curve: the ends of the band that holds there, and of the one that holds everywhere."""
-    if wanted.edition < BENT:
-        first = most == BAND and wanted.edition < 3  # noqa: PLR2004  it left long stretches without a band
-        choose = _some if first else _spread
-        over_fpr, over_recall = choose(fpr, most), choose(tpr, most)[1:]
-    else:
-        over_fpr = _bent(roc_band(table, wanted, _fine(fpr, most)), most)
-        over_recall = _bent(pr_band(table, wanted, _fine(tpr, most)[1:]), most)
+    over_fpr = _bent(roc_band(table, wanted, _fine(fpr, most)), most)
+    over_recall = _bent(pr_band(table, wanted, _fine(tpr, most)[1:]), most)
     roc, pr = roc_band(table, wanted, over_fpr), pr_band(table, wanted, over_recall)
     return {
         "method": roc.method,
@@ -204,17 +197,6 @@ def _bent(band: Band, most: int) -> Floats:
     """Evenly spread places of a band, and as many where it bends most, so that it can be drawn straight in between."""
     even = np.flatnonzero(np.isin(band.place, np.linspace(0, 1, most // 2)))
     return band.place[thinned(np.column_stack([band.place, band.low, band.high]), most - most // 2, even)]
-
-
-def _some(places: Floats, most: int) -> Floats:
-    """Some of the places of a curve, its ends among them."""
-    every = np.unique(np.concatenate([[0.0], places, [1.0]]))
-    return every[np.unique(np.linspace(0, len(every) - 1, most).round().astype(np.int64))]
-
-
-def _spread(places: Floats, most: int) -> Floats:
-    """Half of them places of the curve, half evenly spread: a curve has long stretches without a bend."""
-    return np.unique(np.concatenate([_some(places, most // 2), np.linspace(0, 1, most // 2)]))
 
 
 def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:

@@ -154,7 +154,7 @@ def _rate(
 def _interval(_: Measure, result: Value, *, wanted: Wanted) -> Found:
     share = cast("Share", result)
     top, of = cast("Count", share.numerator), cast("Count", share.denominator)
-    if not isinstance(top, int) or not isinstance(of, int):  # of an older Record, which does not hold the squares
+    if not isinstance(top, int) or not isinstance(of, int):  # weights without their squares
         return WEIGHTED
     low, high = of_share(top, of, wanted.level, wanted.shares)
     return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons that controls rest on: those that a Record holds elsewhere, and those that stand within a control."""
+"""Comparisons that controls rest on, found elsewhere in the Record or computed again."""
 
 from __future__ import annotations
 
@@ -8,18 +8,9 @@ from typing import Any
 
 from assay.assess.bychannel import ByChannel
 from assay.assess.consistency import BROKEN
-from assay.assess.record import Record
 from assay.assess.standing import comparison_digest
 from assay.core.errors import AssayError
 from assay.core.text import visible
-
-
-def embedded(record: Mapping[str, Any]) -> Iterator[tuple[str, Record]]:
-    """Comparisons that stand whole in a control, as earlier versions wrote them: Records of their own."""
-    for path, _, told in _told(record):
-        inner = told.get("comparison")
-        if isinstance(inner, Mapping) and inner.get("kind") == "comparison":
-            yield f"{path}.comparison", Record(dict(inner))
 
 
 def referred(record: Mapping[str, Any]) -> Iterator[tuple[str, object, object]]:

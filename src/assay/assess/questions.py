@@ -17,7 +17,6 @@ from assay.inference.blockranks import ranked
 from assay.inference.choose import Choice, Refusal
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
-from assay.inference.intervals import NEAR_ENDS
 from assay.inference.kinds import BALANCED, Facts, Kind, Question
 from assay.inference.mcnemar import by_size
 from assay.inference.multiplicity import adjusted
@@ -92,8 +91,7 @@ def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
 def of_scores(t: PairedScores | PairedBins, asked: Asked) -> list[Answer]:
     """Questions about scores of one test set."""
     asking = Asking(asked=asked, kind=Kind.SCORES, models=len(t.models))
-    near = asked.edition >= NEAR_ENDS and near_perfect(t)
-    facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near)
+    facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near_perfect(t))
     choice = asking.choice(Question.AUROC, facts)
     if isinstance(t, PairedBins) and PairedBins not in _test(choice).accepts:
         raise PlanError(

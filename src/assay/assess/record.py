@@ -108,10 +108,10 @@ def content_digest(content: Mapping[str, Any]) -> str:
 
 
 def demand_seal(content: Mapping[str, Any], where: str) -> None:
-    """Refuse content that is not what was written; Records of before that digest was kept pass."""
+    """Refuse content that is not what was written."""
     digests = content.get("digests")
     stated = digests.get("record") if isinstance(digests, dict) else None
-    if stated is not None and stated != content_digest(content):
+    if stated is None or stated != content_digest(content):
         raise RecordError(
             "digest-mismatch",
             "the Record was changed after it was written",

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.assess.clauses import catalogue, profiles
 from assay.assess.conformity import judge
 from assay.assess.controls import CONTROLS, Checked, Inquiry
 from assay.assess.controls.declare import Outcome
@@ -17,11 +16,9 @@ if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
 
 
-def rejudged(record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The statement as stored and as judged again, but for their sentences; None if it was judged by other rows."""
+def rejudged(record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The statement as stored and as judged again, without sentences."""
     held = record["conformity"]
-    if held.get("profile") not in profiles() or held.get("catalogue") != catalogue(held["profile"]):
-        return None
     asked = Inquiry(
         loaded=planned(record["plan"]["declared"]),
         model=record["plan"]["model"],

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures of scores need probabilities."""
-FROM_RECORD: Final = 6
-"""The edition of the interval methods from which draws are made of what a Record holds."""
 AT_LOWER_ENDS: Final = "computed at the lower ends of score bins"
 Table: TypeAlias = Ranked | Scores | Binned | Ranks | RowScores
 
@@ -122,7 +120,7 @@ class ScoreSlice:
         """What makes intervals for one table; kept, because measures share its draws."""
         key = (type(table).__name__, positive)
         if key not in self._uncertain:
-            drawn_from = self._in_record(table, positive) if wanted.edition >= FROM_RECORD else table
+            drawn_from = self._in_record(table, positive)
             self._uncertain[key] = ScoreUncertainty(table, wanted, drawn_from=drawn_from)
         return self._uncertain[key]
 

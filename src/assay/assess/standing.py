@@ -59,9 +59,9 @@ class Standing:
     def _paired(self) -> tuple[PairedLabels | None, PairedScores | PairedBins | None, PairedRows | UnitSums | None]:
         tallies = [one["tallies"] for one in self.compared]
         labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
-        held = (one["scores"] for one in tallies if one.get("scores", {}).get("kind", "areas") != "areas")
+        scores = next((scores_from_json(one["scores"]) for one in tallies if "scores" in one), None)
         rows = next((rows_from_json(one["rows"]) for one in tallies if "rows" in one), None)
-        return labels, next((scores_from_json(one) for one in held), None), rows
+        return labels, scores, rows
 
     @property
     def findings(self) -> list[Mapping[str, Any]]:
@@ -114,7 +114,7 @@ def standing_of(
 
 
 def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
-    """The standing of a Record, computed again where its tallies allow it."""
+    """The standing of a Record, computed again from its tallies."""
     plan, tallies = record["plan"], record["tallies"]
     found, place = [], 0
     for part, asked, counted in zip(record["comparisons"], plan["comparisons"], tallies["comparisons"], strict=True):
@@ -131,7 +131,7 @@ def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
             }
         )
         place += size
-        found.append(whole if only_areas(counted) else Comparison.from_record(whole).record)
+        found.append(Comparison.from_record(whole).record)
     return Standing(
         model=str(plan["model"]),
         compared=tuple(found),
@@ -143,9 +143,3 @@ def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
             for name, one in tallies["contenders"].items()
         },
     )
-
-
-def only_areas(tallies: Mapping[str, Any]) -> bool:
-    """Whether a comparison holds the areas of its models but not their scores, so that it cannot be made again."""
-    scores = tallies.get("scores")
-    return isinstance(scores, Mapping) and scores.get("kind") == "areas"

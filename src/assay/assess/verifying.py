@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged, supported
 from assay.assess.environment import environment
 from assay.assess.points import CELLS
-from assay.assess.proofs import embedded, referred
+from assay.assess.proofs import referred
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.assess.rejudging import rejudged
-from assay.assess.standing import only_areas
 from assay.assess.withinbins import (
     NUMBERS,
     estimate_within,
@@ -67,9 +66,6 @@ CLOSE: Final = 1e-9
 """Relative difference allowed where other versions of the numeric packages compute again."""
 
 
-OTHER_ROWS: Final = "conformity: judged by another catalogue of rows, so verdicts are held against their evidence only"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """What was checked, and what did not hold."""
@@ -79,8 +75,8 @@ class Verification:
     """Values computed again, by part of the Record."""
     unchecked: tuple[str, ...] = ()
     """What could not be computed again, and why."""
-    sealed: bool = True
-    """Whether the Record carries the digest of its whole content."""
+    made_by: str | None = None
+    """The version of assay that made the Record, where it is another one: then only that version recomputes it."""
 
     @property
     def holds(self) -> bool:
@@ -91,7 +87,7 @@ class Verification:
         """For machines."""
         return {
             "verified": self.holds,
-            "sealed": self.sealed,
+            "made_by": self.made_by,
             "checked": dict(self.checked),
             "unchecked": list(self.unchecked),
             "mismatches": [one.to_json() for one in self.mismatches],
@@ -101,27 +97,30 @@ class Verification:
 def verify(record: Record) -> Verification:
     """Check a Record against itself: digests, row accounting, and every number that its tallies give.
 
+    A Record of another version of assay is not recomputed: `made_by` names the version that does.
+
     >>> from assay.assess.run import assess
     >>> verify(assess(truth=[1, 0, 1], predicted=[1, 0, 0]).record).holds
     True
     """
     found = list(chain(_digests(record), accounted(record), _conformity(record)))
+    if (version := _other_version(record)) is not None:
+        unchecked = (f"all numbers: assay {visible(version)} made this Record, and only that version recomputes it",)
+        return Verification(mismatches=tuple(found), unchecked=unchecked, made_by=version)
+    return _recomputed(record, found)
+
+
+def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
+    """Compare every number with the one that its tallies give now."""
     checked: dict[str, int] = {}
     unchecked: list[str] = []
     try:
         again = _rebuilt(record)
     except BROKEN as error:
         what = error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-        if _only_areas(record):
-            unchecked.append(f"findings and estimates: {what}")
-        else:
-            found.append(
-                Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}")
-            )
+        found.append(Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}"))
         again = {}
     exact = _same_machinery(record)
-    if any(map(only_areas, _embedded(record))):
-        unchecked.append("comparisons: the Record holds the areas of its models, but not their scores")
     binned = bool(again) and held_in_bins(record)
     if binned:
         found += points_within(record, again)
@@ -130,31 +129,22 @@ def verify(record: Record) -> Verification:
     for part, recomputed in again.items():
         if part in COPIED or part not in record or (binned and part in OF_SCORES):
             continue
-        edition = record["plan"].get("intervals", {}).get("edition", 1)
-        checker = _Comparing(exact=exact, binned=binned, edition=edition)
+        checker = _Comparing(exact=exact, binned=binned)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
         unchecked += checker.left()
-    for path, inner in embedded(record):
-        within = verify(inner)
-        checked["controls"] = checked.get("controls", 0) + sum(within.checked.values())
-        found += [replace(one, path=f"{path}.{one.path}") for one in within.mismatches]
-    rows = list(_judged_again(record))
-    if not rows and isinstance(record.get("conformity"), Mapping) and record["conformity"].get("rows"):
-        unchecked.append(OTHER_ROWS)
-    for path, stored, recomputed in chain(referred(record), rows):
+    for path, stored, recomputed in chain(referred(record), _judged_again(record)):
         checker = _Comparing(exact=exact)
         found += checker.compared(stored, recomputed, path)
         part = path.partition("[")[0]
         checked[part] = checked.get(part, 0) + checker.values
-    sealed = isinstance(record.get("digests"), dict) and "record" in record["digests"]
-    return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked), sealed=sealed)
+    return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked))
 
 
 def _judged_again(record: Record) -> Iterator[tuple[str, object, object]]:
     try:
-        if record.get("conformity", {}).get("rows") and (both := rejudged(record)) is not None:
-            yield "conformity", *both
+        if record.get("conformity", {}).get("rows"):
+            yield "conformity", *rejudged(record)
     except BROKEN as error:
         yield "conformity", "as stored", f"cannot be judged again: {visible(error)}"
 
@@ -175,23 +165,19 @@ def _conformity(record: Record) -> Iterator[Mismatch]:
 
 
 def _digests(record: Record) -> Iterator[Mismatch]:
-    digests, plan = record.get("digests"), record.get("plan")
-    if not isinstance(digests, dict) or not isinstance(plan, dict):
-        yield Mismatch(path="digests", stored=digests, recomputed=None, why="digests or plan are missing")
+    digests, plan, surroundings = (record.get(part) for part in ("digests", "plan", "environment"))
+    if not (isinstance(digests, dict) and isinstance(plan, dict) and isinstance(surroundings, dict)):
+        yield Mismatch(path="digests", stored=digests, recomputed=None, why="digests, plan or environment are missing")
         return
+    evidence = {name: record[name] for name in EVIDENCE if name in record}
+    rest = {name: one for name, one in surroundings.items() if name != "digest"}
     wanted: dict[str, tuple[object, object]] = {
         "digests.tallies": (digests.get("tallies"), digest(record.get("tallies"))),
         "plan.digest": (plan.get("digest"), digest({name: one for name, one in plan.items() if name != "digest"})),
+        "digests.record": (digests.get("record"), content_digest(record)),
+        "digests.evidence": (digests.get("evidence"), digest(evidence)),
+        "environment.digest": (surroundings.get("digest"), digest(rest)),
     }
-    if "record" in digests:
-        wanted["digests.record"] = (digests["record"], content_digest(record))
-    if "evidence" in digests:
-        evidence = {name: record[name] for name in EVIDENCE if name in record}
-        wanted["digests.evidence"] = (digests["evidence"], digest(evidence))
-    surroundings = record.get("environment")
-    if isinstance(surroundings, dict) and "digest" in surroundings:
-        rest = {name: one for name, one in surroundings.items() if name != "digest"}
-        wanted["environment.digest"] = (surroundings["digest"], digest(rest))
     if "declared" in plan:
         wanted["plan.declared_digest"] = (plan.get("declared_digest"), digest(plan["declared"]))
     if record.get("kind") != "tally":
@@ -220,16 +206,13 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
     return found.record
 
 
-def _embedded(record: Record) -> list[Mapping[str, Any]]:
-    """The tallies of comparisons within the Record of an assessment."""
-    tallies = record.get("tallies")
-    found = tallies.get("comparisons") if isinstance(tallies, dict) else None
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
-
-
-def _only_areas(record: Record) -> bool:
-    tallies = record.get("tallies")
-    return isinstance(tallies, dict) and only_areas(tallies)
+def _other_version(record: Record) -> str | None:
+    """The version of assay that made a Record, if it is not this one; None where the Record is too broken to say."""
+    try:
+        version = str(record["environment"]["packages"]["assay"])
+    except BROKEN:
+        return None
+    return None if version == environment()["packages"].get("assay") else version
 
 
 def _same_machinery(record: Record) -> bool:
@@ -242,8 +225,8 @@ def _same_machinery(record: Record) -> bool:
 class _Comparing:
     """Walks two contents side by side and counts what it looked at."""
 
-    def __init__(self, *, exact: bool, binned: bool = False, edition: int = 1) -> None:
-        self._exact, self._binned, self._edition, self.values = exact, binned, edition, 0
+    def __init__(self, *, exact: bool, binned: bool = False) -> None:
+        self._exact, self._binned, self.values = exact, binned, 0
         self.beyond = 0
         """Estimates that the bins of a Record do not give."""
         self.unsure = 0
@@ -300,7 +283,7 @@ class _Comparing:
                 continue
             seen.add(key(one))
             if self._binned and path == "estimates" and from_bins(one, found):
-                left = open_numbers(one, found, self._edition)
+                left = open_numbers(one, found)
                 self.values += len(NUMBERS) - len(left)
                 self.beyond, self.unsure = self.beyond + ("value" in left), self.unsure + (left == NUMBERS[1:])
                 yield from estimate_within(one, found, here, left)

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from assay.assess.consistency import Mismatch
 from assay.assess.points import CELLS, rates
-from assay.assess.scoreslice import AT_LOWER_ENDS, FROM_RECORD
+from assay.assess.scoreslice import AT_LOWER_ENDS
 from assay.core.errors import AssayError
 from assay.inference.intervals import Wanted
 from assay.inference.scoreintervals import DISTANCES
@@ -64,11 +64,11 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
-def open_numbers(stored: Mapping[str, Any], again: Mapping[str, Any], edition: int) -> tuple[str, ...]:
+def open_numbers(stored: Mapping[str, Any], again: Mapping[str, Any]) -> tuple[str, ...]:
     """Which numbers of an estimate the bins of its Record leave open.
 
     How sure a calibration error is hangs on rows at the edges of calibration bins, and these may stand on either side;
-    of log-odds, which have no certain ends, the error itself does. Since edition 6 draws are made of the bins, and only
+    of log-odds, which have no certain ends, the error itself does. Draws are made of the bins, and only
     intervals in closed form are left, where bins are so coarse that they tell the value itself but roughly.
     """
     if again.get("value") is None:
@@ -77,7 +77,7 @@ def open_numbers(stored: Mapping[str, Any], again: Mapping[str, Any], edition: i
     gap = measure.name in DISTANCES or measure.base in DISTANCES
     if gap and again.get("bracket") is None:
         return NUMBERS
-    if stored.get("low") is None or (edition >= FROM_RECORD and _drawn(again)):
+    if stored.get("low") is None or _drawn(again):
         return ()
     low, high = again.get("bracket") or (0.0, 0.0)
     coarse = float(high) - float(low) > COARSE * abs(_number(again.get("high")) - _number(again.get("low")))
@@ -102,7 +102,6 @@ def estimate_within(
     width = abs(_number(again.get("high")) - _number(again.get("low")))
     for name in [one for one in NUMBERS[ends is not None :] if one not in left]:
         one, other = stored.get(name), again.get(name)
-        # Ends of editions 1 to 5 came from draws of every score, and bins know them to a few per cent of the width.
         loose = abs(_number(one) - _number(other)) <= DRAWN * width
         if one != other and None not in (one, other) and not loose and not near(one, other):
             yield Mismatch(path=f"{path}.{name}", stored=one, recomputed=other, why=WHY)

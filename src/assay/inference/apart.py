@@ -21,7 +21,7 @@ from assay.inference.declare import significance
 from assay.inference.delong import area_effect, areas
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals import EDITION, Found, Uncertainty, Wanted
+from assay.inference.intervals import Found, Uncertainty, Wanted
 from assay.inference.power import least_student
 from assay.inference.resampling import SEED
 from assay.inference.scoreintervals import ScoreUncertainty
@@ -56,7 +56,7 @@ LEAST: Final = 2
     source=(Source("DeLong et al. 1988", "eq. 5"), Source("Robin et al. 2011", "unpaired DeLong, Welch's df")),
     spec="T-21",
 )
-def delong_unpaired(t: Apart, *, level: float = 0.95, edition: int = EDITION) -> Finding:
+def delong_unpaired(t: Apart, *, level: float = 0.95) -> Finding:
     if t.scores is None or len(t.models) != PAIR:
         raise PlanError("test-needs", "this test takes the scores of two models", fix="use t.only(a, b)")
     few = [model for model, one in zip(t.models, t.scores, strict=True) if min(one.m, one.n) < LEAST]
@@ -68,7 +68,7 @@ def delong_unpaired(t: Apart, *, level: float = 0.95, edition: int = EDITION) ->
     gap = float(found[0].area[0] - found[1].area[0])
     parts, sizes = [float(one.covariance[0, 0]) for one in found], [one.m + one.n for one in found]
     error = math.sqrt(sum(parts))
-    more = tuple(area_effect(one, 0, level, edition) for one in found)
+    more = tuple(area_effect(one, 0, level) for one in found)
     counts = _counts(t, found)
     if not error:
         told = Undefined(
@@ -116,14 +116,13 @@ def apart_difference(
     positive: Label | None = None,
     level: float = 0.95,
     seed: int = SEED,
-    edition: int = EDITION,
     costs: Mapping[tuple[Label, Label], float] | None = None,
 ) -> Finding:
     """The standard error is that of the interval on the side of zero, so p and interval agree at the stated level."""
     if len(t.models) != PAIR:
         raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
     wanted = parse(measure) if isinstance(measure, str) else measure
-    sure = Wanted(level=level, seed=seed, edition=edition)
+    sure = Wanted(level=level, seed=seed)
     a, b = (estimate(t, i, wanted, positive, sure, costs=costs) for i in range(PAIR))
     name = f"{wanted.title}, {t.models[0]} minus {t.models[1]}"
     gap = mover(a, b, (t.models[0], t.models[1]))

@@ -14,7 +14,7 @@ from assay.inference.declare import significance
 from assay.inference.equivalence import ALIKE, NOT_WORSE, WORSE, checked_margin, margin_told
 from assay.inference.equivalence import APART as DIFFER
 from assay.inference.findings import Finding
-from assay.inference.intervals import EDITION, Wanted
+from assay.inference.intervals import Wanted
 from assay.inference.resampling import SEED
 from assay.inference.unpaired import mover
 from assay.measures.declare import Measure, parse
@@ -47,9 +47,8 @@ def apart_non_inferiority(
     positive: Label | None = None,
     level: float = 0.95,
     seed: int = SEED,
-    edition: int = EDITION,
 ) -> Finding:
-    wanted = Wanted(level=level, seed=seed, edition=edition)
+    wanted = Wanted(level=level, seed=seed)
     return _against(t, margin, measure, positive, wanted, both=False)
 
 
@@ -72,9 +71,8 @@ def apart_equivalence(
     positive: Label | None = None,
     level: float = 0.95,
     seed: int = SEED,
-    edition: int = EDITION,
 ) -> Finding:
-    wanted = Wanted(level=level, seed=seed, edition=edition)
+    wanted = Wanted(level=level, seed=seed)
     return _against(t, margin, measure, positive, wanted, both=True)
 
 
@@ -84,11 +82,9 @@ def _against(
     """The interval whose ends are bounds at the level, each alone, decides; what is shown is that at the level."""
     asked = parse(measure) if isinstance(measure, str) else measure
     size = checked_margin(margin, 1.0 if asked.gives is Share else math.inf)
-    plain = apart_difference(
-        t, measure=asked, positive=positive, level=wanted.level, seed=wanted.seed, edition=wanted.edition
-    )
+    plain = apart_difference(t, measure=asked, positive=positive, level=wanted.level, seed=wanted.seed)
     told = {"alternative": "greater", "notes": (*plain.notes, margin_told(size))}
-    bounds = Wanted(level=one_sided(wanted.level), seed=wanted.seed, edition=wanted.edition)
+    bounds = Wanted(level=one_sided(wanted.level), seed=wanted.seed)
     a, b = (estimate(t, i, asked, positive, bounds) for i in range(PAIR))
     gap = mover(a, b, (t.models[0], t.models[1]))
     if gap.value is None or gap.interval is None:

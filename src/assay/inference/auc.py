@@ -16,13 +16,11 @@ ENOUGH: Final = 50
 MISRANKED: Final = 2
 """Rows of the smaller class on the wrong side, about, below which it does not either."""
 BORROWED: Final = 5
-"""Rows' worth of the smooth variance that are mixed in below at most; until edition 4 so many always."""
+"""Rows' worth of the smooth variance that are mixed in below at most."""
 FULL: Final = 20
 """Rows of the smaller class with which one row's worth is; with fewer, Student's quantile does nearly all of it."""
 UNSEEN: Final = 0.2
 """Rows' worth times rows on the wrong side: where there are hardly any, they do not show their own spread."""
-STUDENT: Final = 5
-"""The edition of the interval methods from which Student's quantile is used below."""
 
 
 def delong_variance(t: Ranked) -> float:
@@ -91,12 +89,11 @@ def newcombe(area: float, positives: float, negatives: float, level: float) -> t
     return (0.0 if area == 0 else end(area, 0.0)), (1.0 if area == 1 else end(area, 1.0))
 
 
-def area_interval(t: Ranked, area: float, level: float, edition: int = STUDENT) -> tuple[float, float, str]:
-    """The interval of an area and the name of its method, by an edition of the interval methods."""
+def area_interval(t: Ranked, area: float, level: float) -> tuple[float, float, str]:
+    """The interval of an area and the name of its method."""
     sizes = float(t.positives), float(t.negatives)
     parts = _parts(t) if min(sizes) > 1 else (0.0, 0.0)
-    known = math.inf if edition < STUDENT else freedom(parts, sizes)
-    return area_ends(area, sum(parts), *sizes, level, known)
+    return area_ends(area, sum(parts), *sizes, level, freedom(parts, sizes))
 
 
 def near_an_end(area: float, fewest: float) -> bool:
@@ -109,8 +106,7 @@ def area_ends(  # noqa: PLR0917  five of them are one estimate
 ) -> tuple[float, float, str]:
     """The ends of an area from its DeLong variance and the sizes of the classes, and the name of the method.
 
-    `known` are the degrees of freedom of the variance, unless stated those of the smaller class; with endless ones the
-    ends are those of editions 1 to 4.
+    `known` are the degrees of freedom of the variance, unless stated those of the smaller class.
 
     >>> low, high, method = area_ends(1.0, 0.0, 10, 10, 0.95)
     >>> round(low, 3), high, method
@@ -121,11 +117,9 @@ def area_ends(  # noqa: PLR0917  five of them are one estimate
         return *newcombe(area, positives, negatives, level), "newcombe score"
     method, quantile = "delong-logit", normal_quantile((1 + level) / 2)
     if fewest < ENOUGH or near_an_end(area, fewest):
-        method, rows = "delong-logit with borrowed rows", float(BORROWED)
-        if known != math.inf:
-            method = "delong-logit with Student's quantile"
-            rows = min(rows, max((fewest / FULL) ** 2, UNSEEN / (fewest * min(area, 1 - area))))
-            quantile = _student((fewest - 1 if known is None else known) + rows, level)
+        method = "delong-logit with Student's quantile"
+        rows = min(BORROWED, max((fewest / FULL) ** 2, UNSEEN / (fewest * min(area, 1 - area))))
+        quantile = _student((fewest - 1 if known is None else known) + rows, level)
         smooth = smooth_variance(area, positives, negatives)
         variance = (fewest * variance + rows * smooth) / (fewest + rows)
     logit = math.log(area / (1 - area))

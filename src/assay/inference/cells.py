@@ -132,8 +132,7 @@ class Tables:
             return ordered.low, ordered.high
         tp, fp, fn, tn = (self._counts[tables] + JEFFREYS).T[..., np.newaxis]
         centre = self._two(Binary(tp=tp, fp=fp, fn=fn, tn=tn))
-        first = self._wanted.edition == 1
-        chance = measure.values(with_part(self._two_drawn(self._wanted.draws, tables), centre, leave_out=first))
+        chance = measure.values(with_part(self._two_drawn(self._wanted.draws, tables), centre))
         return _to_best(measure, values, (ordered.low, ordered.high), chance, self._wanted.level)
 
     def _values(self, measure: Measure, size: int, tables: Places) -> Floats:
@@ -190,13 +189,8 @@ class Classes:
             # The bias of a distance fades as the distance grows, so its far end is not moved towards the best one.
             far = np.minimum(ordered.low, ends[0]), np.maximum(ordered.high, ends[1])
             blocks = draws.blocks(self._wanted.draws)
-            if self._wanted.edition == 1:
-                parts = [measure.values(with_part(block, spared.table, leave_out=True)) for block in blocks]
-                ends = (far[0], ends[1]) if measure.better is HIGHER else (ends[0], far[1])
-                ends = _to_best(measure, np.array([value]), ends, np.concatenate(parts), level)
-            else:
-                near = _near(measure, value, blocks, spared.table, level)
-                ends = (far[0], near) if measure.better is HIGHER else (near, far[1])
+            near = _near(measure, value, blocks, spared.table, level)
+            ends = (far[0], near) if measure.better is HIGHER else (near, far[1])
         low, high = float(ends[0][0]), float(ends[1][0])
         return built(self._wanted, measure, value, (low, high), name, draws=ordered.draws, notes=notes)
 

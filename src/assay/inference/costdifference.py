@@ -19,7 +19,7 @@ from assay.core.traits import EXTENSION
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals import EDITION, Uncertainty, Wanted
+from assay.inference.intervals import Uncertainty, Wanted
 from assay.inference.priced import score_ends, worth
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS, RESAMPLED, Ways, by_swaps
@@ -63,10 +63,9 @@ def cost_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
     of_subjects = isinstance(t, PairedRows) and t.subject is not None
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition,
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified,
                 what="subjects" if of_subjects else "rows")  # fmt: skip
     found = by_swaps(priced_units(t, costs), t.n, ways)
     if isinstance(t, PairedLabels):

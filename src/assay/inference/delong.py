@@ -21,7 +21,6 @@ from assay.inference.binnedareas import binned_areas
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals import EDITION, NEAR_ENDS
 from assay.inference.power import least_normal
 from assay.inference.proportion import normal_quantile
 from assay.inference.tails import CERTAIN, Alternative, chi_squared, normal
@@ -61,14 +60,12 @@ NO_SPREAD: Final = Undefined(
     source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
     spec="T-21",
 )
-def delong(
-    t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Alternative = "two-sided", edition: int = EDITION
-) -> Finding:
+def delong(t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     if len(t.models) != LEAST:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
     if lost := too_few(t):
         return undefined_areas(t, lost, "z", level)
-    return pair(areas(t), 0, 1, level, alternative, edition=edition)
+    return pair(areas(t), 0, 1, level, alternative)
 
 
 @significance(
@@ -82,12 +79,12 @@ def delong(
     source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
     spec="T-21",
 )
-def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95, edition: int = EDITION) -> Finding:
+def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding:
     if len(t.models) < LEAST:
         raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
     if lost := too_few(t):
         return undefined_areas(t, lost, "chi-squared", level)
-    return many(areas(t), level, edition)
+    return many(areas(t), level)
 
 
 @significance(
@@ -99,17 +96,15 @@ def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95, edition: i
     source=Source("DeLong et al. 1988", "eq. 5"),
     spec="T-21",
 )
-def delong_pairs(t: PairedScores | PairedBins, *, level: float = 0.95, edition: int = EDITION) -> tuple[Finding, ...]:
+def delong_pairs(t: PairedScores | PairedBins, *, level: float = 0.95) -> tuple[Finding, ...]:
     if lost := too_few(t):
         pairs = combinations(t.models, 2)
         return tuple(undefined_areas(t, lost, "z", level).said(models=models) for models in pairs)
     found = areas(t)
-    return tuple(pair(found, a, b, level, edition=edition) for a, b in combinations(range(len(t.models)), 2))
+    return tuple(pair(found, a, b, level) for a, b in combinations(range(len(t.models)), 2))
 
 
-def pair(
-    found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided", *, edition: int = EDITION
-) -> Finding:
+def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
     """Two of the areas."""
     gap, variance = found.gap(a, b)
     models = (found.models[a], found.models[b])
@@ -136,7 +131,7 @@ def pair(
         level=level,
         alternative=alternative,
         counts={"positives": found.m, "negatives": found.n},
-        more=tuple(area_effect(found, i, level, edition) for i in (a, b)),
+        more=tuple(area_effect(found, i, level) for i in (a, b)),
         notes=(
             *((alike,) if not error and not gap else ()),
             *told_open(found, a, b, within, level),
@@ -147,7 +142,7 @@ def pair(
     )
 
 
-def many(found: Areas, level: float, edition: int = EDITION) -> Finding:
+def many(found: Areas, level: float) -> Finding:
     """All of the areas at once."""
     k = len(found.models)
     contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
@@ -177,7 +172,7 @@ def many(found: Areas, level: float, edition: int = EDITION) -> Finding:
         n=found.m + found.n,
         level=level,
         counts={"positives": found.m, "negatives": found.n},
-        more=tuple(area_effect(found, i, level, edition) for i in range(k)),
+        more=tuple(area_effect(found, i, level) for i in range(k)),
         notes=(*told_areas(found), *prevalence_told(found)),
         least=least_normal(widest, level) if widest else statistic,
     )
@@ -262,36 +257,25 @@ def _tied(order: Whole, starts: Whole, m: int) -> tuple[Whole, Whole]:
     return above[tie[:m]], below[tie[m:]]
 
 
-def area_interval(positives: Floats, negatives: Floats, level: float, edition: int = EDITION) -> dict[str, object]:
+def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:
     """The interval of one area, or why there is none."""
     if min(positives.shape[1], negatives.shape[1]) < LEAST:
         return {"no_interval": "it needs two values on each side, at least"}
     found = areas(PairedScores(models=("",), positives=positives, negatives=negatives))
-    return _ends(found, 0, level, edition)
+    return _ends(found, 0, level)
 
 
-def area_effect(found: Areas, i: int, level: float, edition: int = EDITION) -> Effect:
+def area_effect(found: Areas, i: int, level: float) -> Effect:
     """One of the areas with its interval, which is that of an assessment."""
     name, area = f"AUROC of {found.models[i]}", float(found.area[i])
-    told = _ends(found, i, level, edition)
+    told = _ends(found, i, level)
     return Effect(name=name, value=area, bracket=found.bracket(i), **told)  # type: ignore[arg-type]
 
 
-def _ends(found: Areas, i: int, level: float, edition: int) -> dict[str, object]:
+def _ends(found: Areas, i: int, level: float) -> dict[str, object]:
     area, variance = float(found.area[i]), float(found.covariance[i, i])
-    if edition < NEAR_ENDS:
-        return _logit(area, variance, level)
     low, high, method = area_ends(area, variance, found.m, found.n, level, found.known[i])
     return {"interval": Interval(low=low, high=high, level=level, method=method)}
-
-
-def _logit(area: float, variance: float, level: float) -> dict[str, object]:
-    if not (0 < area < 1 and variance > 0):
-        return {"no_interval": "DeLong's variance is 0: no positive and negative are out of order, or all are"}
-    reach = normal_quantile((1 + level) / 2) * math.sqrt(variance) / (area * (1 - area))
-    middle = math.log(area / (1 - area))
-    low, high = (1 / (1 + math.exp(-(middle + end))) for end in (-reach, reach))
-    return {"interval": Interval(low=low, high=high, level=level, method="delong, logit")}
 
 
 def prevalence_told(found: Areas) -> tuple[str, ...]:

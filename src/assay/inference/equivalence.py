@@ -14,7 +14,6 @@ from assay.inference.areas import told_open
 from assay.inference.declare import significance
 from assay.inference.delong import areas, pair
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals import EDITION
 from assay.inference.mcnemar import difference
 from assay.inference.means import paired_t
 from assay.inference.power import least_normal, least_student
@@ -109,10 +108,8 @@ def mean_equivalence(t: Pairs, *, margin: float, level: float = 0.95) -> Finding
     source=(Source("DeLong et al. 1988", "eq. 5"), EXTENSION),
     spec="ADD",
 )
-def auroc_non_inferiority(
-    t: PairedScores | PairedBins, *, margin: float, level: float = 0.95, edition: int = EDITION
-) -> Finding:
-    return _areas(t, margin, level, edition, both=False)
+def auroc_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
+    return _areas(t, margin, level, both=False)
 
 
 @significance(
@@ -125,10 +122,8 @@ def auroc_non_inferiority(
     source=(Source("DeLong et al. 1988", "eq. 5"), EXTENSION),
     spec="ADD",
 )
-def auroc_equivalence(
-    t: PairedScores | PairedBins, *, margin: float, level: float = 0.95, edition: int = EDITION
-) -> Finding:
-    return _areas(t, margin, level, edition, both=True)
+def auroc_equivalence(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
+    return _areas(t, margin, level, both=True)
 
 
 def tango(t: Outcomes, gap: float) -> Real:
@@ -236,14 +231,14 @@ def _means(t: Pairs, margin: float, level: float, *, both: bool) -> Finding:
     )
 
 
-def _areas(t: PairedScores | PairedBins, margin: float, level: float, edition: int, *, both: bool) -> Finding:
+def _areas(t: PairedScores | PairedBins, margin: float, level: float, *, both: bool) -> Finding:
     size = checked_margin(margin, 1.0)
     found = areas(t) if min(t.m, t.n) > 1 else None
     if found is None:
         lost = Undefined(reason="it needs two positives and two negatives", code="too-few")
         effect = Effect(name="difference of the areas", value=lost)
         return Finding(chance=lost, effect=effect, statistic=lost, statistic_name="z", about="auroc", level=level)
-    plain = pair(found, 0, 1, level, edition=edition)
+    plain = pair(found, 0, 1, level)
     gap, variance = found.gap(0, 1)
     if not variance:
         lost = Undefined(reason="the difference of the areas has no variance", code="zero-variance")

@@ -39,23 +39,6 @@ MOST_CLASSES: Final = 1000
 """Above this many classes there are no draws: 1,000 classes with 100,000 occupied cells take about 10 s."""
 FACTS: Final = {"counts": "a count of these rows, not an estimate", "constants": "a constant, not an estimate"}
 CELLS: Final = ("auto", "dirichlet", "bca", "percentile", "delta")
-EDITION: Final = 6
-"""The default methods as they stand; a Record says by which edition it was made, so that it can be computed again.
-
-1: distances between class shares keep the near end of their draws unless chance explains all of the distance.
-2: the band of a lone curve is held at bends of the curve only.
-3: draws of a calibration slope that steps from slope 1 do not reach are left out; a lift has no upper end.
-4: areas of few rows borrow five rows' worth of a smooth variance and take normal quantiles;
-   areas in comparisons have no interval where DeLong's variance is 0, and their difference only DeLong's; draws that
-   all give the same difference end in an interval of no width.
-5: draws of a calibration slope that are so steep that steps leap to and fro are left out; a value of scores
-   at an end of its range may have an interval of next to no width; places of a band may skip a steep rise;
-   draws are made of every score, also where a Record holds bins.
-"""
-BEFORE_EDITIONS: Final = 4
-"""Of comparisons whose Record names none: until then all were made in one way."""
-NEAR_ENDS: Final = 5
-"""The edition from which differences of areas near 1 or 0 are those of both areas' own intervals."""
 
 Found: TypeAlias = Interval | str
 """An interval, or the reason why there is none."""
@@ -70,7 +53,6 @@ class Wanted:
     cells: str = "auto"
     seed: int = SEED
     draws: int = DRAWS
-    edition: int = EDITION
 
     def __post_init__(self) -> None:
         """Only levels and methods that exist."""
@@ -90,13 +72,6 @@ class Wanted:
                     known=", ".join(known),
                     fix="choose one of them",
                 )
-        if self.edition not in range(1, EDITION + 1):
-            raise PlanError(
-                "option-unknown",
-                f"edition = {self.edition!r} is not an edition of the interval methods",
-                known=f"1 to {EDITION}",
-                fix="use the version of assay that wrote it, or a later one",
-            )
         for name, whole, least in (("seed", self.seed, 0), ("draws", self.draws, 100)):
             if not isinstance(whole, int) or isinstance(whole, bool) or whole < least:
                 raise PlanError(

@@ -13,7 +13,6 @@ from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect
-from assay.inference.intervals import EDITION, NEAR_ENDS
 from assay.inference.proportion import normal_quantile
 from assay.measures.declare import Measure
 
@@ -89,9 +88,7 @@ class Judged(ABC):
         """The interval from those of both values, where draws cannot tell how sure one of them is; else None."""
         return None
 
-    def effect(
-        self, level: float, draws: int, seed: int, *, stratified: bool, edition: int = EDITION
-    ) -> tuple[Effect, float]:
+    def effect(self, level: float, draws: int, seed: int, *, stratified: bool) -> tuple[Effect, float]:
         """The difference with its interval, and its standard error."""
         a, b = self.values()
         if math.isnan(a - b):
@@ -101,7 +98,7 @@ class Judged(ABC):
         draws = self.affordable(draws)
         values = self.resampled(draws, seed, stratified=stratified)
         lost = int(np.isnan(values).sum())
-        near = self.added(level, draws, seed, stratified=stratified) if edition >= NEAR_ENDS else None
+        near = self.added(level, draws, seed, stratified=stratified)
         if near is not None:
             return Effect(name=self.name, value=a - b, interval=near, share=self.share), float(np.nanstd(values))
         if lost:
@@ -111,7 +108,7 @@ class Judged(ABC):
             spread = float(good.std()) if len(good) > 1 else 0.0
             return Effect(name=self.name, value=a - b, no_interval=told + hint, share=self.share), spread
         spread = float(values.std())
-        if edition >= NEAR_ENDS and spread <= SAME:
+        if spread <= SAME:
             return Effect(name=self.name, value=a - b, no_interval=NO_SPREAD, share=self.share), 0.0
         centre = self.centre
         low, high = (end + (a - b - centre) for end in self.bca(centre, np.sort(values), level))

@@ -34,7 +34,6 @@ from assay.inference.delong import (
 from assay.inference.equivalence import ALIKE, APART, NOT_WORSE, ROWS, WORSE, checked_margin, margin_told
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals import NEAR_ENDS
 from assay.inference.proportion import Bounds, recovered
 from assay.inference.tails import CERTAIN
 from assay.tally.pairedbins import PairedBins
@@ -140,10 +139,9 @@ def near_perfect(t: PairedScores | PairedBins) -> bool:
     )
 
 
-def judged_areas(t: PairedScores | PairedBins, level: float, edition: int) -> Finding:
+def judged_areas(t: PairedScores | PairedBins, level: float) -> Finding:
     """The difference of two areas as the table has it compared: by DeLong's test, or near the ends by intervals."""
-    near = edition >= NEAR_ENDS and near_perfect(t)
-    return area_difference(t, level=level) if near else delong(t, level=level, edition=edition)
+    return area_difference(t, level=level) if near_perfect(t) else delong(t, level=level)
 
 
 def added_ends(found: Areas, a: int, b: int, level: float) -> Bounds:

@@ -14,7 +14,6 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, Real
-from assay.inference.intervals import EDITION
 from assay.inference.power import least_normal, least_student
 from assay.inference.proportion import clopper_pearson, normal_quantile
 from assay.inference.tails import CERTAIN, Alternative, Tail, binomial, normal
@@ -120,9 +119,7 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
     spec="G.2 row 15",
     errata=("E-TS-15",),
 )
-def mann_whitney(
-    t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided", edition: int = EDITION
-) -> Finding:
+def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     from scipy.stats import mannwhitneyu, rankdata
 
     from assay.inference.anova import need_groups
@@ -157,7 +154,7 @@ def mann_whitney(
         chance, form = normal((u - len(a) * len(b) / 2) / math.sqrt(variance), alternative), "normal, ties corrected"
     return Finding(
         chance=chance,
-        effect=Effect(name=name, value=area, **area_interval(a[np.newaxis], b[np.newaxis], level, edition)),  # type: ignore[arg-type]
+        effect=Effect(name=name, value=area, **area_interval(a[np.newaxis], b[np.newaxis], level)),  # type: ignore[arg-type]
         statistic=u,
         statistic_name="U",
         n=t.n,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.values import Number, Share, Undefined
-from assay.inference.auc import STUDENT, area_interval, delong_variance
+from assay.inference.auc import area_interval, delong_variance
 from assay.inference.cells import ALLOWED, built
 from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
 from assay.inference.scoredraws import ScoreDraws, draws_of
 from assay.measures import REGISTRY
-from assay.measures.calibration import gaps, slopes_as_before
+from assay.measures.calibration import gaps
 from assay.measures.discrimination import corners
 from assay.measures.manyclasses import own_losses
 from assay.measures.scoreaverages import tables
@@ -49,11 +49,6 @@ DISTANCES: Final = (
 )
 SHRUNK: Final = np.linspace(0.0, 3.0, 121)
 """How large the true gaps may be as a multiple of the observed ones."""
-EVERY_SLOPE: Final = 6
-"""The edition from which every draw of a calibration slope is fitted that has a line."""
-AT_ENDS: Final = 6
-"""The edition from which a value at an end of its range has no interval from draws: all of them are there, too, but for
-rounding and pooled neighbours, which would pass for near certainty."""
 FEW, MOST = 10, 0.7
 """Ends of average precision move towards the quantiles of the draws: by ten over the rows of the smaller class."""
 MIDDLE: Final = (0.158655, 0.841345)
@@ -94,7 +89,7 @@ class ScoreUncertainty:
             return WEIGHTED
         if measure.name in ("auroc", "gini_coefficient"):
             area = result.value if measure.name == "auroc" else (result.value + 1) / 2
-            low, high, method = area_interval(t, area, self._wanted.level, self._wanted.edition)
+            low, high, method = area_interval(t, area, self._wanted.level)
             ends = (low, high) if measure.name == "auroc" else (2 * low - 1, 2 * high - 1)
             return built(self._wanted, measure, result.value, ends, method)
         if measure.name == "brier_miscalibration":
@@ -106,20 +101,17 @@ class ScoreUncertainty:
     def _drawn(self, t: Ranked, measure: Measure, result: Number) -> Found:
         """Value plus and minus quantiles of the spread of the draws, on a scale without ends."""
         size = self._size
-        if measure.name == "calibration_slope" and self._wanted.edition < EVERY_SLOPE:
-            drawn = np.concatenate([slopes_as_before(x, self._wanted.edition) for x in self._draws.blocks(size)])[:size]
-        else:
-            drawn = self._draws.values(measure, size)
+        drawn = self._draws.values(measure, size)
         undefined = int(np.isnan(drawn).sum())
         if undefined > ALLOWED * size:
             return f"{undefined:,} of {size:,} draws are undefined"
         if measure.name == "kolmogorov_smirnov":
             return self._of_best(t, measure, result.value, drawn[~np.isnan(drawn)])
-        if result.value in measure.range and self._wanted.edition >= AT_ENDS:
+        if result.value in measure.range:  # all draws are there, too, but for rounding and pooled neighbours
             return NO_SPREAD
         if measure.name in REACHING:
             return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
-        scale = _scale(t, measure, self._wanted.edition)
+        scale = _scale(t, measure)
         on = scale.there(drawn[~np.isnan(drawn)])
         middle, spread = float(scale.there(np.array(result.value))), self._spread(measure, on)
         if not spread > 0:
@@ -128,7 +120,7 @@ class ScoreUncertainty:
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         notes = (f"{undefined:,} of {size:,} draws are undefined and were left out",) if undefined else ()
         method = f"{scale.name} draws on scores"
-        if measure.name == "average_precision" and self._wanted.edition >= STUDENT:
+        if measure.name == "average_precision":
             few = min(MOST, FEW / max(min(float(t.positives), float(t.negatives)), 1.0))
             # With few rows of a class these ends lie too far off, and the quantiles of the draws not far enough.
             tail = (1 - self._wanted.level) / 2
@@ -180,7 +172,7 @@ class ScoreUncertainty:
         Chance has lifted the value more than it lifts the draws, which start higher; the lower end takes it off twice.
         Near the upper end of the range the logit scale reaches further, and then it counts.
         """
-        z, scale = normal_quantile((1 + self._wanted.level) / 2), _scale(t, measure, self._wanted.edition)
+        z, scale = normal_quantile((1 + self._wanted.level) / 2), _scale(t, measure)
         added, spread = max(float(drawn.mean()) - value, 0.0), float(drawn.std())
         on = scale.there(drawn)
         middle = 2 * float(scale.there(np.array(value))) - float(on.mean())
@@ -334,9 +326,9 @@ class _Scale:
         return 1 / (value - self._low) + (1 / (self._high - value) if self.name == "logit" else 0.0)
 
 
-def _scale(t: Ranked, measure: Measure, edition: int) -> _Scale:
+def _scale(t: Ranked, measure: Measure) -> _Scale:
     ends, share = measure.range, float(cast("float", measure.given.get("share", 1)))
-    if measure.name == "lift_at" and share < 1 and edition >= 4:  # noqa: PLR2004  before, its end was not known
+    if measure.name == "lift_at" and share < 1:
         ends = (0.0, 1 / share)  # all positives are among the rows called
     return _Scale(ends, 1 / (20 * min(float(t.positives), float(t.negatives)) + 20))
 

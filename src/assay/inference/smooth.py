@@ -139,18 +139,15 @@ def table_influence(evaluate: Callable[[Binary], Floats], counts: Floats) -> Flo
     return cast("Floats", found - (counts * found).sum(axis=-1, keepdims=True) / total)
 
 
-def with_part(drawn: Multiclass, centre: Multiclass, part: float = 0.0, *, leave_out: bool = False) -> Multiclass:
+def with_part(drawn: Multiclass, centre: Multiclass, part: float = 0.0) -> Multiclass:
     """The same draws as if true and called shares differed by a part of what they do.
 
     Without any of it, what is left is how far chance alone drives them apart. A share that would fall below zero is
-    zero; with `leave_out` its class is left out of both sides.
+    zero.
     """
     shift = (1 - part) * (centre.actual - centre.called) / (2 * centre.actual.sum(axis=-1, keepdims=True))
     shift = shift * drawn.actual.sum(axis=-1, keepdims=True)
     actual, called = np.maximum(drawn.actual - shift, 0.0), np.maximum(drawn.called + shift, 0.0)
-    if leave_out:
-        kept = (actual > 0) & (called > 0)
-        actual, called = np.where(kept, actual, 0.0), np.where(kept, called, 0.0)
     return Multiclass(hits=drawn.hits, actual=actual, called=called, labels=drawn.labels)
 
 

@@ -21,7 +21,6 @@ from assay.core.values import Undefined
 from assay.inference.classunits import judged_rows
 from assay.inference.declare import significance
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals import EDITION
 from assay.inference.joint import Joint
 from assay.inference.judged import HELD, NO_SPREAD, SAME, Judged
 from assay.inference.power import least_normal
@@ -68,9 +67,8 @@ def paired_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
     return by_swaps(Joint(t, measure, positive), t.n, ways)
 
 
@@ -94,9 +92,8 @@ def paired_bootstrap(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
     return _by_draws(Joint(t, measure, positive), t.n, ways)
 
 
@@ -119,9 +116,8 @@ def score_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
     return by_swaps(of_scores(t, measure), t.m + t.n, ways)
 
 
@@ -144,9 +140,8 @@ def class_score_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
     return by_swaps(judged_rows(t, measure, None), t.n, ways)
 
 
@@ -170,9 +165,8 @@ def subject_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects", edition=edition)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects")
     return by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
@@ -196,9 +190,8 @@ def weighted_permutation(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, edition=edition)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
     return by_swaps(judged_rows(t, measure, positive), t.n, ways)
 
 
@@ -246,7 +239,6 @@ class Ways:
     draws: int
     seed: int
     stratified: bool
-    edition: int
     what: str = "rows"
     """What the answers are called that are swapped."""
 
@@ -276,7 +268,7 @@ def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, 
     a, b = judged.values()
     if math.isnan(a - b):
         return _undefined(judged, n, ways.level)
-    effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified, edition=ways.edition)
+    effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
     chance, notes = judge()
     told = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
     return Finding(

@@ -14,7 +14,6 @@ from assay.inference.declare import significance
 from assay.inference.equivalence import ALIKE, APART, NOT_WORSE, WORSE, checked_margin, margin_told
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals import EDITION, NEAR_ENDS
 from assay.inference.power import least_student
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
@@ -46,9 +45,8 @@ def unit_non_inferiority(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    return _against(t, margin, measure, positive, (level, draws, seed, edition), stratified=stratified, both=False)
+    return _against(t, margin, measure, positive, (level, draws, seed), stratified=stratified, both=False)
 
 
 @significance(
@@ -71,9 +69,8 @@ def unit_equivalence(
     draws: int = DRAWS,
     seed: int = SEED,
     stratified: bool = False,
-    edition: int = EDITION,
 ) -> Finding:
-    return _against(t, margin, measure, positive, (level, draws, seed, edition), stratified=stratified, both=True)
+    return _against(t, margin, measure, positive, (level, draws, seed), stratified=stratified, both=True)
 
 
 def _against(
@@ -81,22 +78,22 @@ def _against(
     margin: float,
     measure: Measure | str,
     positive: Label | None,
-    ways: tuple[float, int, int, int],
+    ways: tuple[float, int, int],
     *,
     stratified: bool,
     both: bool,
 ) -> Finding:
-    level, draws, seed, edition = ways
+    level, draws, seed = ways
     judged = judged_rows(t, measure, positive)
     size = checked_margin(margin, 1.0 if judged.measure.gives is Share else math.inf)
-    effect, spread = judged.effect(level, draws, seed, stratified=stratified, edition=edition)
+    effect, spread = judged.effect(level, draws, seed, stratified=stratified)
     gap, df = effect.value, t.units - 1
     lost: Undefined | None = None
     if isinstance(gap, Undefined):
         lost = gap
     elif t.units < LEAST:
         lost = Undefined(reason="there is only one subject", code="too-few")
-    elif not spread and not (edition >= NEAR_ENDS and effect.interval is not None):
+    elif not spread and effect.interval is None:
         lost = Undefined(reason="the difference has no variance", code="zero-variance")
     told = (margin_told(size),)
     common = {"about": judged.measure.title, "models": judged.models, "n": t.n, "level": level, "notes": told}
@@ -105,7 +102,7 @@ def _against(
         return Finding(chance=why, effect=effect, statistic=why, statistic_name="t", alternative="greater", least=why,
                        **common)  # type: ignore[arg-type]  # fmt: skip
     near = judged.added(one_sided(level), judged.affordable(draws), seed, stratified=stratified)
-    if edition >= NEAR_ENDS and near is not None:  # an area near 1 or 0: higher is better
+    if near is not None:  # an area near 1 or 0: higher is better
         decided = against_margin(gap, (near.low, near.high), size, level, both=both)
         return Finding(chance=decided.chance, effect=effect, statistic=decided.statistic, statistic_name="z",
                        alternative="greater", least=decided.least, **common)  # type: ignore[arg-type]  # fmt: skip

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -14,7 +13,7 @@ from assay.core.traits import EXTENSION, LOWER, NEITHER
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.measures.discrimination import both
-from assay.measures.logisticlines import CLIPPED, lines
+from assay.measures.logisticlines import lines
 from assay.measures.probabilities import not_probability
 from assay.tally.calibration import BINNINGS, Binning, equal_mass, equal_width, placed
 from assay.tally.ranked import Ranked
@@ -108,13 +107,8 @@ def maximum_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "
     return number(cast("Amount", each.max(axis=-1, initial=0.0)), over=cast("Amount", 1 * there), empty=NO_ROWS)
 
 
-def _fitted(
-    t: Ranked, slope: float | None, *, starts: Sequence[float] | None = None
-) -> tuple[Floats, Floats] | Undefined:
-    """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed.
-
-    `starts` are slopes at which earlier editions of the intervals began, one after the other for what was lost.
-    """
+def _fitted(t: Ranked, slope: float | None) -> tuple[Floats, Floats] | Undefined:
+    """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed."""
     if wrong := not_probability(t.score):
         return wrong
     if not len(t.score):
@@ -130,27 +124,13 @@ def _fitted(
     pos, rows = np.atleast_2d(np.asarray(t.pos, dtype=np.float64)), np.atleast_2d(np.asarray(t.pos + t.neg, np.float64))
     fixed = slope is not None
     apart = np.zeros(len(pos), dtype=bool) if fixed else _separated(pos, rows - pos)
-    if starts is None:
-        first = (0.0, slope or 0.0)
-        if len(pos) > 1:  # draws of one table, whose line is near theirs
-            together = lines(x, pos.sum(axis=0, keepdims=True), rows.sum(axis=0, keepdims=True), first, fixed=fixed)
-            first = first if together[2] else (together[0].item(), together[1].item())
-        a, b, failed = lines(x, pos, rows, first, apart, fixed=fixed)
-    else:
-        a, b, failed = np.zeros(len(pos)), np.zeros(len(pos)), np.ones(len(pos), dtype=bool)
-        for start in starts:
-            lost = failed & ~apart
-            a[lost], b[lost], failed[lost] = lines(
-                x, pos[lost], rows[lost], (0.0, start * scale), fixed=fixed, way=CLIPPED
-            )
+    first = (0.0, slope or 0.0)
+    if len(pos) > 1:  # draws of one table, whose line is near theirs
+        together = lines(x, pos.sum(axis=0, keepdims=True), rows.sum(axis=0, keepdims=True), first, fixed=fixed)
+        first = first if together[2] else (together[0].item(), together[1].item())
+    a, b, failed = lines(x, pos, rows, first, apart, fixed=fixed)
     real = b / scale
     return np.where(failed, np.nan, a - real * centre), np.where(failed, np.nan, real)
-
-
-def slopes_as_before(t: Ranked, edition: int) -> Floats:
-    """The slopes of a stack as editions 1 to 5 had them, NaN where lost: from slope 1, and since 4 from a flat line."""
-    fitted = _fitted(t, None, starts=(1.0,) if edition < 4 else (1.0, 0.0))  # noqa: PLR2004
-    return np.full(len(np.atleast_2d(t.pos)), np.nan) if isinstance(fitted, Undefined) else fitted[1]
 
 
 def _separated(pos: Floats, neg: Floats) -> NDArray[np.bool_]:

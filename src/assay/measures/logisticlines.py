@@ -25,22 +25,10 @@ CACHED: Final = 1 << 15
 """Cells that are taken at a time, so that they stay near the processor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How steps are taken."""
-
-    steps: int = 200
-    """So many at most; a halved one counts, too."""
-    close: float = 1e-9
-    """The step that is the last; as each is about the square of the one before, what it leaves is rounding."""
-    longest: float | None = None
-    """Neither intercept nor slope moves by more; None halves a step instead that would make the fit worse."""
-
-
-HALVING: Final = Way()
-"""Arrives wherever there is a best line, because the likelihood never falls."""
-CLIPPED: Final = Way(steps=50, close=1e-12, longest=4.0)
-"""As editions 1 to 5 of the intervals: a steep line may be leapt over to and fro."""
+STEPS: Final = 200
+"""So many at most; a halved one counts, too."""
+CLOSE: Final = 1e-9
+"""The step that is the last; as each is about the square of the one before, what it leaves is rounding."""
 
 
 def lines(
@@ -51,7 +39,6 @@ def lines(
     failed: Truths | None = None,
     *,
     fixed: bool,
-    way: Way = HALVING,
 ) -> Fitted:
     """Intercepts and slopes from first ones, the slope fixed or not, and which of them did not arrive.
 
@@ -59,7 +46,7 @@ def lines(
     """
     few, failed = max(CACHED // len(x), 1), np.zeros(len(pos), dtype=bool) if failed is None else failed
     parts = [slice(first, first + few) for first in range(0, len(pos), few)]
-    found = [_some(_Tables.of(x, pos[one], rows[one], fixed=fixed), start, failed[one], way) for one in parts]
+    found = [_some(_Tables.of(x, pos[one], rows[one], fixed=fixed), start, failed[one]) for one in parts]
     if not found:
         return np.zeros(0), np.zeros(0), failed
     a, b, lost = map(np.concatenate, zip(*found, strict=True))
@@ -110,21 +97,21 @@ class _Tables:
         return np.stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / safe, likelihood, rounding, h00
 
 
-def _some(tables: _Tables, start: tuple[float, float], failed: Truths, way: Way) -> Fitted:
+def _some(tables: _Tables, start: tuple[float, float], failed: Truths) -> Fitted:
     line = np.repeat(np.array(start)[:, np.newaxis], len(failed), axis=1)
     flat, failed = FLAT * tables.rows.sum(axis=-1), failed.copy()
     left = np.flatnonzero(~failed)
     tables, step, best = tables.at(left), np.zeros((2, len(left))), np.full(len(left), -np.inf)
-    for _ in range(way.steps):
+    for _ in range(STEPS):
         if not len(left):
             break
         wanted, now, rounding, held = tables.step(*(line[:, left] + step))
-        nearer = now >= best - rounding if way.longest is None else np.ones(len(left), dtype=bool)
+        nearer = now >= best - rounding
         failed[left] = nearer & (held < flat[left])
         line[:, left] += np.where(nearer, step, 0.0)
         best = np.where(nearer, now, best)
-        step = np.where(nearer, wanted if way.longest is None else np.clip(wanted, -way.longest, way.longest), step / 2)
-        arrived = np.abs(step).max(axis=0) < way.close * np.maximum(1.0, np.abs(line[1, left]))
+        step = np.where(nearer, wanted, step / 2)
+        arrived = np.abs(step).max(axis=0) < CLOSE * np.maximum(1.0, np.abs(line[1, left]))
         line[:, left] += np.where(arrived & ~failed[left], step, 0.0)
         on = ~(arrived | failed[left])
         if not on.all():

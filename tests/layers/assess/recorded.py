@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small Records of every kind, to be verified and tampered with.
 
-`python -m tests.layers.assess.recorded` writes those that are kept for ever, and never over one that is there.
+`python -m tests.layers.assess.recorded` writes those that are kept anew; run it when what a Record holds changes.
 """
 
 from __future__ import annotations
@@ -141,12 +141,10 @@ def _class_scores() -> Record:
 if __name__ == "__main__":
     (KEPT / "signed").mkdir(parents=True, exist_ok=True)
     for name, record in records().items():
-        if not (KEPT / f"{name}.json").exists():
-            record.save(KEPT / f"{name}.json")
-    signed = KEPT / "signed" / "record.json"
-    if not signed.exists():
-        records()["decided"].save(signed)
-        with tempfile.TemporaryDirectory() as folder:
-            key, public, _ = new_key(Path(folder) / "ada.key")
-            sign(signed, key)
-            shutil.copy(public, signed.with_name("ada.key.pub"))
+        record.save(KEPT / f"{name}.json")
+    signed = records()["decided"].save(KEPT / "signed" / "record.json")
+    signed.with_name("record.dsse.json").unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        key, public, _ = new_key(Path(folder) / "ada.key")
+        sign(signed, key)
+        shutil.copy(public, signed.with_name("ada.key.pub"))

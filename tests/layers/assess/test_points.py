@@ -20,7 +20,6 @@ from assay.inference.proportion import wilson
 from assay.inference.scoreintervals import WEIGHTED
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
-from assay.tally.base import digest
 
 rng = np.random.default_rng(5)
 TRUTH = rng.random(200) < 0.4
@@ -107,24 +106,6 @@ def test_whole_weights_are_not_taken_for_counts():
     for one, other in zip(points(once)[1]["rates"], points(thrice)[1]["rates"], strict=True):
         assert other["value"] == one["value"]
         assert other["high"] - other["low"] == pytest.approx(one["high"] - one["low"], rel=0.25)
-
-
-def test_an_older_record_of_weighted_rows_tells_no_interval_and_still_verifies():
-    content = json.loads(assay.assess(**GIVEN, weight=rng.random(200), threshold=0.4).record.to_text())
-    for column in content["tallies"]["scores"]["whole"]["columns"]:
-        del column["squares"]
-    for rate in content["operating_points"][0]["rates"]:
-        rate.update(
-            low=None, high=None, interval=None, no_interval="no interval for weighted rows: weights are not counts"
-        )
-        for name in ("draws", "seed", "level"):
-            rate.pop(name, None)
-    content["digests"]["tallies"] = digest(content["tallies"])
-    old = assay.Record(sealed(content))
-    found = verify(old)
-    assert found.holds, found.mismatches
-    again = assay.merge(old, assay.assess(**GIVEN, weight=rng.random(200), threshold=0.4))
-    assert points(again)[0]["rates"][0]["low"] is None
 
 
 def test_intervals_stand_in_every_report(found, tmp_path):
@@ -300,21 +281,6 @@ def test_another_reason_for_no_value_makes_no_honest_record_doubtful(monkeypatch
     found = verify(a.record)
     assert found.holds, found.mismatches
     assert any("1 of them need every score" in said for said in found.unchecked)
-
-
-def test_an_older_record_of_bins_without_pairs_of_classes_still_verifies(monkeypatch):
-    monkeypatch.setattr(scoring, "LISTED", 100)
-    content = json.loads(assay.assess(**MANY).record.to_text())
-    for held in (content["tallies"]["scores"]["whole"], content["tallies"]["scores"]):
-        held.pop("paired", None)
-    content["digests"]["tallies"] = digest(content["tallies"])
-    old = assay.Record(sealed(content))
-    found = verify(old)
-    assert found.holds, found.mismatches
-    assert any("2 of them need every score" in said for said in found.unchecked)
-    merged = assay.merge(old, assay.assess(**MANY))
-    assert merged["auroc_macro"].value is None
-    assert "class by class" in merged["auroc_macro"].reason
 
 
 @pytest.mark.parametrize(

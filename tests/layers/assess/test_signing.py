@@ -156,7 +156,7 @@ def test_no_changed_leaf_of_the_envelope_or_the_statement_survives_but_the_hint_
             signed_by(record, public)
 
 
-def test_a_signature_of_this_version_holds_for_ever():
+def test_a_kept_signature_holds():
     folder = KEPT / "signed"
     assert signed_by(folder / "record.json", folder / "ada.key.pub").signed_at.startswith("2026-")
     assert verify(Record.load(folder / "record.json")).mismatches == ()

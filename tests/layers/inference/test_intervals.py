@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.assess.settings import Settings
 from assay.core.errors import PlanError
 from assay.core.values import Number, Share, Undefined
 from assay.inference import cells
 from assay.inference.estimates import Interval
-from assay.inference.intervals import CELLS, EDITION, MOST_CLASSES, Uncertainty, Wanted
+from assay.inference.intervals import CELLS, MOST_CLASSES, Uncertainty, Wanted
 from assay.inference.proportion import clopper_pearson, koopman, wilson
 from assay.measures import REGISTRY, parse
 from assay.tally.confusion import Confusion
@@ -535,16 +534,7 @@ def test_the_near_end_of_a_distance_of_many_classes_is_what_chance_does_not_expl
     for name, near in (("total_variation", "low"), ("csmf_accuracy", "high")):
         measure = REGISTRY.find(name)
         result = measure(tally.multiclass())
-        first, now = (Uncertainty(tally, Wanted(edition=e), positive=None).overall(measure, result) for e in (1, 2))
+        found = Uncertainty(tally, Wanted(), positive=None).overall(measure, result)
         truth = 0.0 if name == "total_variation" else 1.0
-        assert now.low <= truth <= now.high
-        assert abs(getattr(now, near) - truth) <= abs(getattr(first, near) - truth)
-
-
-def test_records_without_an_edition_are_of_the_first_and_new_ones_say_theirs():
-    content = Settings().to_json()
-    assert content["intervals"]["edition"] == EDITION == Settings.from_json(content).wanted.edition
-    del content["intervals"]["edition"]
-    assert Settings.from_json(content).wanted.edition == 1
-    with pytest.raises(PlanError, match="edition"):
-        Wanted(edition=EDITION + 1)
+        assert found.low <= truth <= found.high
+        assert abs(getattr(found, near) - truth) < abs(result.value - truth) / 2

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from assay.assess.comparing import compare
-from assay.assess.comparison import Comparison
-from assay.assess.record import Record
 from assay.assess.run import assess
 from assay.assess.verifying import verify
 from assay.core.values import Undefined
@@ -191,14 +189,6 @@ def test_on_different_rows_a_perfect_model_has_an_interval_too():
     assert _wide(c["auroc"].effect)
     same = compare(truth=truth, score={"A": PERFECT, "B": PERFECT}, independent=True)["auroc"]
     assert (same.p, _wide(same.effect)) == (1.0, True)
-
-
-def test_a_comparison_of_an_earlier_edition_is_computed_again_as_it_was():
-    c = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER})
-    plan = {name: one for name, one in c.record["plan"].items() if name not in ("edition", "digest")}
-    old = Comparison.from_record(Record({**c.record, "plan": plan}))
-    assert (old["auroc"].test, old["auroc"].more[0].interval) == ("delong", None)
-    assert c.record["plan"]["edition"] >= 5
 
 
 def test_the_square_and_add_interval_covers_where_delong_does_not():

@@ -139,13 +139,11 @@ def test_draws_spread_as_the_area_does():
 @pytest.mark.parametrize("name", ["average_precision", "equal_error_rate", "h_measure", "auroc_convex_hull"])
 @pytest.mark.parametrize("rows", [200, 5000])
 def test_what_is_perfect_has_no_interval_of_next_to_no_width(name, rows):
-    """No draw can put rows out of order; pooled neighbours and rounding made earlier editions look nearly certain."""
+    """No draw can put rows out of order; pooled neighbours and rounding would pass for near certainty."""
     measure = parse(name)
     t = Scores.binary(np.linspace(0, 1, rows), np.arange(rows) >= 0.7 * rows + 3).one_vs_rest(1)
     assert measure(t).value in measure.range
     assert ScoreUncertainty(t, FEWER).interval(measure, measure(t)) == NO_SPREAD
-    before = ScoreUncertainty(t, Wanted(draws=1000, edition=5)).interval(measure, measure(t))
-    assert before == NO_SPREAD or before.high - before.low < 2e-3
 
 
 def test_draws_of_a_table_are_kept_for_the_next_measure_and_those_of_many_tables_are_not():
@@ -188,6 +186,5 @@ def test_an_infinite_loss_of_several_classes_is_told_without_a_warning():
 
 def test_no_lift_reaches_further_than_calling_all_positives_allows():
     t, lift = table(60, seed=3, shift=3.0), parse("lift_at(share=0.1)")
-    now, before = (ScoreUncertainty(t, Wanted(edition=e)).interval(lift, lift(t)) for e in (4, 3))
-    assert now.low < lift(t).value <= now.high <= 10
-    assert before.method.startswith("log ")
+    found = ScoreUncertainty(t, Wanted()).interval(lift, lift(t))
+    assert found.low < lift(t).value <= found.high <= 10
