@@ -16,7 +16,7 @@ _EXACT_SCORES = click.option(
     type=int,
     default=4_000_000,
     show_default=True,
-    help="Distinct scores up to which they are counted one by one; beyond, in bins that keep their order.",
+    help="Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.",
 )
 
 _COMPARED_SCORES = click.option(
@@ -26,7 +26,7 @@ _COMPARED_SCORES = click.option(
     default=4_000_000,
     show_default=True,
     help="Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
-    " from bins, and from sums over the units.",
+    " scores are rounded to 9 bits, and labels come as sums over the units.",
 )
 
 _MACHINE = (

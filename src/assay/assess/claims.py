@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.plan.claim import Claim as Section
     from assay.tally.paired import PairedLabels
-    from assay.tally.pairedbins import PairedBins
     from assay.tally.pairedrows import PairedRows
     from assay.tally.pairedscores import PairedScores
 
@@ -200,7 +199,7 @@ class Contenders:
 
     models: Mapping[str, Assessment]
     paired: PairedLabels | None = None
-    scores: PairedScores | PairedBins | None = None
+    scores: PairedScores | None = None
     rows: PairedRows | UnitSums | None = None
     """Rows of subjects, or with weights: the same rows, but not one by one."""
 

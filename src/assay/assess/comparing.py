@@ -109,7 +109,7 @@ def compare(
     A database has a table or a query for all models, or one a model: table={"A": "preds_1", "B": "preds_2"}.
     `costs` states what each mistake costs, as in `assess`, and asks whose mistakes cost less.
     Paths are read by the embedded engine within `limits`, or by the one that `engine` names, as in `assess`. Where a
-    file or frame holds more distinct scores than `exact_scores`, AUROC is compared from bins, with guaranteed ends; of
+    file or frame holds more distinct scores than `exact_scores`, AUROC is compared from scores rounded to 9 bits; of
     more rows of subjects, or with weights, than that, labels are compared from sums over the units.
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
@@ -194,7 +194,7 @@ def _compared(
     cells = {cell[: len(paired.models) + 1]: 0 for cell in paired.cells or {}}
     for cell, n in (paired.cells or {}).items():
         cells[cell[: len(paired.models) + 1]] += n
-    seen = paired.bins.truth if paired.bins is not None else {}
+    seen = paired.joint.truth if paired.joint is not None else {}
     rows = sum(cells.values()) if paired.cells is not None else sum(seen.values()) or len(paired.truth or ())
     if not rows:
         raise no_rows(paired.where)
@@ -221,7 +221,7 @@ def _compared(
         ordered = in_order_of_classes(cast("dict[str, Any]", paired.scores), scored, settled)
         paired = replace(paired, scores=ordered, columns=None if settled.positive is not None else paired.columns)
     asked_for = chosen(measures)
-    two = paired.bins is not None or (paired.scores is not None and paired.columns is None)
+    two = paired.joint is not None or (paired.scores is not None and paired.columns is None)
     if two and settled.positive is None and paired.lines is None:
         raise PlanError(
             "comparison-needs",
@@ -283,8 +283,8 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
         held["rows"] = PairedRows.of(
             truth=paired.truth or (), labels=settled.labels, models=paired.models, scores=paired.scores
         )
-    elif paired.bins is not None:
-        held["scores"] = paired.bins.of(settled.positive)
+    elif paired.joint is not None:
+        held["scores"] = paired.joint.for_positive(settled.positive)
     elif paired.scores is not None:
         held["scores"] = PairedScores.of(cast("Codes", paired.truth).are(settled.positive), paired.scores)
     return held

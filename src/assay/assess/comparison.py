@@ -39,7 +39,6 @@ from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.paired import PairedLabels
-from assay.tally.pairedbins import PairedBins, scores_from_json
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups
@@ -87,7 +86,7 @@ class Comparison:
         census: Census,
         paired: PairedLabels | None = None,
         channels: Mapping[str, PairedLabels] | None = None,
-        scores: PairedScores | PairedBins | None = None,
+        scores: PairedScores | None = None,
         values: Blocks | Groups | None = None,
         rows: PairedRows | UnitSums | None = None,
         apart: Apart | None = None,
@@ -170,7 +169,7 @@ class Comparison:
         found, n = areas(held), held.m + held.n
         every = [(model, area_effect(found, i, asked.level)) for i, model in enumerate(found.models)]
         return {model: Estimate(measure="auroc", result=Number(cast("Any", one.value)), interval=one.interval, n=n,
-                                no_interval=one.no_interval, bracket=one.bracket) for model, one in every}  # fmt: skip
+                                no_interval=one.no_interval) for model, one in every}  # fmt: skip
 
     @property
     def _settings(self) -> Settings:
@@ -284,7 +283,7 @@ class Comparison:
             out["channels"] = [{"channel": name, "paired": one.to_json()} for name, one in self.channels.items()]
         if self.scores is not None:
             held, by_order = self.scores, not any(map(reads_values, self.asked.measures))
-            out["scores"] = held.to_json() if isinstance(held, PairedBins) else held.to_json(order_only=by_order)
+            out["scores"] = held.to_json(order_only=by_order)
         if self.rows is not None:
             out["rows"] = self.rows.to_json()
         if self.apart is not None:
@@ -384,7 +383,7 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
                 found=tallies["scores"].get("why"),
                 fix="compare again from the rows: this version keeps what it needs",
             )
-        out["scores"] = scores_from_json(tallies["scores"])
+        out["scores"] = PairedScores.from_json(tallies["scores"])
     if "apart" in tallies:
         out["apart"] = Apart.from_json(tallies["apart"])
     if "rows" in tallies:

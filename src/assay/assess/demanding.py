@@ -79,8 +79,8 @@ def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
     lost = {name: sum(n for cell, n in cells.items() if cell[i] is None) for i, name in enumerate(names) if cells}
     if paired.truth is not None and not cells:
         lost = {"truth": paired.truth.count(None)}
-    if paired.bins is not None and not cells:
-        lost = {"truth": paired.bins.truth.get(None, 0)}
+    if paired.joint is not None and not cells:
+        lost = {"truth": paired.joint.truth.get(None, 0)}
     lost = {name: n for name, n in lost.items() if n}
     if lost:
         raise RowsError(

@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 
 from assay.assess.demanding import demand_holdable, demand_two
-from assay.assess.inbins import InBins, in_bins
 from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
@@ -28,6 +27,7 @@ from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns, score_columns
 from assay.rows.stored import demand_whole
 from assay.tally.codes import Codes
+from assay.tally.jointscores import JointScores, count_joint_scores
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import Cell, Lines, joint, lines, scored
 from assay.tally.scoring import EXACT
@@ -113,8 +113,8 @@ class Paired:
     """Sums over subjects or weighted rows, where there are more rows than are held."""
     selected: Mapping[str, object] = field(default_factory=dict)
     """The tables or queries of databases that were asked for."""
-    bins: InBins | None = None
-    """Scores in bins, where there are more than are held row by row."""
+    joint: JointScores | None = None
+    """Joint counts of rounded scores, where there are more than are held row by row."""
     columns: Mapping[str, ScoreColumns] | None = None
     """Which score column is of which class, as far as was said, where every class has one; by model."""
     notes: tuple[str, ...] = ()
@@ -202,7 +202,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     truths: Codes | None = None
     rows: Lines | None = None
     sums: Sums | None = None
-    bins: InBins | None = None
+    held: JointScores | None = None
     if columns.subject is not None or columns.weight is not None:
         group = {name: column for name, column in roles.group.items() if name != "channel"}
         group |= {} if columns.subject is None else {SUBJECT: columns.subject}
@@ -219,11 +219,12 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     elif scores is not None:
         with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
             fit, _ = sound(source, "any", single=False, drop=False)
-            bins = None if columns.by_class else in_bins(fit, models, exact=columns.exact, by_row=columns.by_row)
+            if not columns.by_class:
+                held = count_joint_scores(fit, models, exact=columns.exact, by_row=columns.by_row)
             if columns.by_class:
                 _demand_holdable(fit, columns, "rows with scores of several classes", cells)
-            truths, found = scored(fit) if bins is None else (None, ())
-        values = by_name(models, found) if bins is None else None
+            truths, found = scored(fit) if held is None else (None, ())
+        values = by_name(models, found) if held is None else None
     return Paired(
         models=models,
         cells=cells,
@@ -238,7 +239,7 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         lines=rows,
         sums=sums,
         columns=columns.by_class,
-        bins=bins,
+        joint=held,
         notes=notes,
     )
 

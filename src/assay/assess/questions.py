@@ -26,7 +26,6 @@ from assay.measures.declare import Measure, parse
 from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Table
 from assay.tally.paired import PairedLabels
-from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.ranked import Ranked
@@ -88,17 +87,16 @@ def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
     return Answer(question="channels", kind=Kind.LABELS, choice=choice, findings=told)
 
 
-def of_scores(t: PairedScores | PairedBins, asked: Asked) -> list[Answer]:
+def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     """Questions about scores of one test set."""
     asking = Asking(asked=asked, kind=Kind.SCORES, models=len(t.models))
     facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near_perfect(t))
     choice = asking.choice(Question.AUROC, facts)
-    if isinstance(t, PairedBins) and PairedBins not in _test(choice).accepts:
+    if t.bits is not None and _test(choice).family == "permutation":
         raise PlanError(
             "comparison-needs",
-            f"{_test(choice).name} reads scores row by row, and there are so many that they were counted in bins",
-            fix="leave the test out: areas under the ROC curves are compared from bins; or hold the scores in memory:"
-            " exact_scores=NUMBER (--exact-scores)",
+            f"{_test(choice).name} reads scores row by row, and there are so many that they were rounded and counted",
+            fix="leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)",
         )
     found = asking.run(_test(choice), t, choice)
     notes: tuple[str, ...] = ()
@@ -111,7 +109,7 @@ def of_scores(t: PairedScores | PairedBins, asked: Asked) -> list[Answer]:
         found += more
     answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, notes=notes, family=family)
     measures = [one for one in asked.measures if one.takes is Ranked]
-    others = [] if isinstance(t, PairedBins) else by_pairs(asking, t, facts, measures)
+    others = [] if t.bits is not None else by_pairs(asking, t, facts, measures)
     return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
 
 

@@ -14,7 +14,6 @@ from assay.assess.comparison import Comparison
 from assay.assess.record import Record
 from assay.tally.base import digest
 from assay.tally.paired import PairedLabels
-from assay.tally.pairedbins import PairedBins, scores_from_json
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.unitsums import UnitSums, rows_from_json
@@ -56,10 +55,10 @@ class Standing:
         return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
 
     @cached_property
-    def _paired(self) -> tuple[PairedLabels | None, PairedScores | PairedBins | None, PairedRows | UnitSums | None]:
+    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PairedRows | UnitSums | None]:
         tallies = [one["tallies"] for one in self.compared]
         labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
-        scores = next((scores_from_json(one["scores"]) for one in tallies if "scores" in one), None)
+        scores = next((PairedScores.from_json(one["scores"]) for one in tallies if "scores" in one), None)
         rows = next((rows_from_json(one["rows"]) for one in tallies if "rows" in one), None)
         return labels, scores, rows
 

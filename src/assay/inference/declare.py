@@ -21,7 +21,6 @@ from assay.tally.apart import Apart
 from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.paired import PairedLabels
-from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
@@ -37,7 +36,6 @@ Tally: TypeAlias = (
     | Groups
     | Halved
     | Outcomes
-    | PairedBins
     | PairedLabels
     | PairedRows
     | PairedScores
@@ -63,7 +61,6 @@ _TALLIES: dict[str, type] = {
         Groups,
         Halved,
         Outcomes,
-        PairedBins,
         PairedLabels,
         PairedRows,
         PairedScores,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -15,9 +16,8 @@ from assay.core.text import counted
 from assay.core.threads import together
 from assay.core.traits import RAINIO, TS4213, Source
 from assay.core.values import Undefined
-from assay.inference.areas import Areas, told_areas, told_open
+from assay.inference.areas import ROUNDING, Areas
 from assay.inference.auc import area_ends, freedom
-from assay.inference.binnedareas import binned_areas
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
@@ -25,7 +25,6 @@ from assay.inference.power import least_normal
 from assay.inference.proportion import normal_quantile
 from assay.inference.tails import CERTAIN, Alternative, chi_squared, normal
 from assay.tally.ordering import in_order
-from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedscores import PairedScores
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ BALANCED: Final = (0.2, 0.8)
 LARGEST: Final = 2**62
 """Sums of products stay below this, so that none wraps around."""
 SAME_RANKING: Final = "the two rankings are identical"
-SAME_BINS: Final = "the two rankings are identical as far as bins tell"
 IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identical", code="zero-variance")
 NO_SPREAD: Final = Undefined(
     reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
@@ -60,7 +58,7 @@ NO_SPREAD: Final = Undefined(
     source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
     spec="T-21",
 )
-def delong(t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     if len(t.models) != LEAST:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
     if lost := too_few(t):
@@ -79,7 +77,7 @@ def delong(t: PairedScores | PairedBins, *, level: float = 0.95, alternative: Al
     source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
     spec="T-21",
 )
-def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding:
+def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
     if len(t.models) < LEAST:
         raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
     if lost := too_few(t):
@@ -96,7 +94,7 @@ def delong_many(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding
     source=Source("DeLong et al. 1988", "eq. 5"),
     spec="T-21",
 )
-def delong_pairs(t: PairedScores | PairedBins, *, level: float = 0.95) -> tuple[Finding, ...]:
+def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
     if lost := too_few(t):
         pairs = combinations(t.models, 2)
         return tuple(undefined_areas(t, lost, "z", level).said(models=models) for models in pairs)
@@ -109,17 +107,15 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
     gap, variance = found.gap(a, b)
     models = (found.models[a], found.models[b])
     error = math.sqrt(variance)
-    name, bracket = f"AUROC of {models[0]} minus {models[1]}", found.gap_bracket(a, b)
-    effect = Effect(name=name, value=gap, no_interval="the difference has no variance", bracket=bracket)
+    name = f"AUROC of {models[0]} minus {models[1]}"
+    effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
     statistic: Real = IDENTICAL if not gap else NO_SPREAD
     chance = CERTAIN if not gap else NO_SPREAD
     if error:
         reach = normal_quantile((1 + level) / 2) * error
         ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong")
-        effect = Effect(name=name, value=gap, interval=ends, bracket=bracket)
+        effect = Effect(name=name, value=gap, interval=ends)
         statistic, chance = gap / error, normal(gap / error, alternative)
-    within = found.within(a, b, lambda gap, error: normal(gap / error, alternative))
-    alike = SAME_RANKING if found.open is None else SAME_BINS
     return Finding(
         chance=chance,
         effect=effect,
@@ -133,11 +129,10 @@ def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = 
         counts={"positives": found.m, "negatives": found.n},
         more=tuple(area_effect(found, i, level) for i in (a, b)),
         notes=(
-            *((alike,) if not error and not gap else ()),
-            *told_open(found, a, b, within, level),
+            *((SAME_RANKING,) if not error and not gap else ()),
+            *found.notes,
             *prevalence_told(found),
         ),
-        within=within,
         least=least_normal(error, level) if error else statistic,
     )
 
@@ -147,9 +142,7 @@ def many(found: Areas, level: float) -> Finding:
     k = len(found.models)
     contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
     gaps, spread = contrast @ found.area, contrast @ found.covariance @ contrast.T
-    rank = int(
-        np.linalg.matrix_rank(spread, hermitian=True, tol=found.rounding * max(float(np.trace(spread)), 1e-300) * k)
-    )
+    rank = int(np.linalg.matrix_rank(spread, hermitian=True, tol=ROUNDING * max(float(np.trace(spread)), 1e-300) * k))
     equal = not np.any(gaps)
     explained = np.allclose(spread @ np.linalg.pinv(spread, hermitian=True) @ gaps, gaps, atol=1e-12)
     statistic: Real = IDENTICAL if equal else NO_SPREAD
@@ -173,23 +166,24 @@ def many(found: Areas, level: float) -> Finding:
         level=level,
         counts={"positives": found.m, "negatives": found.n},
         more=tuple(area_effect(found, i, level) for i in range(k)),
-        notes=(*told_areas(found), *prevalence_told(found)),
+        notes=(*found.notes, *prevalence_told(found)),
         least=least_normal(widest, level) if widest else statistic,
     )
 
 
-def areas(t: PairedScores | PairedBins) -> Areas:
+def areas(t: PairedScores) -> Areas:
     """The areas of all models and DeLong's covariance of them, computed once for a tally."""
     if "areas" not in t.shared:
-        t.shared["areas"] = binned_areas(t) if isinstance(t, PairedBins) else _areas(t)
+        t.shared["areas"] = _areas(t)
     return cast("Areas", t.shared["areas"])
 
 
 def _areas(t: PairedScores) -> Areas:
     """From whole numbers: the order of rows cannot matter."""
-    above, below = components(t.positives, t.negatives)
+    above, below = components(t.positives, t.negatives, t.times)
     k, m, n = len(t.models), t.m, t.n
-    first, second = _Products(above, 2 * n), _Products(below, 2 * m)
+    positive, negative = t.times or (None, None)
+    first, second = _Products(above, 2 * n, positive), _Products(below, 2 * m, negative)
     every = {(a, b): first.of(a, b) / m + second.of(a, b) / n for a in range(k) for b in range(a, k)}
     covariance, gaps = np.zeros((k, k)), np.zeros((k, k))
     for (a, b), exact in every.items():
@@ -198,44 +192,52 @@ def _areas(t: PairedScores) -> Areas:
     area = np.array([float(Fraction(total, 2 * m * n)) for total in first.sums])
     parts = [(float(first.of(i, i) / m), float(second.of(i, i) / n)) for i in range(k)]
     known = tuple(freedom(one, (m, n)) for one in parts)
-    return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, known=known, m=m, n=n)
+    return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, known=known, m=m, n=n, notes=t.notes)
 
 
 class _Products:
-    """Exact covariances of rows of whole numbers up to `most`, which stand for numbers between 0 and 1."""
+    """Exact covariances of rows of whole numbers up to `most`, which stand for numbers between 0 and 1.
 
-    def __init__(self, rows: tuple[Whole, ...], most: int) -> None:
-        self._rows, self._most, self._size = rows, most, len(rows[0])
+    A row of numbers may stand for several alike: `times` says for how many.
+    """
+
+    def __init__(self, rows: tuple[Whole, ...], most: int, times: Whole | None = None) -> None:
+        self._rows, self._most, self._times = rows, most, times
+        self._size = len(rows[0]) if times is None else int(times.sum())
         self._step = max(1, LARGEST // (most * most))
-        self.sums = [self._sum(row) for row in rows]
+        self.sums = [int(row.sum(dtype=np.int64) if times is None else row @ times) for row in rows]
 
     def of(self, a: int, b: int) -> Fraction:
         """The sample covariance of two rows."""
-        parts = range(0, self._size, self._step)
-        total = sum(int(self._rows[a][i : i + self._step] @ self._rows[b][i : i + self._step]) for i in parts)
-        top = self._size * total - self.sums[a] * self.sums[b]
+        top = self._size * self._product(a, b) - self.sums[a] * self.sums[b]
         return Fraction(top, self._size * (self._size - 1) * self._most * self._most)
 
-    def _sum(self, row: Whole) -> int:
-        return int(row.sum(dtype=np.int64))
+    def _product(self, a: int, b: int) -> int:
+        if self._times is not None:  # whole numbers without end: a cell may stand for any number of rows
+            return int((self._rows[a].astype(object) * self._rows[b] * self._times).sum())
+        parts = range(0, self._size, self._step)
+        return sum(int(self._rows[a][i : i + self._step] @ self._rows[b][i : i + self._step]) for i in parts)
 
 
-def components(positives: Floats, negatives: Floats) -> tuple[tuple[Whole, ...], tuple[Whole, ...]]:
+def components(
+    positives: Floats, negatives: Floats, times: tuple[Whole, Whole] | None = None
+) -> tuple[tuple[Whole, ...], tuple[Whole, ...]]:
     """By model: twice the negatives below each positive, and twice the positives above each negative; a tie is half."""
     rows = positives.shape[1] + negatives.shape[1]
     large = rows >= THREADS_FROM and len(positives) > 1
-    models = together(_placed, zip(positives, negatives, strict=True), large=large)
+    counts = None if times is None else np.concatenate(times)
+    models = together(partial(_placed, counts=counts), zip(positives, negatives, strict=True), large=large)
     above, below = zip(*models, strict=True)
     return above, below
 
 
-def _placed(model: tuple[Floats, Floats]) -> tuple[Whole, Whole]:
+def _placed(model: tuple[Floats, Floats], counts: Whole | None) -> tuple[Whole, Whole]:
     """One sort of all scores; where a row stands says how many of the other kind stand before it."""
     positive, negative = model
     m, n = len(positive), len(negative)
     order, starts = in_order(np.concatenate([positive, negative]))
-    if starts is not None:
-        return _tied(order, starts, m)
+    if counts is not None or starts is not None:
+        return _tied(order, np.arange(len(order)) if starts is None else starts, m, counts)
     above, below = np.empty(m, dtype=np.int64), np.empty(n, dtype=np.int64)
     is_positive = order < m
     at = np.flatnonzero(is_positive)
@@ -245,13 +247,18 @@ def _placed(model: tuple[Floats, Floats]) -> tuple[Whole, Whole]:
     return above, below
 
 
-def _tied(order: Whole, starts: Whole, m: int) -> tuple[Whole, Whole]:
+def _tied(order: Whole, starts: Whole, m: int, counts: Whole | None) -> tuple[Whole, Whole]:
     """The same where scores are equal: each row stands in the middle of its tie, so ties are counted, not rows."""
     small = np.int32 if len(order) < np.iinfo(np.int32).max else np.int64
     ends = np.append(starts[1:], len(order))
-    passed = np.cumsum(order < m, dtype=small)[ends - 1].astype(np.int64)  # positives up to the end of each tie
-    passed[1:] += passed[:-1].copy()
-    above, below = starts + ends - passed, 2 * m - passed
+    if counts is None:
+        rows, passed = ends, np.cumsum(order < m, dtype=small)[ends - 1].astype(np.int64)
+    else:
+        rows = np.cumsum(counts[order])[ends - 1]
+        passed = np.cumsum(np.where(order < m, counts[order], 0))[ends - 1]
+    positives = passed[-1]
+    rows, passed = (both + np.append(0, both[:-1]) for both in (rows, passed))  # up to the end and before each tie
+    above, below = rows - passed, 2 * positives - passed
     tie = np.empty(len(order), dtype=small)
     tie[order] = np.repeat(np.arange(len(starts), dtype=small), ends - starts)
     return above[tie[:m]], below[tie[m:]]
@@ -269,7 +276,7 @@ def area_effect(found: Areas, i: int, level: float) -> Effect:
     """One of the areas with its interval, which is that of an assessment."""
     name, area = f"AUROC of {found.models[i]}", float(found.area[i])
     told = _ends(found, i, level)
-    return Effect(name=name, value=area, bracket=found.bracket(i), **told)  # type: ignore[arg-type]
+    return Effect(name=name, value=area, **told)  # type: ignore[arg-type]
 
 
 def _ends(found: Areas, i: int, level: float) -> dict[str, object]:
@@ -287,7 +294,7 @@ def prevalence_told(found: Areas) -> tuple[str, ...]:
     return (told,)
 
 
-def too_few(t: PairedScores | PairedBins) -> Undefined | None:
+def too_few(t: PairedScores) -> Undefined | None:
     """Why there is no area to compare, if so."""
     if min(t.m, t.n) >= LEAST:
         return None
@@ -297,7 +304,7 @@ def too_few(t: PairedScores | PairedBins) -> Undefined | None:
     )
 
 
-def undefined_areas(t: PairedScores | PairedBins, lost: Undefined, name: str, level: float) -> Finding:
+def undefined_areas(t: PairedScores, lost: Undefined, name: str, level: float) -> Finding:
     """The finding where a class has fewer than two rows."""
     return Finding(
         chance=lost,

@@ -10,7 +10,6 @@ from assay.core.errors import PlanError
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
-from assay.inference.areas import told_open
 from assay.inference.declare import significance
 from assay.inference.delong import areas, pair
 from assay.inference.findings import Effect, Finding, Real
@@ -20,7 +19,6 @@ from assay.inference.power import least_normal, least_student
 from assay.inference.proportion import HALVINGS, normal_quantile
 from assay.inference.tails import Tail, normal, student
 from assay.tally.outcomes import Outcomes
-from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Pairs
 
@@ -108,7 +106,7 @@ def mean_equivalence(t: Pairs, *, margin: float, level: float = 0.95) -> Finding
     source=(Source("DeLong et al. 1988", "eq. 5"), EXTENSION),
     spec="ADD",
 )
-def auroc_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
+def auroc_non_inferiority(t: PairedScores, *, margin: float, level: float = 0.95) -> Finding:
     return _areas(t, margin, level, both=False)
 
 
@@ -122,7 +120,7 @@ def auroc_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level:
     source=(Source("DeLong et al. 1988", "eq. 5"), EXTENSION),
     spec="ADD",
 )
-def auroc_equivalence(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
+def auroc_equivalence(t: PairedScores, *, margin: float, level: float = 0.95) -> Finding:
     return _areas(t, margin, level, both=True)
 
 
@@ -231,7 +229,7 @@ def _means(t: Pairs, margin: float, level: float, *, both: bool) -> Finding:
     )
 
 
-def _areas(t: PairedScores | PairedBins, margin: float, level: float, *, both: bool) -> Finding:
+def _areas(t: PairedScores, margin: float, level: float, *, both: bool) -> Finding:
     size = checked_margin(margin, 1.0)
     found = areas(t) if min(t.m, t.n) > 1 else None
     if found is None:
@@ -242,7 +240,7 @@ def _areas(t: PairedScores | PairedBins, margin: float, level: float, *, both: b
     gap, variance = found.gap(0, 1)
     if not variance:
         lost = Undefined(reason="the difference of the areas has no variance", code="zero-variance")
-        return plain.said(chance=lost, statistic=lost, alternative="greater", notes=(margin_told(size),), within={})
+        return plain.said(chance=lost, statistic=lost, alternative="greater", notes=(margin_told(size),))
 
     def standing(gap: float, error: float) -> float:
         above = (gap + size) / error
@@ -250,12 +248,10 @@ def _areas(t: PairedScores | PairedBins, margin: float, level: float, *, both: b
 
     error = math.sqrt(variance)
     value = standing(gap, error)
-    within = found.within(0, 1, lambda gap, error: normal(standing(gap, error), "greater"))
     return plain.said(
         chance=normal(value, "greater"),
         statistic=value,
         alternative="greater",
-        notes=(margin_told(size), *told_open(found, 0, 1, within, level)),
-        within=within,
+        notes=(margin_told(size), *found.notes),
         least=least_normal(error, 2 * level - 1),
     )

@@ -26,8 +26,6 @@ class Effect:
     interval: Interval | None = None
     no_interval: str | None = None
     share: bool = False
-    bracket: tuple[float, float] | None = None
-    """Between which ends the value lies for certain, where scores were counted in bins."""
 
     def __str__(self) -> str:
         """In words.
@@ -63,8 +61,6 @@ class Effect:
                 out["interval_notes"] = list(found.notes)
         elif self.no_interval:
             out |= {"low": None, "high": None, "no_interval": self.no_interval}
-        if self.bracket is not None:
-            out["bracket"] = list(self.bracket)
         return out
 
 
@@ -114,8 +110,6 @@ class Finding:
     adjusted: Adjusted | None = None
     chosen: str = ""
     label: str = ""
-    within: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Between which ends further numbers lie for certain, where scores were counted in bins."""
 
     @property
     def p(self) -> float | None:
@@ -208,8 +202,6 @@ class Finding:
         out["more"] = [one.to_json() for one in self.more]
         out["checks"] = [one.to_json() for one in self.checks]
         out["least_detectable"] = None if self.least is None else _real("value", self.least)
-        if self.within:
-            out["within"] = {name: list(ends) for name, ends in self.within.items()}
         return out | {"chosen": self.chosen, "label": self.label or None, "notes": list(self.notes)}
 
 

@@ -18,7 +18,7 @@ from assay.core.errors import PlanError
 from assay.core.text import figure
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
-from assay.inference.areas import Areas, told_open
+from assay.inference.areas import Areas
 from assay.inference.auc import area_ends, near_an_end
 from assay.inference.byinterval import against_margin, apart_from_zero, one_sided
 from assay.inference.declare import significance
@@ -36,7 +36,6 @@ from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.proportion import Bounds, recovered
 from assay.inference.tails import CERTAIN
-from assay.tally.pairedbins import PairedBins
 from assay.tally.pairedscores import PairedScores
 
 PAIR: Final = 2
@@ -61,7 +60,7 @@ SAME: Final = "the two rankings are identical: the models cannot differ on any r
     source=SOURCE,
     spec="T-21",
 )
-def area_difference(t: PairedScores | PairedBins, *, level: float = 0.95) -> Finding:
+def area_difference(t: PairedScores, *, level: float = 0.95) -> Finding:
     if len(t.models) != PAIR:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use area_differences")
     return _pairs(t, level)[0]
@@ -78,7 +77,7 @@ def area_difference(t: PairedScores | PairedBins, *, level: float = 0.95) -> Fin
     source=SOURCE,
     spec="T-21",
 )
-def area_differences(t: PairedScores | PairedBins, *, level: float = 0.95) -> tuple[Finding, ...]:
+def area_differences(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
     return _pairs(t, level)
 
 
@@ -92,7 +91,7 @@ def area_differences(t: PairedScores | PairedBins, *, level: float = 0.95) -> tu
     source=SOURCE,
     spec="ADD",
 )
-def area_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
+def area_non_inferiority(t: PairedScores, *, margin: float, level: float = 0.95) -> Finding:
     return _against(t, margin, level, both=False)
 
 
@@ -106,11 +105,11 @@ def area_non_inferiority(t: PairedScores | PairedBins, *, margin: float, level: 
     source=SOURCE,
     spec="ADD",
 )
-def area_equivalence(t: PairedScores | PairedBins, *, margin: float, level: float = 0.95) -> Finding:
+def area_equivalence(t: PairedScores, *, margin: float, level: float = 0.95) -> Finding:
     return _against(t, margin, level, both=True)
 
 
-def _against(t: PairedScores | PairedBins, margin: float, level: float, *, both: bool) -> Finding:
+def _against(t: PairedScores, margin: float, level: float, *, both: bool) -> Finding:
     """The ends of the interval are bounds at the level, each alone; what is shown is the interval at the level."""
     size, plain = checked_margin(margin, 1.0), area_difference(t, level=level)
     notes = (*plain.notes, margin_told(size))
@@ -123,7 +122,7 @@ def _against(t: PairedScores | PairedBins, margin: float, level: float, *, both:
                       notes=notes)  # fmt: skip
 
 
-def near_perfect(t: PairedScores | PairedBins) -> bool:
+def near_perfect(t: PairedScores) -> bool:
     """Whether a model hardly errs or hardly ever is right, or two areas differ without a variance.
 
     >>> y = [False] * 3 + [True] * 3
@@ -139,7 +138,7 @@ def near_perfect(t: PairedScores | PairedBins) -> bool:
     )
 
 
-def judged_areas(t: PairedScores | PairedBins, level: float) -> Finding:
+def judged_areas(t: PairedScores, level: float) -> Finding:
     """The difference of two areas as the table has it compared: by DeLong's test, or near the ends by intervals."""
     return area_difference(t, level=level) if near_perfect(t) else delong(t, level=level)
 
@@ -162,16 +161,14 @@ def correlation(found: Areas, a: int, b: int) -> float | None:
     return min(max(float(found.covariance[a, b]) / math.sqrt(spread), -1.0), 1.0)
 
 
-def same_ranking(t: PairedScores | PairedBins, a: int, b: int) -> bool:
-    """Whether two models bring the rows into the same order, ties alike; bins cannot tell."""
-    if isinstance(t, PairedBins):
-        return False
+def same_ranking(t: PairedScores, a: int, b: int) -> bool:
+    """Whether two models bring the rows into the same order, ties alike."""
     rows = np.concatenate([t.positives[[a, b]], t.negatives[[a, b]]], axis=1)
     first, second = (np.unique(one, return_inverse=True)[1] for one in rows)
     return bool(np.array_equal(first, second))
 
 
-def _pairs(t: PairedScores | PairedBins, level: float) -> tuple[Finding, ...]:
+def _pairs(t: PairedScores, level: float) -> tuple[Finding, ...]:
     every = list(combinations(range(len(t.models)), 2))
     if lost := too_few(t):
         return tuple(undefined_areas(t.only(t.models[a], t.models[b]), lost, "z", level) for a, b in every)
@@ -189,17 +186,17 @@ def _pair(found: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
     }  # fmt: skip
     if same:
         effect = Effect(name=name, value=0.0, no_interval=SAME)
-        notes = ("the two rankings are identical", *prevalence_told(found))
+        notes = ("the two rankings are identical", *found.notes, *prevalence_told(found))
         return Finding(chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **told)  # type: ignore[arg-type]
     ends = added_ends(found, a, b, level)
     decided = apart_from_zero(gap, ends, level)
     interval = Interval(low=ends[0], high=ends[1], level=level, method=METHOD)
     return Finding(
         chance=decided.chance,
-        effect=Effect(name=name, value=gap, interval=interval, bracket=found.gap_bracket(a, b)),
+        effect=Effect(name=name, value=gap, interval=interval),
         statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
         least=decided.least,
-        notes=(_told(found, a, b), *told_open(found, a, b, {}, level), *prevalence_told(found)),
+        notes=(_told(found, a, b), *found.notes, *prevalence_told(found)),
         **told,  # type: ignore[arg-type]
     )
 

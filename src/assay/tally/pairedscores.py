@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores of several models on the same rows of a binary task, positives and negatives apart."""
+"""Scores of several models on the same rows of a binary task, positives and negatives apart.
+
+Very many rows are held as cells: rows whose rounded scores agree in every model, and how many there are.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -16,16 +19,20 @@ from assay.tally.base import VERSION, places
 from assay.tally.packing import (
     packed_flags,
     packed_reals,
+    packed_steps,
     packed_whole,
     unpacked_flags,
     unpacked_reals,
+    unpacked_steps,
     unpacked_whole,
 )
+from assay.tally.rounding import describe_rounding, round_scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
 
 KIND: Final = "paired-scores"
 LISTED: Final = 100_000
@@ -39,6 +46,10 @@ class PairedScores:
     models: tuple[str, ...]
     positives: Floats
     negatives: Floats
+    times: tuple[Whole, Whole] | None = None
+    """How many positive and negative rows each cell stands for; None where each is one row."""
+    bits: int | None = None
+    """Significant bits the scores were rounded to, where cells are held."""
     shared: dict[str, object] = field(default_factory=dict, repr=False)
     """What was computed from the rows once and is asked for again."""
 
@@ -55,20 +66,53 @@ class PairedScores:
         positives, negatives = (np.stack([column[at] for column in columns.values()]) for at in sides)
         return cls(models=tuple(columns), positives=positives, negatives=negatives)
 
+    @classmethod
+    def of_cells(
+        cls, models: Sequence[str], scores: Floats, positive: NDArray[np.bool_], times: Whole, bits: int
+    ) -> PairedScores:
+        """From cells in any order and as often as they come: their scores by model, class and number of rows."""
+        sides, counts = zip(*(_gather_cells(scores[:, at], times[at]) for at in (positive, ~positive)), strict=True)
+        return cls(models=tuple(models), positives=sides[0], negatives=sides[1], times=counts, bits=bits)
+
+    def rounded(self, bits: int) -> PairedScores:
+        """The same rows as cells of rounded scores."""
+        rows = np.concatenate([self.positives, self.negatives], axis=1)
+        held = np.stack([round_scores(row, bits, probability=is_probability(row)) for row in rows])
+        times = self.counts()
+        return PairedScores.of_cells(
+            self.models, held, np.arange(rows.shape[1]) < self.positives.shape[1], np.concatenate(times), bits
+        )
+
     @property
     def m(self) -> int:
         """How many rows are positive."""
-        return int(self.positives.shape[1])
+        return int(self.positives.shape[1] if self.times is None else self.times[0].sum())
 
     @property
     def n(self) -> int:
         """How many rows are negative."""
-        return int(self.negatives.shape[1])
+        return int(self.negatives.shape[1] if self.times is None else self.times[1].sum())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note that scores were rounded, where they were."""
+        return () if self.bits is None else (describe_rounding(self.bits),)
 
     def only(self, *models: str) -> PairedScores:
         """The same rows with some of the models."""
         at = places(models, self.models)
-        return PairedScores(models=models, positives=self.positives[at], negatives=self.negatives[at])
+        return replace(self, models=models, positives=self.positives[at], negatives=self.negatives[at], shared={})
+
+    def swapped(self) -> PairedScores:
+        """The same with the other class as the positive one, scores as they are."""
+        times = None if self.times is None else self.times[::-1]
+        return replace(self, positives=self.negatives, negatives=self.positives, times=times, shared={})
+
+    def counts(self) -> tuple[Whole, Whole]:
+        """How many rows each column of `positives` and of `negatives` stands for."""
+        if self.times is not None:
+            return self.times
+        return np.ones(self.m, dtype=np.int64), np.ones(self.n, dtype=np.int64)
 
     def __add__(self, other: PairedScores) -> PairedScores:
         """Both tallies together."""
@@ -79,11 +123,21 @@ class PairedScores:
                 found=f"{listed(self.models)} and {listed(other.models)}",
                 fix="count both with the same models in the same order",
             )
-        return PairedScores(
-            models=self.models,
-            positives=np.concatenate([self.positives, other.positives], axis=1),
-            negatives=np.concatenate([self.negatives, other.negatives], axis=1),
-        )
+        if self.bits != other.bits:
+            raise PlanError(
+                "tally-mismatch",
+                "the scores of the two tallies were rounded differently",
+                found=f"{self.bits or 'all'} and {other.bits or 'all'} bits",
+                fix="count both with the same exact_scores",
+            )
+        sides = [
+            np.concatenate([getattr(one, side) for one in (self, other)], axis=1) for side in ("positives", "negatives")
+        ]
+        if self.bits is None:
+            return PairedScores(models=self.models, positives=sides[0], negatives=sides[1])
+        cells, positive = np.concatenate(sides, axis=1), np.repeat([True, False], [one.shape[1] for one in sides])
+        times = np.concatenate([one.counts()[side] for side in (0, 1) for one in (self, other)])
+        return PairedScores.of_cells(self.models, cells, positive, times, self.bits)
 
     def __eq__(self, other: object) -> bool:
         """Same models, same rows in any order."""
@@ -99,11 +153,13 @@ class PairedScores:
         for side in (self.positives, self.negatives):
             sha.update(f"\0{side.shape[1]}\0".encode())
             sha.update(np.ascontiguousarray(_ordered(side), dtype="<f8").tobytes())
+        for held in self.times or ():  # cells are held in their natural order
+            sha.update(np.ascontiguousarray(held, dtype="<i8").tobytes())
         return sha.hexdigest()
 
     def to_json(self, *, order_only: bool = False) -> dict[str, object]:
         """As in a Record: rows in their natural order; very many are packed, as ranks where only the order counts."""
-        if self.m + self.n > LISTED:
+        if self.bits is not None or self.m + self.n > LISTED:
             return self._packed(order_only=order_only)
         return {
             "kind": KIND,
@@ -134,10 +190,13 @@ class PairedScores:
     def _packed(self, *, order_only: bool) -> dict[str, object]:
         """One bit for the class of a row, one for whether the first model's score is new, then ranks of the others."""
         rows = np.concatenate([self.positives, self.negatives], axis=1) + 0.0
+        held: dict[str, object] = {} if self.times is None else {"bits": self.bits}
         values, ranks = zip(*(np.unique(one, return_inverse=True) for one in rows), strict=True)
-        is_positive = np.arange(rows.shape[1]) < self.m
+        is_positive = np.arange(rows.shape[1]) < self.positives.shape[1]
         at = np.lexsort((is_positive, *ranks[:0:-1], ranks[0]))
         first = ranks[0][at]
+        if self.times is not None:
+            held["times"] = packed_steps(np.concatenate(self.times)[at])
         return {
             "kind": KIND,
             "version": VERSION,
@@ -149,6 +208,7 @@ class PairedScores:
                 "ranks": [packed_whole(one[at]) for one in ranks[1:]],
                 "values": None if order_only else [packed_reals(one) for one in values],
                 "distinct": [len(one) for one in values],
+                **held,
             },
         }
 
@@ -165,7 +225,24 @@ def _unpacked(models: tuple[str, ...], content: Mapping[str, object]) -> PairedS
         else [unpacked_reals(text, n) for text, n in zip(texts, distinct, strict=True)]
     )
     rows = np.stack([one[rank] for one, rank in zip(values, ranks, strict=True)])
+    if "times" in content:
+        times = unpacked_steps(cast("str", content["times"]), size)
+        return PairedScores.of_cells(models, rows, is_positive, times, cast("int", content["bits"]))
     return PairedScores(models=models, positives=rows[:, is_positive], negatives=rows[:, ~is_positive])
+
+
+def is_probability(scores: Floats) -> bool:
+    """Whether all scores lie between 0 and 1; only how they are rounded turns on it."""
+    return bool(scores.min(initial=0.0) >= 0 and scores.max(initial=0.0) <= 1)
+
+
+def _gather_cells(scores: Floats, times: Whole) -> tuple[Floats, Whole]:
+    """Cells in their natural order, equal ones added."""
+    held = scores + 0.0  # minus zero and zero are one score
+    order = np.lexsort(held[::-1])
+    held, times = held[:, order], times[order]
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(times)), dtype=bool), (np.diff(held) != 0).any(axis=0)]))
+    return held[:, first], np.add.reduceat(times, first) if len(first) else times
 
 
 def _ordered(side: Floats) -> Floats:

@@ -11,7 +11,7 @@ import assay
 from assay.assess import comparing, meeting
 from assay.core.errors import EngineError
 from assay.rows import sparkcolumns, sparkids
-from assay.tally import codes, pairedbins, unitcounting
+from assay.tally import codes, unitcounting
 from assay.tally.pairedrows import PairedRows
 from assay.tally.unitsums import UnitSums
 
@@ -162,14 +162,13 @@ def test_thousands_of_rows_that_come_in_parts_are_those_of_memory(connect, monke
     assert sum(sizes) == 2 * len(frames["A"]) > 3 * max(sizes)  # the columns, and the ids
 
 
-def test_thousands_of_scores_are_counted_in_the_bins_of_the_embedded_engine(connect, tmp_path, monkeypatch):
-    monkeypatch.setattr(pairedbins, "COARSE", 32)
+def test_thousands_of_scores_are_rounded_as_by_the_embedded_engine(connect, tmp_path, monkeypatch):
     given = SCORES | {"exact_scores": 500}
     frames, paths = many("wide"), {model: tmp_path / f"{model}.parquet" for model in "AB"}
     for model, frame in frames.items():
         frame.write_parquet(paths[model])
     expected = compared(paths, **given)
-    assert {one["kind"] for one in expected["tallies"].values()} == {"paired-bins"}
+    assert expected["tallies"]["scores"]["packed"]["bits"] == 9
     monkeypatch.delattr(codes, "held_columns")  # no score comes here by itself
     assert compared(on_cluster(connect, frames), **given) == expected
 

@@ -13,10 +13,9 @@ import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
-from assay.tally import pairedbins
 from assay.tally.binned import bin_map, binned
-from assay.tally.pairedbinframes import paired_bins
-from assay.tally.pairedbins import PairedBins
+from assay.tally.jointscores import joint_scores
+from assay.tally.pairedscores import PairedScores
 from assay.tally.scoring import Wanted, count_scores
 
 pytestmark = [
@@ -89,16 +88,14 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
     assert bins == in_bins(expected, probability=True)
 
 
-def test_scores_of_several_models_in_bins_are_those_of_arrays(connect, monkeypatch):
-    monkeypatch.setattr(pairedbins, "COARSE", 32)
+def test_joint_counts_of_several_models_are_those_of_arrays(connect):
     frame = rows().select("ill", "chance", "wild")
     data = connect.createDataFrame(frame.rows(), "ill string, chance double, wild double")
     columns = ScoreColumns(columns=("chance", "wild"))
     source = open_source(data, Roles(truth="ill", predicted="ill", score=columns))
-    found = paired_bins(source, ("A", "B"), LABELS)
+    found = joint_scores(source, ("A", "B"), "yes")
     scores = {"A": frame["chance"].to_numpy(), "B": frame["wild"].to_numpy()}
-    assert found == PairedBins.of((frame["ill"] == "yes").to_numpy(), scores)
-    assert max(len(one) for one in found.starts) == 32
+    assert found == PairedScores.of((frame["ill"] == "yes").to_numpy(), scores).rounded(9)
 
 
 def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):

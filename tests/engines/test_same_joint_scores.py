@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores of several models counted in bins through every engine give the identical tally."""
+"""Rounded scores of several models, counted jointly through every engine, give the identical tally."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from assay.core.errors import PlanError
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns
-from assay.tally import pairedbins
-from assay.tally.pairedbinframes import paired_bins
-from assay.tally.pairedbins import PairedBins
+from assay.tally import jointscores
+from assay.tally.jointscores import joint_scores
+from assay.tally.pairedscores import PairedScores
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
 
@@ -53,33 +54,38 @@ def rows(n=3000):
     )
 
 
-def counted(data, models, labels=("no", "yes")):
+def counted(data, models, positive="yes"):
     roles = Roles(truth="ill", predicted="ill", score=ScoreColumns(columns=tuple(models.values())))
     source = open_source(data, roles)
     try:
         source, _ = sound(source, "any", single=False, drop=False)
-        return paired_bins(source, tuple(models), labels)
+        return joint_scores(source, tuple(models), positive)
     finally:
         source.close()
 
 
 def in_numpy(frame, models):
     columns = {model: frame[name].to_numpy() for model, name in models.items()}
-    return PairedBins.of((frame["ill"] == "yes").to_numpy(), columns)
+    return PairedScores.of((frame["ill"] == "yes").to_numpy(), columns)
 
 
 @pytest.mark.parametrize("kind", ENGINES)
-def test_every_engine_counts_the_tally_of_arrays(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(pairedbins, "COARSE", 64)
+def test_every_engine_counts_the_tally_of_arrays(kind, tmp_path):
     models = MODELS if kind in ("polars", "parquet") else {"A": "a", "B": "b"}
     frame = rows()
-    found, expected = counted(ENGINES[kind](frame, tmp_path), models), in_numpy(frame, models)
-    assert found == expected
-    assert [len(one) for one in found.starts][:2] == [64, 64]
-    for mine, theirs in zip(found.margins, expected.margins, strict=True):
-        np.testing.assert_array_equal(mine.only, theirs.only)
+    assert counted(ENGINES[kind](frame, tmp_path), models) == in_numpy(frame, models).rounded(9)
+
+
+def test_fewer_bits_are_kept_where_there_are_more_cells(monkeypatch):
+    monkeypatch.setattr(jointscores, "FEW_CELLS", 2000)
+    frame = rows()
+    assert counted(frame, MODELS) == in_numpy(frame, MODELS).rounded(7)
+    monkeypatch.setattr(jointscores, "MOST_CELLS", 100)
+    with pytest.raises(PlanError, match="meet in more than 100 cells") as told:
+        counted(frame, MODELS)
+    assert "two models at a time" in told.value.fix
 
 
 def test_the_other_class_as_the_positive_one_is_the_same_tally_swapped():
     frame = rows(500)
-    assert counted(frame, MODELS, ("yes", "no")) == in_numpy(frame, MODELS).swapped()
+    assert counted(frame, MODELS, "no") == in_numpy(frame, MODELS).rounded(9).swapped()

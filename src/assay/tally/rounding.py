@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores rounded to a few significant bits, the same double on every engine.
+
+A product and two differences round a number to the nearest one of fewer bits (Veltkamp 1968; Boldo 2006 has the proof).
+IEEE 754 rounds each of the three once, so no engine and no order of rows can change the result.
+Probabilities above 1/2 are rounded by their distance from 1, which a double holds exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from assay.rows.columns import CHUNK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+SIGNIFICANT: Final = 13
+"""Bits of a rounded score: measured values move by less than 0.05 standard errors (bench/rounding.py)."""
+JOINT: Final = (9, 7)
+"""Bits of the scores of several models, counted jointly; the second where the first give more than 2**20 cells."""
+FEWEST: Final = 7
+"""Bits below which scores are not rounded: neighbours then differ by more than 1 part in 128."""
+CELLS: Final = 1 << 25
+"""Cells of columns, true classes and scores that a tally may hold, at about 16 bytes a cell."""
+OCTAVES: Final = 16
+"""Powers of two over which the scores of a column usually spread."""
+DOUBLE: Final = 53
+LARGEST: Final = 2.0**900
+"""Scores beyond this keep their digits: the product would overflow."""
+MIDDLE: Final = 0.5
+
+
+def describe_rounding(bits: int) -> str:
+    """The note that stands beside values from rounded scores.
+
+    >>> describe_rounding(13)
+    'scores rounded to 13 significant bits'
+    """
+    return f"scores rounded to {bits} significant bits"
+
+
+def significant_bits(classes: int) -> int:
+    """Bits that keep the cells of so many classes, true and scored, below CELLS.
+
+    >>> significant_bits(2), significant_bits(22), significant_bits(100)
+    (13, 13, 8)
+    """
+    bits = SIGNIFICANT
+    while bits > FEWEST and classes * classes * OCTAVES << (bits - 1) > CELLS:
+        bits -= 1
+    return bits
+
+
+def round_scores(scores: Floats, bits: int = SIGNIFICANT, *, probability: bool) -> Floats:
+    """Rounds scores to so many significant bits, keeping their order.
+
+    >>> round_scores(np.array([0.1, 0.5, 1 - 1e-9]), 4, probability=True).tolist()
+    [0.1015625, 0.5, 0.9999999989522621]
+    """
+    rounded = np.empty(len(scores))
+    for start in range(0, len(scores), CHUNK):
+        part = scores[start : start + CHUNK]
+        if probability:
+            upper = part >= MIDDLE
+            near = _nearest(np.where(upper, 1.0 - part, part), bits)
+            rounded[start : start + CHUNK] = np.where(upper, 1.0 - near, near)
+        else:
+            far = np.abs(part) > LARGEST
+            rounded[start : start + CHUNK] = np.where(far, part, _nearest(np.where(far, 0.0, part), bits))
+    return rounded
+
+
+def round_column(score: nw.Expr, bits: int = SIGNIFICANT, *, probability: bool) -> nw.Expr:
+    """The same as an expression of an engine."""
+
+    def nearest(number: nw.Expr) -> nw.Expr:
+        product = number * _factor(bits)
+        return product - (product - number)
+
+    if probability:
+        return nw.when(score >= MIDDLE).then(1.0 - nearest(1.0 - score)).otherwise(nearest(score))
+    return nw.when(score.abs() > LARGEST).then(score).otherwise(nearest(score))
+
+
+def _nearest(number: Floats, bits: int) -> Floats:
+    product = number * _factor(bits)
+    return product - (product - number)
+
+
+def _factor(bits: int) -> float:
+    return float((1 << (DOUBLE - bits)) + 1)
