@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from fractions import Fraction
 
 import click
 import pytest
@@ -130,3 +131,14 @@ def test_the_readme_shows_the_help_of_the_program():
     told = cli.get_help(click.Context(cli, info_name="assay", terminal_width=98, **cli.context_settings))
     assert shown
     assert shown[1].split("\n") == [*(line.rstrip() for line in told.rstrip().split("\n")), ""]
+
+
+LONG = re.compile(r"(?<![\w.])\d+\.\d{11,}(?:e-?\d+)?")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_a_page_states_reals_to_twelve_digits(path):
+    """Elementary functions differ in the last bits between processors; quotients of small counts do not."""
+    found = LONG.findall(path.read_text(encoding="utf-8"))
+    long = [text for text in found if len(text.replace(".", "").lstrip("0")) > 12]
+    assert [text for text in long if float(text) != float(Fraction(text).limit_denominator(1000))] == []

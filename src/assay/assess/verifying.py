@@ -62,8 +62,14 @@ WORDS: Final = (
 """Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
 OF_SCORES: Final = ("scores", "curves", "operating_points")
 """Parts that only every score gives exactly; of bins they are checked as far as bins tell."""
+DIGITS: Final = 1e-12
+"""Relative difference allowed for reals: elementary functions differ in the last bits between processors."""
 CLOSE: Final = 1e-9
-"""Relative difference allowed where other versions of the numeric packages compute again."""
+"""The same where other versions of the numeric packages recompute, and for ends from numeric derivatives."""
+DERIVED: Final = ("bca on", "delta on", "corrected dirichlet on")
+"""Interval methods that take numeric derivatives of a measure, which lose six digits."""
+ENDS: Final = ("value", "low", "high")
+"""Numbers of one estimate, held to the digits of the largest: an end near 0 is a difference of larger numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,7 @@ def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
         what = error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
         found.append(Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}"))
         again = {}
-    exact = _same_machinery(record)
+    words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
     binned = bool(again) and held_in_bins(record)
     if binned:
         found += points_within(record, again)
@@ -129,12 +135,12 @@ def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
     for part, recomputed in again.items():
         if part in COPIED or part not in record or (binned and part in OF_SCORES):
             continue
-        checker = _Comparing(exact=exact, binned=binned)
+        checker = _Comparing(digits, words=words, binned=binned)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
         unchecked += checker.left()
     for path, stored, recomputed in chain(referred(record), _judged_again(record)):
-        checker = _Comparing(exact=exact)
+        checker = _Comparing(digits, words=words)
         found += checker.compared(stored, recomputed, path)
         part = path.partition("[")[0]
         checked[part] = checked.get(part, 0) + checker.values
@@ -215,18 +221,17 @@ def _other_version(record: Record) -> str | None:
     return None if version == environment()["packages"].get("assay") else version
 
 
-def _same_machinery(record: Record) -> bool:
+def _same(record: Record, *names: str) -> bool:
+    """Whether parts of the environment are those that made the Record."""
     now, then = environment(), record.get("environment")
-    return isinstance(then, Mapping) and all(
-        then.get(name) == now.get(name) for name in ("python", "packages", "build")
-    )
+    return isinstance(then, Mapping) and all(then.get(name) == now.get(name) for name in names)
 
 
 class _Comparing:
     """Walks two contents side by side and counts what it looked at."""
 
-    def __init__(self, *, exact: bool, binned: bool = False) -> None:
-        self._exact, self._binned, self.values = exact, binned, 0
+    def __init__(self, digits: float = DIGITS, *, words: bool = True, binned: bool = False) -> None:
+        self._digits, self._words, self._binned, self.values = digits, words, binned, 0
         self.beyond = 0
         """Estimates that the bins of a Record do not give."""
         self.unsure = 0
@@ -237,12 +242,16 @@ class _Comparing:
         needed = {f"{self.beyond:,} of them": self.beyond, f"the intervals of {self.unsure:,} of them": self.unsure}
         return [f"estimates: {which} need every score, and the Record holds bins" for which, n in needed.items() if n]
 
-    def compared(self, stored: object, again: object, path: str) -> Iterator[Mismatch]:
-        """Every place where they differ; names only one side has are not compared, but entries of lists are."""
+    def compared(self, stored: object, again: object, path: str, within: float = 0.0) -> Iterator[Mismatch]:
+        """Every place where they differ; names only one side has are not compared, but entries of lists are.
+
+        Reals may differ by their last digits, or by `within`.
+        """
         if isinstance(stored, Mapping) and isinstance(again, Mapping):
             for name in stored:
-                if name in again and (self._exact or name not in WORDS):
-                    yield from self.compared(stored[name], again[name], f"{path}.{visible(name)}")
+                if name in again and (self._words or name not in WORDS):
+                    allowed = self._within(again, name)
+                    yield from self.compared(stored[name], again[name], f"{path}.{visible(name)}", allowed)
             return
         if path == "errata" and isinstance(stored, list) and isinstance(again, list):
             self.values += len(stored)  # a later version may know further ones
@@ -261,7 +270,7 @@ class _Comparing:
                 yield from self.compared(one, other, f"{path}[{place}]")
             return
         self.values += 1
-        if not self._alike(stored, again):
+        if not self._alike(stored, again, within, exact=path.startswith("tallies")):
             yield Mismatch(path=path, stored=stored, recomputed=again, why="computed again from the tallies")
 
     def _keyed(
@@ -294,10 +303,23 @@ class _Comparing:
                 )
             yield from self.compared(one, found, here)
 
-    def _alike(self, stored: object, again: object) -> bool:
+    def _within(self, again: Mapping[str, Any], name: str) -> float:
+        """By how much a number of an entry may differ; below 0 where it must be equal, as a quotient of counts."""
+        if name not in ENDS:
+            return 0.0
+        if name == "value" and again.get("numerator") is not None:
+            return -1.0
+        derived = name != "value" and str(again.get("interval")).startswith(DERIVED)
+        reals = [abs(one) for one in map(again.get, ENDS) if isinstance(one, float)]
+        return (CLOSE if derived else self._digits) * max(reals, default=0.0)
+
+    def _alike(self, stored: object, again: object, within: float, *, exact: bool) -> bool:
         if type(stored) is type(again) and stored == again:
             return True
+        if exact or within < 0:
+            return False
         if self._binned and near(stored, again):
             return True
-        both = isinstance(stored, float) and isinstance(again, float)
-        return not self._exact and both and math.isclose(stored, again, rel_tol=CLOSE)  # type: ignore[arg-type]
+        if not (isinstance(stored, float) and isinstance(again, float)):
+            return False
+        return math.isclose(stored, again, rel_tol=self._digits, abs_tol=within)

@@ -125,3 +125,12 @@ def chance_shown(p: float) -> str:
     if p < 1e-4:  # noqa: PLR2004  below this nobody decides differently
         return "<0.0001"
     return f"{p:.2f}" if p >= 0.1 else f"{p:#.2g}"  # noqa: PLR2004  two figures either way
+
+
+def twelve_digits(value: float) -> float:
+    """Rounds a real to 12 significant digits, those that all processors agree on.
+
+    >>> twelve_digits(0.08451205953917382)
+    0.0845120595392
+    """
+    return float(f"{value:.12g}")

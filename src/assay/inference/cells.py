@@ -16,6 +16,7 @@ from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, koopman, of_shares
 from assay.inference.resampling import JEFFREYS, CellDraws, Kind, TableDraws
 from assay.inference.smooth import (
+    ROUNDING,
     Influence,
     Ordered,
     bca,
@@ -241,7 +242,7 @@ def built(
     low, high = float(max(floor, min(ends[0], value))), float(min(ceiling, max(ends[1], value)))
     if any(map(math.isnan, ends)) or math.isinf(low):
         return "the value is infinite, and the method knows no lower bound for it"
-    if not low < high:
+    if not high - low > ROUNDING * abs(low):
         return "the method sees no way for the value to vary, so an interval would have no width"
     seed = None if draws is None else wanted.seed
     return Interval(low=low, high=high, level=wanted.level, method=method, draws=draws, seed=seed, notes=notes)

@@ -53,6 +53,8 @@ FEW, MOST = 10, 0.7
 """Ends of average precision move towards the quantiles of the draws: by ten over the rows of the smaller class."""
 MIDDLE: Final = (0.158655, 0.841345)
 """Between these shares of its draws a normal one lies within one spread of the middle."""
+SAME: Final = 1e-12
+"""Differences of values up to this are rounding, not difference."""
 NO_SPREAD: Final = "the method sees no way for the value to vary, so an interval would have no width"
 CLUSTERED: Final = "no interval: the pooled scores of a row depend on each other, and the tally does not hold rows"
 MISCALIBRATION: Final = "no interval: chance alone makes this part about as large as it is; see the calibration error"
@@ -107,14 +109,16 @@ class ScoreUncertainty:
             return f"{undefined:,} of {size:,} draws are undefined"
         if measure.name == "kolmogorov_smirnov":
             return self._of_best(t, measure, result.value, drawn[~np.isnan(drawn)])
-        if result.value in measure.range:  # all draws are there, too, but for rounding and pooled neighbours
+        if any(
+            abs(result.value - end) <= SAME for end in measure.range
+        ):  # all draws are there, too, but for rounding and pooled neighbours
             return NO_SPREAD
         if measure.name in REACHING:
             return self._reaching(t, measure, result.value, drawn[~np.isnan(drawn)])
         scale = _scale(t, measure)
         on = scale.there(drawn[~np.isnan(drawn)])
         middle, spread = float(scale.there(np.array(result.value))), self._spread(measure, on)
-        if not spread > 0:
+        if not spread > SAME:
             return NO_SPREAD
         reach = self._quantile(t, measure) * spread
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))

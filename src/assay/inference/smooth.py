@@ -98,8 +98,10 @@ def bca(value: Floats, draws: Ordered, influence: Floats, count: Floats, level: 
     from scipy.special import ndtr, ndtri
 
     seen = draws.draws - draws.undefined
-    spot = value[..., np.newaxis]
-    below = ((draws.values < spot).sum(axis=-1) + (draws.values == spot).sum(axis=-1) / 2) / seen
+    # Draws of the same table give the same value up to rounding, which must not decide on which side they count.
+    slack = np.where(np.isfinite(value), ROUNDING * np.abs(value), 0.0)
+    less = (draws.values < (value - slack)[..., np.newaxis]).sum(axis=-1)
+    below = (less + (draws.values <= (value + slack)[..., np.newaxis]).sum(axis=-1)) / 2 / seen
     edge = 0.5 / seen
     bias = ndtri(np.clip(below, edge, 1 - edge))
     spread, skew = (count * influence**2).sum(axis=-1), (count * influence**3).sum(axis=-1)

@@ -61,7 +61,7 @@ def test_a_new_card_has_an_index_that_the_hub_can_read(record, tmp_path):
     assert set(found) >= {"accuracy", "precision", "recall", "f1"}
     for name, one in found.items():
         assert one.metric_value == estimates[name]["value"]
-        assert (one.metric_args or {}).get("low") == estimates[name].get("low")
+        assert (one.metric_args or {}).get("low") == pytest.approx(estimates[name].get("low"), rel=1e-12)
 
 
 def test_what_was_there_stays_byte_for_byte(record):

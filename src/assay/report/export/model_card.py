@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.core.errors import PlanError
+from assay.core.text import twelve_digits
 from assay.report.assessment_document import HEADLINE
 from assay.report.estimate_rows import about, real
 from assay.report.export.cyclonedx import UNNAMED
@@ -74,7 +75,12 @@ def _metrics(record: Record) -> Iterator[dict[str, Any]]:
         found: dict[str, Any] = {"type": str(name), "value": value, "name": about(str(name)).name}
         low, high = real(one.get("low")), real(one.get("high"))
         if low is not None and high is not None and math.isfinite(high):
-            found["args"] = {"low": low, "high": high, "level": one["level"], "interval": one["interval"]}
+            found["args"] = {
+                "low": twelve_digits(low),
+                "high": twelve_digits(high),
+                "level": one["level"],
+                "interval": one["interval"],
+            }
         yield found
 
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers hold to 12 digits where the elementary functions of another processor differ in their last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import assay
+from assay.assess.record import Record
+from assay.assess.verifying import verify
+from tests.layers.assess.recorded import KEPT
+
+FUNCTIONS = ("exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "power", "tanh")
+LAST_BIT = np.finfo(np.float64).eps
+
+rng = np.random.default_rng(16)
+TRUTH = rng.random(300) < 0.4
+SCORE = np.clip(0.4 * TRUTH + 0.6 * rng.random(300), 0.001, 0.999)
+OTHER = np.clip(0.3 * TRUTH + 0.7 * rng.random(300), 0.001, 0.999)
+KINDS = rng.integers(0, 3, 300)
+CHANCES = rng.dirichlet(np.ones(3), 300)
+CALLED = np.where(rng.random(300) < 0.7, KINDS, CHANCES.argmax(axis=1))
+WEIGHT = rng.random(300)
+SUBJECT = np.arange(300) // 4
+
+
+def unsettled(function):
+    """The function with its last bit moved up, down or not at all, by what it gives."""
+
+    def moved(*given, out=None, **more):
+        value = np.asarray(function(*given, **more), dtype=np.float64)
+        step = 1 + (value.view(np.int64) % 3 - 1) * LAST_BIT
+        found = np.where(np.isfinite(value), value * step, value)
+        if out is None:
+            return found[()]
+        held = out[0] if isinstance(out, tuple) else out
+        held[...] = found
+        return held
+
+    return moved
+
+
+@pytest.fixture
+def another_processor(monkeypatch):
+    def change():
+        for name in FUNCTIONS:
+            monkeypatch.setattr(np, name, unsettled(getattr(np, name)))
+
+    return change
+
+
+MADE = {
+    "two classes": lambda: assay.assess(truth=TRUTH, score=SCORE, scores="probability", threshold=0.5, draws=300),
+    "logits": lambda: assay.assess(truth=TRUTH, score=np.log(SCORE / (1 - SCORE)), scores="logit", threshold=0.0, draws=300),
+    "several classes": lambda: assay.assess(truth=KINDS, score=CHANCES, scores="probability", draws=300),
+    "bca": lambda: assay.assess(truth=KINDS, predicted=CALLED, cells="bca", draws=300),
+    "delta": lambda: assay.assess(truth=KINDS, predicted=CALLED, cells="delta"),
+    "weighted": lambda: assay.assess(truth=KINDS, predicted=CALLED, weight=WEIGHT, draws=300),
+    "areas compared": lambda: assay.compare(truth=TRUTH, score={"A": SCORE, "B": OTHER}, positive=True),
+    "labels compared": lambda: assay.compare(
+        truth=KINDS, predicted={"A": CALLED, "B": KINDS[::-1]}, measures=["f1_macro", "jensen_shannon"], draws=300
+    ),
+    "subjects compared": lambda: assay.compare(
+        truth=TRUTH, score={"A": SCORE, "B": OTHER}, positive=True, subject=SUBJECT, measures=["auroc", "log_loss"],
+        draws=300,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_record_is_verified_where_last_bits_differ(name, another_processor):
+    record = MADE[name]().record
+    another_processor()
+    found = verify(record)
+    assert found.mismatches == ()
+    assert sum(found.checked.values()) > 10
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_a_kept_record_is_verified_where_last_bits_differ(path, another_processor):
+    another_processor()
+    assert verify(Record.load(path)).mismatches == ()
+
+
+def test_the_last_bits_of_a_line_do_differ(another_processor):
+    first = MADE["two classes"]()["calibration_slope"].value
+    another_processor()
+    second = MADE["two classes"]()["calibration_slope"].value
+    assert first != second
+    assert first == pytest.approx(second, rel=1e-12)
