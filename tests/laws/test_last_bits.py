@@ -17,6 +17,7 @@ LAST_BIT = np.finfo(np.float64).eps
 rng = np.random.default_rng(16)
 TRUTH = rng.random(300) < 0.4
 SCORE = np.clip(0.4 * TRUTH + 0.6 * rng.random(300), 0.001, 0.999)
+LOGIT = np.log(SCORE / (1 - SCORE))
 OTHER = np.clip(0.3 * TRUTH + 0.7 * rng.random(300), 0.001, 0.999)
 KINDS = rng.integers(0, 3, 300)
 CHANCES = rng.dirichlet(np.ones(3), 300)
@@ -52,7 +53,7 @@ def another_processor(monkeypatch):
 
 MADE = {
     "two classes": lambda: assay.assess(truth=TRUTH, score=SCORE, scores="probability", threshold=0.5, draws=300),
-    "logits": lambda: assay.assess(truth=TRUTH, score=np.log(SCORE / (1 - SCORE)), scores="logit", threshold=0.0, draws=300),
+    "logits": lambda: assay.assess(truth=TRUTH, score=LOGIT, scores="logit", threshold=0.0, draws=300),
     "several classes": lambda: assay.assess(truth=KINDS, score=CHANCES, scores="probability", draws=300),
     "bca": lambda: assay.assess(truth=KINDS, predicted=CALLED, cells="bca", draws=300),
     "delta": lambda: assay.assess(truth=KINDS, predicted=CALLED, cells="delta"),
