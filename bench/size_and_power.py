@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from assay.inference.apart import apart_difference, delong_unpaired
-from assay.inference.apartmargins import apart_equivalence, apart_non_inferiority
 from assay.inference.blockranks import friedman, friedman_permutation, iman_davenport
+from assay.inference.catalogue import find_test
 from assay.inference.contingency import two_shares
 from assay.inference.costdifference import cost_permutation
 from assay.inference.delong import delong
@@ -35,7 +35,6 @@ from assay.inference.swapping import (
     subject_permutation,
     weighted_permutation,
 )
-from assay.inference.unitmargins import unit_non_inferiority
 from assay.tally.apart import Apart
 from assay.tally.confusion import Confusion
 from assay.tally.halves import Halved
@@ -300,8 +299,10 @@ def margins_by_subject(rng: np.random.Generator, shift: float) -> Rejected:
     drawn = {"margin": 0.1, "draws": 399, "seed": int(rng.integers(2**31))}
     return _rejected(
         {
-            "non-inferiority by subject": unit_non_inferiority(PairedRows.of(**given, subject=who), **drawn).p,
-            "non-inferiority by subject, weighted": unit_non_inferiority(
+            "non-inferiority by subject": find_test("unit_non_inferiority")(
+                PairedRows.of(**given, subject=who), **drawn
+            ).p,
+            "non-inferiority by subject, weighted": find_test("unit_non_inferiority")(
                 PairedRows.of(**given, subject=who, weight=weight), **drawn
             ).p,
         }
@@ -320,10 +321,10 @@ def margins_on_different_rows(rng: np.random.Generator, shift: float) -> Rejecte
     t = Apart(models=("A", "B"), labels=(False, True), confusions=tuple(confusions), scores=tuple(scores))
     return _rejected(
         {
-            "non-inferiority of accuracy": apart_non_inferiority(t, margin=0.1).p,
-            "non-inferiority of AUROC": apart_non_inferiority(t, margin=0.1, measure="auroc").p,
-            "equivalence of accuracy": apart_equivalence(t, margin=0.1).p,
-            "equivalence of AUROC": apart_equivalence(t, margin=0.1, measure="auroc").p,
+            "non-inferiority of accuracy": find_test("apart_non_inferiority")(t, margin=0.1).p,
+            "non-inferiority of AUROC": find_test("apart_non_inferiority")(t, margin=0.1, measure="auroc").p,
+            "equivalence of accuracy": find_test("apart_equivalence")(t, margin=0.1).p,
+            "equivalence of AUROC": find_test("apart_equivalence")(t, margin=0.1, measure="auroc").p,
         }
     )
 

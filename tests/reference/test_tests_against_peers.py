@@ -27,8 +27,8 @@ from assay.inference import (
     variance,
 )
 from assay.inference.delong import areas, delong
-from assay.inference.equivalence import mean_equivalence
 from assay.inference.joint import Joint
+from assay.inference.margins import equivalent
 from assay.inference.swapping import mean_permutation, paired_bootstrap, paired_permutation
 from assay.tally.halves import Halved
 from assay.tally.outcomes import Calls, Outcomes, Patterns, Strata, Table
@@ -340,7 +340,8 @@ def test_equivalence_of_means_equals_statsmodels(seed):
     from statsmodels.stats.weightstats import ttost_paired
 
     a, b = values(seed)
-    assert mean_equivalence(Pairs.of(a, b), margin=0.5).p == near(ttost_paired(a, b, -0.5, 0.5)[0], rel=1e-9)
+    assert equivalent(means.paired_t, 0.5)(Pairs.of(a, b)).test == "mean_equivalence"
+    assert equivalent(means.paired_t, 0.5)(Pairs.of(a, b)).p == near(ttost_paired(a, b, -0.5, 0.5)[0], rel=1e-9)
 
 
 def test_swaps_of_items_agree_with_scipys_permutation_test():

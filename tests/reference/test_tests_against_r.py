@@ -25,11 +25,9 @@ from assay.inference import (
     multiplicity,
     ranks,
     strata,
-    unitmargins,
 )
-from assay.inference import equivalence as margins
 from assay.inference.apart import apart_difference, delong_unpaired
-from assay.inference.catalogue import every_test
+from assay.inference.catalogue import every_test, find_test
 from assay.inference.delong import delong, delong_many, delong_pairs
 from assay.inference.variance import bartlett, shapiro_wilk, variance_f
 from assay.tally.apart import Apart
@@ -61,9 +59,9 @@ def test_areas_equal_proc(case):
     assert (found.effect.interval.low, found.effect.interval.high) == near(case["interval"], rel=1e-9)
     gap = case["areas"][0] - case["areas"][1]
     error = gap / case["z"] if gap else float(found.effect.interval.high) / ss.norm.ppf(0.975)
-    assert margins.auroc_non_inferiority(t, margin=0.1).p == near(ss.norm.sf((gap + 0.1) / error), rel=1e-8)
+    assert find_test("auroc_non_inferiority")(t, margin=0.1).p == near(ss.norm.sf((gap + 0.1) / error), rel=1e-8)
     both = max(ss.norm.sf((gap + 0.1) / error), ss.norm.cdf((gap - 0.1) / error))
-    assert margins.auroc_equivalence(t, margin=0.1).p == near(both, rel=1e-8)
+    assert find_test("auroc_equivalence")(t, margin=0.1).p == near(both, rel=1e-8)
 
 
 @pytest.mark.parametrize("case", R["area"])
@@ -82,7 +80,7 @@ def test_areas_of_different_rows_equal_proc(case):
 @pytest.mark.parametrize("case", R["area"])
 def test_square_and_add_of_areas_follows_its_definition(case):
     """Zou and Donner 2008, eq. 11 and 12, from pROC's areas, Newcombe's ends found by search, a kernel's covariance."""
-    from assay.inference.nearperfect import area_difference, area_differences, area_equivalence, area_non_inferiority
+    from assay.inference.nearperfect import area_difference, area_differences
 
     y, scores = np.array(case["truth"]) == 1, np.array([case["a"], case["b"]])
     kernel = np.sign(scores[:, y][:, :, None] - scores[:, ~y][:, None, :]) / 2 + 0.5
@@ -127,8 +125,8 @@ def test_square_and_add_of_areas_follows_its_definition(case):
     assert (found.effect.interval.low, found.effect.interval.high) == near(added(0.95), abs=2e-5)
     low, high = added(0.90)
     for size in (0.05, 0.2):
-        assert (area_non_inferiority(t, margin=size).p <= 0.05) == (low > -size)
-        assert (area_equivalence(t, margin=size).p <= 0.05) == (low > -size and high < size)
+        assert (find_test("area_non_inferiority")(t, margin=size).p <= 0.05) == (low > -size)
+        assert (find_test("area_equivalence")(t, margin=size).p <= 0.05) == (low > -size and high < size)
 
 
 def test_apart_difference_of_shares_is_newcombes_interval():
@@ -143,7 +141,7 @@ def test_apart_difference_of_shares_is_newcombes_interval():
 def test_margins_on_different_rows_agree_with_newcombes_interval_of_statsmodels(rows):
     from statsmodels.stats.proportion import confint_proportions_2indep
 
-    from assay.inference.apartmargins import apart_equivalence, apart_non_inferiority
+    from assay.inference.catalogue import find_test
 
     (a, b), (c, d) = rows
     confusions = [Confusion.from_cells({(1, 1): x, (1, 0): y}, labels=(0, 1)) for x, y in rows]
@@ -153,8 +151,8 @@ def test_margins_on_different_rows_agree_with_newcombes_interval_of_statsmodels(
     gap = a / (a + b) - c / (c + d)
     for margin in (0.02, 0.15, 0.4):
         below, above = (gap + margin) * z / (gap - low), (margin - gap) * z / (high - gap)
-        assert apart_non_inferiority(t, margin=margin).p == near(ss.norm.sf(below), rel=1e-9)
-        assert apart_equivalence(t, margin=margin).p == near(ss.norm.sf(min(below, above)), rel=1e-9)
+        assert find_test("apart_non_inferiority")(t, margin=margin).p == near(ss.norm.sf(below), rel=1e-9)
+        assert find_test("apart_equivalence")(t, margin=margin).p == near(ss.norm.sf(min(below, above)), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -187,7 +185,7 @@ def test_margins_by_units_are_t_tests_with_the_spread_of_draws(kind):
     t = PairedRows.of(truth=y.tolist(), labels=(0, 1), models=("A", "B"), calls=[a.tolist(), b.tolist()],
                       subject=list(range(400)))  # fmt: skip
     gap = (a == y).astype(float) - (b == y)
-    found = getattr(unitmargins, kind)(t, margin=0.1)
+    found = find_test(kind)(t, margin=0.1)
     want = ss.ttest_1samp(gap, -0.1).statistic
     other = -ss.ttest_1samp(gap, 0.1).statistic
     want = want if kind == "unit_non_inferiority" else min(want, other)
@@ -377,10 +375,10 @@ def test_paired_shares_and_their_margins_follow_their_definition(b, c, n):
         return (b - c - n * margin) / math.sqrt(n * (2 * q + margin - margin**2))
 
     lower, upper = ss.norm.sf(score(-0.1)), ss.norm.cdf(score(0.1))
-    assert margins.share_non_inferiority(t, margin=0.1).p == near(lower, rel=1e-4)
-    assert margins.share_equivalence(t, margin=0.1).p == near(max(lower, upper), rel=1e-4)
+    assert find_test("share_non_inferiority")(t, margin=0.1).p == near(lower, rel=1e-4)
+    assert find_test("share_equivalence")(t, margin=0.1).p == near(max(lower, upper), rel=1e-4)
     x = np.random.default_rng(b).normal(size=n)
-    ours = margins.mean_non_inferiority(Pairs.of(x, np.zeros(n)), margin=0.2)
+    ours = find_test("mean_non_inferiority")(Pairs.of(x, np.zeros(n)), margin=0.2)
     assert ours.p == near(ss.ttest_1samp(x, -0.2, alternative="greater").pvalue, rel=1e-9)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
-from assay.inference.equivalence import score_interval
 from assay.inference.estimates import Interval
+from assay.inference.pairedshares import score_interval
 from assay.inference.proportion import normal_quantile
 from assay.inference.unpaired import Gap, mover
 from assay.measures import Measure

@@ -60,18 +60,15 @@ def one_sided(level: float) -> float:
     return 2 * level - 1
 
 
-def against_margin(ahead: float, ends: Bounds, margin: float, level: float, *, both: bool) -> Decided:
-    """Whether A is not worse by the margin, or equal within it, from the interval whose ends are one-sided bounds.
+def rooms(ahead: float, ends: Bounds, margin: float, level: float) -> tuple[Real, Real, float]:
+    """Standard errors above -margin and below +margin, and what could be detected; ends are one-sided bounds.
 
-    >>> round(against_margin(0.0, (-0.1, 0.2), 0.1, 0.95, both=False).chance.p, 6)
+    >>> from assay.inference.tails import normal
+    >>> round(normal(rooms(0.0, (-0.1, 0.2), 0.1, 0.95)[0], "greater").p, 6)
     0.05
     """
     z = normal_quantile(level)
-    sides = [((ahead - ends[0]) / z, ahead + margin)]
-    if both:
-        sides.append(((ends[1] - ahead) / z, margin - ahead))
-    least = least_normal((ends[1] - ends[0]) / 2 / z, one_sided(level))
-    if any(error <= 0 for error, _ in sides):
-        return Decided(statistic=NO_WIDTH, chance=NO_WIDTH, least=least)
-    statistic = min(room / error for error, room in sides)
-    return Decided(statistic=statistic, chance=normal(statistic, "greater"), least=least)
+    left, right = (ahead - ends[0]) / z, (ends[1] - ahead) / z
+    above: Real = (ahead + margin) / left if left > 0 else NO_WIDTH
+    below: Real = (margin - ahead) / right if right > 0 else NO_WIDTH
+    return above, below, least_normal((ends[1] - ends[0]) / 2 / z, one_sided(level))

@@ -138,7 +138,7 @@ class Significance:
     @property
     def where(self) -> tuple[str, int]:
         """File and line of the procedure."""
-        code = self.function.__code__
+        code = inspect.unwrap(self.function).__code__
         return code.co_filename, code.co_firstlineno
 
     def _run(self, tally: Tally, given: dict[str, object]) -> Finding | tuple[Finding, ...]:

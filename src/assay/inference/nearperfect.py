@@ -20,7 +20,7 @@ from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.areas import Areas
 from assay.inference.auc import area_ends, near_an_end
-from assay.inference.byinterval import against_margin, apart_from_zero, one_sided
+from assay.inference.byinterval import apart_from_zero
 from assay.inference.declare import significance
 from assay.inference.delong import (
     IDENTICAL,
@@ -31,7 +31,6 @@ from assay.inference.delong import (
     too_few,
     undefined_areas,
 )
-from assay.inference.equivalence import ALIKE, APART, NOT_WORSE, ROWS, WORSE, checked_margin, margin_told
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.proportion import Bounds, recovered
@@ -79,47 +78,6 @@ def area_difference(t: PairedScores, *, level: float = 0.95) -> Finding:
 )
 def area_differences(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
     return _pairs(t, level)
-
-
-@significance(
-    title="Non-inferiority of an area under the ROC curve (square-and-add)",
-    family="non-inferiority",
-    asks=NOT_WORSE,
-    null=WORSE,
-    effect="AUROC of A minus AUROC of B",
-    assumes=ROWS,
-    source=SOURCE,
-    spec="ADD",
-)
-def area_non_inferiority(t: PairedScores, *, margin: float, level: float = 0.95) -> Finding:
-    return _against(t, margin, level, both=False)
-
-
-@significance(
-    title="Equivalence of two areas under the ROC curve (square-and-add, two one-sided tests)",
-    family="equivalence",
-    asks=ALIKE,
-    null=APART,
-    effect="AUROC of A minus AUROC of B",
-    assumes=ROWS,
-    source=SOURCE,
-    spec="ADD",
-)
-def area_equivalence(t: PairedScores, *, margin: float, level: float = 0.95) -> Finding:
-    return _against(t, margin, level, both=True)
-
-
-def _against(t: PairedScores, margin: float, level: float, *, both: bool) -> Finding:
-    """The ends of the interval are bounds at the level, each alone; what is shown is the interval at the level."""
-    size, plain = checked_margin(margin, 1.0), area_difference(t, level=level)
-    notes = (*plain.notes, margin_told(size))
-    if isinstance(plain.effect.value, Undefined) or plain.effect.interval is None:
-        lost = plain.effect.value if isinstance(plain.effect.value, Undefined) else IDENTICAL
-        return plain.said(chance=lost, statistic=lost, least=lost, alternative="greater", notes=notes)
-    ends = added_ends(areas(t), 0, 1, one_sided(level))
-    decided = against_margin(plain.effect.value, ends, size, level, both=both)
-    return plain.said(chance=decided.chance, statistic=decided.statistic, least=decided.least, alternative="greater",
-                      notes=notes)  # fmt: skip
 
 
 def near_perfect(t: PairedScores) -> bool:

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from assay.core.labels import Label
-from assay.core.traits import EXTENSION, LOWER, Source
-from assay.core.values import Share, Undefined
-from assay.inference.byinterval import one_sided
+from assay.core.traits import EXTENSION, Source
+from assay.core.values import Share
 from assay.inference.costdifference import MEASURE, METHOD, Costs, by_value
 from assay.inference.declare import significance
-from assay.inference.equivalence import ALIKE, APART, NOT_WORSE, WORSE, checked_margin, margin_told
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.linear import Linear, linear, linear_costs
@@ -43,7 +41,6 @@ UNITS: Final = (
     "no few of them weigh so much that the difference rests on them",
 )
 FEW: Final = "on fewer than 200 subjects of equal weight: swap the answers on whole subjects"
-STATED: Final = "the margin was stated before the rows were seen"
 
 
 @significance(
@@ -86,50 +83,6 @@ def unit_z_cost(t: UnitSums, *, costs: Costs, level: float = 0.95) -> Finding:
     return _against_zero(found, level, ends)
 
 
-@significance(
-    title="Large-sample non-inferiority of a measure by subject or weight",
-    family="non-inferiority",
-    asks=NOT_WORSE,
-    null=WORSE,
-    effect="the measure of A minus the measure of B",
-    assumes=(*UNITS, STATED),
-    never=(FEW,),
-    source=ROBUST,
-    spec="ADD",
-)
-def unit_z_non_inferiority(
-    t: UnitSums,
-    *,
-    margin: float,
-    measure: Measure | str = "accuracy",
-    positive: Label | None = None,
-    level: float = 0.95,
-) -> Finding:
-    return _against_margin(linear(t, measure, positive), margin, level, both=False)
-
-
-@significance(
-    title="Large-sample equivalence of a measure by subject or weight (two one-sided tests)",
-    family="equivalence",
-    asks=ALIKE,
-    null=APART,
-    effect="the measure of A minus the measure of B",
-    assumes=(*UNITS, STATED),
-    never=(FEW,),
-    source=ROBUST,
-    spec="ADD",
-)
-def unit_z_equivalence(
-    t: UnitSums,
-    *,
-    margin: float,
-    measure: Measure | str = "accuracy",
-    positive: Label | None = None,
-    level: float = 0.95,
-) -> Finding:
-    return _against_margin(linear(t, measure, positive), margin, level, both=True)
-
-
 def priced(t: UnitSums, costs: Costs) -> Linear:
     """The mean costs of two models."""
     return linear_costs(t, prices(t, costs), parse(MEASURE))
@@ -165,34 +118,6 @@ def _against_zero(found: Linear, level: float, ends: Interval | None = None) -> 
         notes=(_said(found),),
         more=each,
         least=least_normal(found.error, level),
-        **common,
-    )
-
-
-def _against_margin(found: Linear, margin: float, level: float, *, both: bool) -> Finding:
-    share, gap = found.measure.gives is Share, found.gap
-    size = checked_margin(margin, 1.0 if share else math.inf)
-    one_sided(level)  # a level too low for one side is refused
-    common = _common(found, level) | {"statistic_name": "z", "alternative": "greater"}
-    name = f"{found.measure.title}, {found.t.models[0]} minus {found.t.models[1]}"
-    lost = without_value(found.measure, found.t.models, found.both) if math.isnan(gap) else None
-    if lost is None and not found.disputed:
-        lost = Undefined(reason="the difference has no variance", code="zero-variance")
-    lost = lost or found.unfit()
-    told = margin_told(size)
-    if lost is not None:
-        value = lost if math.isnan(gap) else gap
-        effect = Effect(name=name, value=value, no_interval=None if math.isnan(gap) else lost.reason, share=share)
-        return Finding(chance=lost, effect=effect, statistic=lost, least=lost, notes=(told,), **common)
-    ahead = -gap if found.measure.better is LOWER else gap
-    z = (ahead + size) / found.error
-    z = min(z, (size - ahead) / found.error) if both else z
-    return Finding(
-        chance=normal(z, "greater"),
-        effect=Effect(name=name, value=gap, interval=_around(found, level), share=share),
-        statistic=z,
-        least=least_normal(found.error, one_sided(level)),
-        notes=(told, _said(found)),
         **common,
     )
 

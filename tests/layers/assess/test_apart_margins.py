@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.assess.verifying import verify
-from assay.inference.apartmargins import apart_equivalence, apart_non_inferiority
+from assay.inference.catalogue import find_test
 from assay.inference.proportion import recovered, wilson
 from assay.tally.apart import Apart
 from assay.tally.confusion import Confusion
@@ -39,9 +39,9 @@ def test_a_margin_is_met_where_the_one_sided_bounds_of_newcombe_say_so(rows, mar
     ends = [wilson(a, a + b, 0.90) for a, b in rows]
     low, high = recovered(rows[0][0] / sum(rows[0]), ends[0], rows[1][0] / sum(rows[1]), ends[1])
     t = _apart(rows)
-    found = apart_non_inferiority(t, margin=margin)
+    found = find_test("apart_non_inferiority")(t, margin=margin)
     assert (found.p <= 0.05) == (low >= -margin)
-    assert (apart_equivalence(t, margin=margin).p <= 0.05) == (low >= -margin and high <= margin)
+    assert (find_test("apart_equivalence")(t, margin=margin).p <= 0.05) == (low >= -margin and high <= margin)
     wide = [wilson(a, a + b, 0.95) for a, b in rows]
     assert (found.effect.interval.low, found.effect.interval.high) == pytest.approx(
         recovered(rows[0][0] / sum(rows[0]), wide[0], rows[1][0] / sum(rows[1]), wide[1])
@@ -52,10 +52,10 @@ def test_a_margin_is_met_where_the_one_sided_bounds_of_newcombe_say_so(rows, mar
 
 def test_a_measure_that_should_be_low_is_held_to_its_margin_the_other_way():
     t = _apart(((95, 5), (70, 30)))
-    better = apart_non_inferiority(t, margin=0.05, measure="misclassification_rate")
+    better = find_test("apart_non_inferiority")(t, margin=0.05, measure="misclassification_rate")
     assert better.effect.value == pytest.approx(-0.25)
     assert better.p < 0.001
-    worse = apart_non_inferiority(t.only("B", "A"), margin=0.05, measure="misclassification_rate")
+    worse = find_test("apart_non_inferiority")(t.only("B", "A"), margin=0.05, measure="misclassification_rate")
     assert worse.p > 0.9
 
 

@@ -13,9 +13,9 @@ from assay.core.values import Undefined
 from assay.inference.anova import one_way_anova, repeated_measures_anova
 from assay.inference.auc import newcombe
 from assay.inference.blockranks import conover, friedman, iman_davenport
+from assay.inference.catalogue import find_test
 from assay.inference.contingency import fisher_monte_carlo
 from assay.inference.delong import delong, delong_many
-from assay.inference.equivalence import mean_equivalence, share_equivalence, share_non_inferiority
 from assay.inference.halving import half_sample_t
 from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
 from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
@@ -157,10 +157,10 @@ def test_a_margin_must_be_a_margin():
     t = Outcomes(both=10, only_a=2, only_b=3, neither=5)
     for wrong in (0, -0.1, 1.0, True, "small"):
         with pytest.raises(PlanError):
-            share_non_inferiority(t, margin=wrong)
-    assert share_equivalence(t, margin=0.9).p < 0.05
+            find_test("share_non_inferiority")(t, margin=wrong)
+    assert find_test("share_equivalence")(t, margin=0.9).p < 0.05
     with pytest.raises(PlanError):
-        mean_equivalence(Pairs.of([1.0, 2.0], [1.0, 3.0]), margin=-1)
+        find_test("mean_equivalence")(Pairs.of([1.0, 2.0], [1.0, 3.0]), margin=-1)
 
 
 def test_folds_need_a_ratio_and_five_by_two_its_ten_differences():

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.inference.catalogue import find_test
 from assay.inference.linear import linear
 from assay.inference.units import of_rows
-from assay.inference.unitz import unit_z, unit_z_cost, unit_z_equivalence, unit_z_non_inferiority
+from assay.inference.unitz import unit_z, unit_z_cost
 from assay.measures.declare import REGISTRY
 from assay.tally.pairedrows import PairedRows
 from assay.tally.unitsums import UnitSums
@@ -176,9 +177,9 @@ def test_margins_are_judged_from_the_same_error():
     sums = UnitSums.of(drawn(9, n=3000, subjects=1000))
     plain = unit_z(sums)
     gap, error = plain.effect.value, plain.effect.value / plain.statistic
-    lower = unit_z_non_inferiority(sums, margin=0.05)
+    lower = find_test("unit_z_non_inferiority")(sums, margin=0.05)
     assert lower.statistic == pytest.approx((gap + 0.05) / error)
-    both = unit_z_equivalence(sums, margin=0.05)
+    both = find_test("unit_z_equivalence")(sums, margin=0.05)
     assert both.statistic == pytest.approx(min(gap + 0.05, 0.05 - gap) / error)
     assert lower.effect.interval == plain.effect.interval
 

@@ -13,19 +13,18 @@ from assay.assess.run import assess
 from assay.assess.verifying import verify
 from assay.core.values import Undefined
 from assay.inference.auc import newcombe
-from assay.inference.byinterval import against_margin, apart_from_zero
+from assay.inference.byinterval import apart_from_zero, rooms
+from assay.inference.catalogue import find_test
 from assay.inference.delong import areas
+from assay.inference.margins import equivalent, non_inferior
 from assay.inference.nearperfect import (
     added_ends,
     area_difference,
-    area_equivalence,
-    area_non_inferiority,
     near_perfect,
 )
-from assay.inference.proportion import recovered
+from assay.inference.proportion import normal_quantile, recovered
 from assay.inference.ranks import mann_whitney
 from assay.inference.swapping import paired_permutation, score_permutation, subject_permutation, weighted_permutation
-from assay.inference.unitmargins import unit_non_inferiority
 from assay.report.blocks.comparison import sentence
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
@@ -133,12 +132,12 @@ def test_margins_near_the_ends_agree_with_the_interval():
     low, high = added_ends(areas(t), 0, 1, 0.90)
     for size in (0.05, -low - 1e-6, -low + 1e-6, 0.9):
         if size > 0:
-            assert (area_non_inferiority(t, margin=size).p <= 0.05) == (low > -size)
-        both = area_equivalence(t, margin=max(size, 0.01))
+            assert (non_inferior(area_difference, size)(t).p <= 0.05) == (low > -size)
+        both = equivalent(area_difference, max(size, 0.01))(t)
         assert (both.p <= 0.05) == (low > -max(size, 0.01) and high < max(size, 0.01))
     chosen = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER}, margin=0.9)
     assert chosen["non-inferiority"].test == "area_non_inferiority"
-    assert against_margin(0.1, (0.0, 0.2), 0.1, 0.95, both=True).chance.p > 0.05
+    assert min(rooms(0.1, (0.0, 0.2), 0.1, 0.95)[:2]) < normal_quantile(0.95)
     assert apart_from_zero(0.0, (-0.1, 0.1), 0.95).chance.p == 1.0
 
 
@@ -162,7 +161,7 @@ def test_perfect_models_on_subjects_and_weighted_rows_never_get_an_interval_with
     if weight is None:
         assert found.effect.interval.high == pytest.approx(alone)
         assert "square-and-add" in found.effect.interval.method
-    margin = unit_non_inferiority(t, margin=0.9, **few)
+    margin = find_test("unit_non_inferiority")(t, margin=0.9, **few)
     assert _wide(margin.effect)
     assert margin.p < 0.05
 
