@@ -28,7 +28,8 @@ from assay.assess.rendering import BINARY, RENDERERS
 from assay.inference.power import POWER
 from assay.measures import REGISTRY
 from assay.report import sentences
-from assay.report.assessment_document import OF_CLASS
+from assay.report.blocks.confusion_matrix import ORIENTATION
+from assay.report.blocks.groups import OF_CLASS
 from tests.browser import pages
 from tests.layers.report import examples
 
@@ -299,7 +300,7 @@ def declared():
         ]
     for one in errata():
         texts += [one.id, one.title, one.reading, one.source, one.where]
-    texts += [sentences.ORIENTATION, *sentences.METHODS.values(), "ISO/IEC TS 4213:2022"]
+    texts += [ORIENTATION, *sentences.METHODS.values(), "ISO/IEC TS 4213:2022"]
     return " ".join(texts)
 
 

@@ -30,10 +30,8 @@ def colour() -> bool:
 
 def say_summary(found: Assessment | Comparison) -> None:
     """What an assessment or a comparison found."""
-    if found.record["kind"] == "comparison":
-        from assay.report.render.comparisonpage import summary
-    else:
-        from assay.report.render.terminal import summary
+    from assay.report.render.terminal import summary
+
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
     say(summary(found.record, width=width, colour=colour()).rstrip("\n"))
 
@@ -53,15 +51,14 @@ def say_end(
 
 
 def _verdict(record: Record) -> Iterable[str]:
-    from assay.report.blocks.claims import claims
+    from assay.report.blocks.claims import claims_counted
     from assay.report.blocks.decisions import verdicts
 
     decided = verdicts(record)
     if decided is not None:
         yield f"{decided.overall}: {decided.says}"
-    claimed = claims(record)
-    if claimed is not None:
-        yield f"claims: {claimed.says}"
+    if claimed := claims_counted(record):
+        yield f"claims: {claimed}"
     overall = record["conformity"]["overall"]
     what = "comparison" if record["kind"] == "comparison" else "run"
     adhoc = f"an ad hoc {what} states no plan, so no clause is shown"

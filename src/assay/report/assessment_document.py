@@ -1,400 +1,201 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Record as a document: what is shown and in which order, before anybody decides how it looks."""
+"""The report of an assessment: what is shown and in which order, before any renderer decides how it looks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
 
 from assay.assess.record import Record
 from assay.assess.view import SMALL
-from assay.core.text import listed, quoted, visible
-from assay.report import sentences
-from assay.report import sentences_scores as scoresentences
-from assay.report.blocks import environment as background
-from assay.report.blocks.claims import Claims, Contests, claims, contests
-from assay.report.blocks.conformity import Statement, statement
-from assay.report.blocks.confusion_matrix import MOST_CLASSES, Counts, Matrix, Mistake, counts, matrix, mistakes
+from assay.core.text import counted, listed, quoted
+from assay.report import sentences, sentences_scores
+from assay.report.blocks import conformity, environment
+from assay.report.blocks.blocks import Card, Reach, Remark, Report, Section, section
+from assay.report.blocks.claims import claim_blocks, claims_verdict, contest_blocks
+from assay.report.blocks.confusion_matrix import ClassCounts, counts, matrix_blocks
 from assay.report.blocks.curves import Scoring, read_scores
-from assay.report.blocks.data_sources import Sources, sources
-from assay.report.blocks.decisions import Verdicts, verdicts
-from assay.report.blocks.environment import Choice
-from assay.report.blocks.headline_verdict import Standing, standings
-from assay.report.blocks.sites import Spread, spreads
-from assay.report.estimate_rows import About, Entry, about, amount, entry, prose
-
-HEADLINE: Final = {
-    "binary": (
-        "accuracy",
-        "balanced_accuracy",
-        "precision",
-        "recall",
-        "specificity",
-        "f1",
-        "matthews_corrcoef",
-        "cohen_kappa",
-    ),
-    "multiclass": (
-        "accuracy",
-        "balanced_accuracy",
-        "f1_macro",
-        "f1_weighted",
-        "precision_macro",
-        "recall_macro",
-        "matthews_corrcoef",
-        "cohen_kappa",
-    ),
-}
-OF_SCORES: Final = {
-    "binary": ("auroc", "average_precision", "brier_score", "expected_calibration_error"),
-    "multiclass": ("auroc_macro", "log_loss_multiclass"),
-}
-"""Headlines that are there where scores are."""
-NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
-"""Headlines that depend on how common a class is, which differs between groups by itself."""
-NOT_CHARTED: Final = ("matthews_corrcoef", "cohen_kappa", "f1_weighted")
-"""Headlines that say of a group what others say more plainly."""
-MOST_CHARTS: Final = 6
-BASELINE: Final = "no_information_rate"
-AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
-OF_CLASS: Final = ("precision", "recall", "f1")
-OF_COSTS: Final = "mean_cost"
-"""There where somebody stated costs, who then wants to know."""
-MOST_HEADLINES: Final = 8
-MOST_ROWS: Final = 200
+from assay.report.blocks.data_sources import data_blocks, data_title
+from assay.report.blocks.decisions import decision_blocks, verdicts
+from assay.report.blocks.estimates import (
+    Estimates,
+    average_blocks,
+    glossary,
+    glossary_fold,
+    headline_blocks,
+    lost_blocks,
+    measure_blocks,
+    method_blocks,
+    read_estimates,
+)
+from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
+from assay.report.estimate_rows import Entry, amount, prose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
-    """Measures that belong together."""
+def report_of(record: Record) -> Report:
+    """The report of a Record of any kind."""
+    if record["kind"] == "comparison":
+        from assay.report.blocks.comparison import comparison_report
 
-    name: str
-    entries: tuple[Entry, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassRow:
-    """One class against the rest; without entries where the Record lists none."""
-
-    label: str
-    size: str
-    called: str
-    right: str
-    entries: tuple[Entry, ...]
-    plotted: bool
+        return comparison_report(record)
+    return Assessed(record).report()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Classes:
-    """The classes one by one."""
+@dataclass(frozen=True)
+class Assessed:
+    """A Record of an assessment, read once for all sections."""
 
-    columns: tuple[About, ...]
-    rows: tuple[ClassRow, ...]
-    hidden: int
-    total: int
+    record: Record
 
+    @cached_property
+    def tally(self) -> ClassCounts:
+        """The counts of classes."""
+        return counts(self.record["tallies"]["confusion"])
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
-    """The rows of one level of a group."""
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Every estimate, sorted by what it speaks of."""
+        return read_estimates(self.record)
 
-    label: str
-    rows: int
-    small: bool
-    entries: tuple[Entry, ...]
-    plotted: bool
+    @cached_property
+    def headline(self) -> tuple[Entry, ...]:
+        """The measures that a reader meets first."""
+        return self.estimates.headline(str(self.record["task"]))
 
+    @cached_property
+    def classes(self) -> Factor | None:
+        """The classes one by one."""
+        return read_classes(self.estimates, self.tally)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
-    """A way to group rows, and its levels."""
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """The groups."""
+        return read_factors(self.record, self.estimates, self.headline)
 
-    name: str
-    columns: tuple[About, ...]
-    whole: tuple[Entry, ...]
-    levels: tuple[Level, ...]
-    hidden: int
-    spreads: tuple[Spread, ...]
+    @cached_property
+    def scoring(self) -> Scoring | None:
+        """What there is to say of scores."""
+        return read_scores(self.record, self.record["estimates"])
 
     @property
-    def charted(self) -> tuple[int, ...]:
-        """Places of the measures that get a chart; the table has them all."""
-        wanted = [i for i, one in enumerate(self.columns) if one.measure not in NOT_CHARTED]
-        return tuple(wanted[-MOST_CHARTS:]) or tuple(range(len(self.columns)))[:MOST_CHARTS]
+    def level(self) -> str:
+        """The level of the intervals."""
+        return sentences.percent(float(self.record["plan"]["level"]))
 
+    @property
+    def positive(self) -> str:
+        """The positive class; nothing where there is none."""
+        return quoted(self.record["positive"]) if self.record.get("positive") is not None else ""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AverageRow:
-    """One measure averaged over the classes in several ways; None where a way does not exist."""
-
-    name: str
-    entries: tuple[Entry | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """Something to know before trusting a number: a sign, a word and a sentence."""
-
-    sign: str
-    word: str
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """Everything a report says, in order; every text from outside has been made visible."""
-
-    title: str
-    kind: str
-    positive: str
-    k: int
-    opening: str
-    remarks: tuple[Remark, ...]
-    facts: tuple[tuple[str, str], ...]
-    level: str
-    weighted: bool
-    headline: tuple[Entry, ...]
-    baseline: Entry | None
-    matrix: Matrix
-    mistakes: tuple[Mistake, ...]
-    classes: Classes | None
-    averages: tuple[AverageRow, ...]
-    families: tuple[Family, ...]
-    undefined: tuple[Entry, ...]
-    infinite: tuple[Entry, ...]
-    factors: tuple[Factor, ...]
-    scoring: Scoring | None
-    rows: str
-    notes: tuple[str, ...]
-    methods: tuple[tuple[str, str], ...]
-    settings: tuple[str, ...]
-    errata: tuple[Choice, ...]
-    environment: tuple[tuple[str, str], ...]
-    digests: tuple[tuple[str, str], ...]
-    glossary: tuple[About, ...]
-    sources: Sources
-    statement: Statement | None
-    verdicts: Verdicts | None
-    standing: tuple[Standing, ...]
-    claims: Claims | None
-    contests: Contests | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sorted:
-    """The estimates of a Record by what they speak of."""
-
-    whole: dict[str, Mapping[str, Any]]
-    of_class: dict[str, dict[object, Mapping[str, Any]]]
-    of_level: dict[tuple[str, str], dict[str, Mapping[str, Any]]]
-    methods: dict[str, set[int]]
-    """Interval methods, and how many draws they took."""
-
-
-def read(record: Record) -> Document:
-    """The document of a Record."""
-    found = _sorted(record["estimates"])
-    tally = counts(record["tallies"]["confusion"])
-    whole = {title: entry(estimate) for title, estimate in found.whole.items()}
-    headline = _headline(str(record["task"]), whole)
-    classes = _classes(found, tally)
-    factors = tuple(_factors(record, found, [one for one in headline if one.about.measure not in NOT_BY_GROUP]))
-    undefined = tuple(one for one in whole.values() if not one.defined)
-    families = _families(whole.values())
-    stated, decided, claimed = statement(record), verdicts(record), claims(record)
-    return Document(
-        title=background.title(record),
-        kind=sentences.kind(str(record["task"]), len(tally.labels)),
-        positive=quoted(record["positive"]) if record.get("positive") is not None else "",
-        k=len(tally.labels),
-        opening=_opening(record, whole, tally),
-        remarks=tuple(_remarks(record, undefined, len(whole), tally, factors)),
-        facts=tuple(background.facts(record, tally)),
-        level=sentences.percent(float(record["plan"]["level"])),
-        weighted=tally.weighted,
-        headline=headline,
-        baseline=whole.get(BASELINE),
-        matrix=matrix(tally),
-        mistakes=mistakes(tally),
-        classes=classes,
-        averages=_averages(whole.values()),
-        families=families,
-        undefined=undefined,
-        infinite=tuple(one for one in whole.values() if one.endless),
-        factors=factors,
-        scoring=read_scores(record, record["estimates"]),
-        rows=prose(sentences.rows_equation(record["rows"])),
-        notes=tuple(prose(note) for note in record.get("notes", ())),
-        methods=tuple(
-            (visible(name), prose(sentences.method(name, sorted(drawn)))) for name, drawn in found.methods.items()
-        ),
-        settings=tuple(background.settings(record, tally, drawn=any(found.methods.values()))),
-        errata=tuple(background.choices(record)),
-        environment=tuple(background.environment(record)),
-        digests=tuple(background.digests(record)),
-        glossary=_glossary(whole.values(), classes),
-        sources=sources(record),
-        statement=stated,
-        verdicts=decided,
-        standing=standings(stated, decided, claimed),
-        claims=claimed,
-        contests=contests(record),
-    )
-
-
-def _sorted(estimates: Iterable[Mapping[str, Any]]) -> _Sorted:
-    found = _Sorted(whole={}, of_class={}, of_level={}, methods={})
-    for one in estimates:
-        label, slice_, title = one.get("class"), one.get("slice"), str(one["measure"])
-        if one.get("interval"):
-            drawn = found.methods.setdefault(str(one["interval"]), set())
-            drawn |= {int(one["draws"])} if "draws" in one else set()
-        if slice_ is None and label is None:
-            found.whole[title] = one
-        elif slice_ is None:
-            found.of_class.setdefault(title, {})[label] = one
-        elif label is None and len(slice_) == 1:
-            ((factor, level),) = slice_.items()
-            found.of_level.setdefault((factor, repr(level)), {})[title] = one
-    return found
-
-
-def _headline(task: str, whole: Mapping[str, Entry]) -> tuple[Entry, ...]:
-    wanted = [whole[name] for name in (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ()), OF_COSTS) if name in whole]
-    return tuple(wanted or [one for one in whole.values() if one.about.family != "counts"][:MOST_HEADLINES])
-
-
-def _opening(record: Record, whole: Mapping[str, Entry], tally: Counts) -> str:
-    rows, accuracy = background.rows(record), whole.get("accuracy")
-    if accuracy is None:
-        return sentences.asked_for(rows, len(whole) or len(record["estimates"]))
-    if not accuracy.defined:
-        return sentences.accuracy_undefined(rows, accuracy.reason)
-    baseline = whole.get(BASELINE)
-    return sentences.said_rightly(
-        rows=sentences.of_weight(amount(tally.total), rows) if tally.weighted else rows,
-        right=sentences.were(amount(sum(tally.hits))),
-        value=accuracy.shown,
-        how_sure=sentences.how_sure(
-            accuracy.interval, sentences.percent(float(record["plan"]["level"])), accuracy.missing
-        ),
-        baseline=sentences.trivial(baseline.shown) if baseline is not None and baseline.defined else "",
-    )
-
-
-def _remarks(
-    record: Record, undefined: Sequence[Entry], measures: int, tally: Counts, factors: Sequence[Factor]
-) -> Iterable[Remark]:
-    rows = record["rows"]
-    out = {prose(why): int(n) for why, n in rows["excluded"].items()}
-    if out:
-        sentence = sentences.excluded_rows(sum(out.values()), int(rows["read"]), sentences.joined(list(out)))
-        yield Remark(sign="−", word="left out", sentence=sentence)
-    if rows["unmatched"]:
-        sentence = sentences.unmatched_rows(int(rows["unmatched"]), int(rows["read"]))
-        yield Remark(sign="−", word="unmatched", sentence=sentence)
-    for word, margin, says in (
-        ("never predicted", tally.called, sentences.never_predicted),
-        ("never true", tally.actual, sentences.never_true),
-    ):
-        lost = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
-        if lost:
-            yield Remark(sign="∅", word=word, sentence=prose(says(listed(lost), len(lost))))
-    if undefined:
-        yield Remark(sign="∅", word="undefined", sentence=sentences.undefined_measures(len(undefined), measures))
-    small = sum(level.small for factor in factors for level in factor.levels)
-    if small:
-        yield Remark(sign="△", word="small groups", sentence=sentences.small_groups(small, SMALL))
-    for one in record.get("operating_points", ()):
-        if one.get("optimistic"):
-            yield Remark(sign="△", word="optimistic threshold", sentence=scoresentences.optimistic(one["threshold"]))
-    if tally.weighted:
-        yield Remark(sign="△", word="weighted", sentence=sentences.weighted_rows())
-
-
-def _classes(found: _Sorted, tally: Counts) -> Classes | None:
-    k = len(tally.labels)
-    there = [title for title, by_label in found.of_class.items() if len(by_label) == k]
-    titles: list[str] = [title for title in OF_CLASS if title in there]
-    titles = titles or [title for title in there if about(title).family != "counts"][: len(OF_CLASS)]
-    if not titles and k <= MOST_ROWS:
-        return None  # a binary table has none: the other class is the mirror image
-    rows = tally.largest(MOST_ROWS)
-    plotted = set(tally.largest(MOST_CLASSES))
-    return Classes(
-        columns=tuple(about(title) for title in titles),
-        rows=tuple(
-            ClassRow(
-                label=visible(tally.labels[i]),
-                size=amount(tally.actual[i]),
-                called=amount(tally.called[i]),
-                right=amount(tally.hits[i]),
-                entries=tuple(entry(found.of_class[title][tally.labels[i]]) for title in titles),
-                plotted=i in plotted,
-            )
-            for i in rows
-        ),
-        hidden=k - len(rows),
-        total=k,
-    )
-
-
-def _averages(entries: Iterable[Entry]) -> tuple[AverageRow, ...]:
-    by_base: dict[str, dict[str, Entry]] = {}
-    for one in entries:
-        if one.about.average in sentences.AVERAGES and one.about.measure == f"{one.about.base}_{one.about.average}":
-            by_base.setdefault(one.about.base, {})[one.about.average] = one
-    return tuple(
-        AverageRow(name=about(base).name, entries=tuple(found.get(way) for way in sentences.AVERAGES))
-        for base, found in by_base.items()
-        if len(found) > 1 and base in AVERAGED
-    )
-
-
-def _families(entries: Iterable[Entry]) -> tuple[Family, ...]:
-    by_name: dict[str, list[Entry]] = {name: [] for name in sentences.FAMILIES}
-    for one in entries:
-        by_name.setdefault(one.about.family, []).append(one)
-    return tuple(
-        Family(name=sentences.FAMILIES.get(name, name or "Others"), entries=tuple(found))
-        for name, found in by_name.items()
-        if found
-    )
-
-
-def _factors(record: Record, found: _Sorted, headline: Sequence[Entry]) -> Iterable[Factor]:
-    for name, levels in record["tallies"].get("groups", {}).items():
-        by_size = sorted(range(len(levels)), key=lambda i: (-int(levels[i]["confusion"]["rows"]), i))
-        kept, plotted = set(by_size[:MOST_ROWS]), set(by_size[:MOST_CLASSES])
-        titles = [one.about.measure for one in headline]
-        rows = []
-        for i, one in enumerate(levels):
-            estimates = found.of_level.get((name, repr(one["level"])), {})
-            if i not in kept or not all(title in estimates for title in titles):
-                continue
-            n = int(one["confusion"]["rows"])
-            rows.append(
-                Level(
-                    label=visible(one["level"]),
-                    rows=n,
-                    small=n < SMALL,
-                    entries=tuple(entry(estimates[title]) for title in titles),
-                    plotted=i in plotted,
-                )
-            )
-        yield Factor(
-            name=visible(name),
-            columns=tuple(one.about for one in headline),
-            whole=tuple(headline),
-            levels=tuple(rows),
-            hidden=len(levels) - len(rows),
-            spreads=spreads(record, name, titles),
+    def report(self) -> Report:
+        """The whole report."""
+        record, tally = self.record, self.tally
+        k, decided = len(tally.labels), verdicts(record)
+        standing = (
+            conformity.conformity_verdict(record) if conformity.is_stated(record) else None,
+            decided.verdict if decided is not None else None,
+            claims_verdict(record),
+        )
+        return Report(
+            title=environment.title(record),
+            kind="binary" if record["task"] == "binary" else f"multi-class, {counted(k, 'class', 'classes')}",
+            about=f"positive class {self.positive}" if self.positive else "",
+            level=self.level,
+            verdicts=tuple(verdict for verdict in standing if verdict is not None),
+            opening=self.opening(),
+            remarks=tuple(self.remarks()),
+            facts=tuple(environment.facts(record, k, tally.total if tally.weighted else None)),
+            sections=tuple(part for part in self._sections() if part.blocks),
         )
 
+    def _sections(self) -> Iterator[Section]:
+        record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
+        known = glossary(read, self.classes.columns if self.classes is not None else ())
+        places = {measure: f"g{i}" for i, measure in enumerate(known)}
+        yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
+        yield section("claims", "Claims", claim_blocks(record))
+        yield section("comparison", "Against the other models", contest_blocks(record))
+        k = len(self.tally.labels)
+        yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, k))
+        yield section("matrix", "Confusion matrix", matrix_blocks(self.tally))
+        yield section("classes", "Class by class", class_blocks(self.classes, level) if self.classes else ())
+        yield section("averages", "Averages over classes", average_blocks(read, level), listed="Averages")
+        yield section("groups", "Group by group", group_blocks(record, self.factors, level))
+        yield from self._scores()
+        lost = lost_blocks(read, level)
+        yield section("lost", "Undefined and infinite values", lost, reach=Reach.DIGEST)
+        yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
+        if conformity.is_stated(record):
+            yield section("conformity", "Conformity", conformity.conformity_blocks(record))
+            yield section("controls", "Controls", conformity.control_blocks(record), reach=Reach.REPORT)
+            yield section("plan", "The plan", conformity.plan_blocks(record), reach=Reach.FULL)
+        yield section("data", data_title(record), data_blocks(record))
+        drawn = any(read.methods.values())
+        settings = environment.settings(record, drawn=drawn, weighted=self.tally.weighted)
+        background = (*environment.background_blocks(record), glossary_fold(known, places))
+        method = (*method_blocks(read, settings), Card(background, "folds"))
+        yield section("method", "How it was computed", method, reach=Reach.REPORT)
 
-def _glossary(entries: Iterable[Entry], classes: Classes | None) -> tuple[About, ...]:
-    known = {one.about.measure: one.about for one in entries}
-    for column in classes.columns if classes is not None else ():
-        known.setdefault(column.measure, column)
-    return tuple(known.values())
+    def _scores(self) -> Iterator[Section]:
+        if self.scoring is None:
+            return
+        from assay.report.blocks.scores import score_blocks
+
+        blocks = score_blocks(self.scoring, self.level, self.tally.unit)
+        yield section("scores", "Scores and thresholds", blocks)
+
+    def opening(self) -> str:
+        """The first sentence: how many rows were classified rightly, how sure that is, and against what."""
+        rows, whole = environment.rows(self.record), self.estimates.whole
+        accuracy, baseline = whole.get("accuracy"), self.estimates.baseline
+        if accuracy is None:
+            return f"{rows} were assessed on {counted(len(whole) or len(self.record['estimates']), 'measure')}."
+        if not accuracy.defined:
+            return f"{rows} were assessed; accuracy is undefined: {accuracy.reason}."
+        of = f"a total weight of {amount(self.tally.total)} on {rows}" if self.tally.weighted else rows
+        right = amount(sum(self.tally.hits))
+        trivial = ""
+        if baseline is not None and baseline.defined:
+            trivial = f"; always calling the most frequent class would give {baseline.shown}"
+        without = f" ({sentences.no_interval(accuracy.missing)})"
+        sure = f", {self.level} interval {accuracy.interval}" if accuracy.interval else without
+        verb = "was" if right == "1" else "were"
+        return f"Of {of}, {right} {verb} classified rightly: accuracy {accuracy.shown}{sure}{trivial}."
+
+    def remarks(self) -> Iterator[Remark]:
+        """What to know before trusting a number."""
+        rows, tally, undefined = self.record["rows"], self.tally, self.estimates.undefined
+        read = int(rows["read"])
+        if excluded := {prose(why): int(n) for why, n in rows["excluded"].items()}:
+            out = sum(excluded.values())
+            were = f"{out:,} of {counted(read, 'row')} {'was' if out == 1 else 'were'} left out"
+            yield Remark(sign="−", word="left out", sentence=f"{were}: {', '.join(excluded)}.")
+        if rows["unmatched"]:
+            lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
+            yield Remark(sign="−", word="unmatched", sentence=lost)
+        for word, margin in (("never predicted", tally.called), ("never true", tally.actual)):
+            absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
+            if absent:
+                verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"
+                said = f"{counted(len(absent), 'class', 'classes')} {verb}: {listed(absent)}."
+                yield Remark(sign="∅", word=word, sentence=prose(said))
+        if undefined:
+            verb = "is" if len(undefined) == 1 else "are"
+            said = f"{len(undefined)} of {len(self.estimates.whole)} measures {verb} undefined here; each says why."
+            yield Remark(sign="∅", word="undefined", sentence=said)
+        if small := sum(level.small for factor in self.factors for level in factor.levels):
+            have = f"{counted(small, 'group')} {'has' if small == 1 else 'have'} fewer than {SMALL} rows"
+            yield Remark(
+                sign="△", word="small groups", sentence=f"{have} and {'is' if small == 1 else 'are'} marked △."
+            )
+        for point in self.record.get("operating_points", ()):
+            if point.get("optimistic"):
+                said = f"The threshold {point['threshold']:.6g} was {sentences_scores.OPTIMISTIC}."
+                yield Remark(sign="△", word="optimistic threshold", sentence=said)
+        if tally.weighted:
+            yield Remark(sign="△", word="weighted", sentence=sentences.WEIGHTED)
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"

@@ -10,9 +10,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Final
 
-from assay.core.errors import PlanError, RecordError
-from assay.core.text import SHOWN, counted, figure, visible
-from assay.measures import REGISTRY, parse
+from assay.assess.catalogue import base_of, declaration
+from assay.core.errors import RecordError
+from assay.core.text import SHOWN, figure, visible
 from assay.report import sentences
 from assay.tally.base import Count, count_from_json
 
@@ -139,14 +139,13 @@ def in_hundred(value: float) -> str:
 @cache
 def about(title: str) -> About:
     """The declaration of a measure; a Record from elsewhere may name one we do not know."""
-    try:
-        found = parse(title)
-    except PlanError:
+    found = declaration(title)
+    if found is None:
         return About(measure=visible(title), name=visible(title))
     name = sentences.spoken(found.name, found.symbol)
-    if found.base and found.average and found.name == f"{found.base}_{found.average}":
-        base = REGISTRY.find(found.base)
-        name = sentences.averaged(sentences.spoken(base.name, base.symbol), found.average)
+    base = base_of(found)
+    if base is not None:
+        name = f"{sentences.spoken(base.name, base.symbol)}, {found.average}"
     given = title.removeprefix(found.name)
     return About(
         measure=title,
@@ -194,8 +193,3 @@ def entry(estimate: Mapping[str, Any]) -> Entry:
 
 def _whole(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else figure(value)
-
-
-def rows_said(rows: int) -> str:
-    """A number of rows."""
-    return counted(rows, "row")

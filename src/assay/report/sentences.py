@@ -109,16 +109,10 @@ MARKS_SAID: Final = (
     "One sentence a question: ● significant, ○ not significant, ∅ nothing can be said. "
     "p values of questions asked together are corrected."
 )
-ORIENTATION: Final = "Rows are what was predicted, columns what was true, as ISO/IEC TS 4213 draws it."
-SHADING: Final = (
-    "The stronger the colour of a cell, the larger its share of the true class: "
-    "✓\u00a0blue is right, ✗\u00a0orange is mistaken."
-)
 HEADLINE: Final = "Headline measures"
-NO_MISTAKES: Final = "No row was classified wrongly."
 SEE_TABLE: Final = "the numbers are in the table below the chart"
-REFERENCE: Final = "The dashed line is the value of all rows together."
 TIMELINE: Final = "When the rows were made"
+WEIGHTED: Final = "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."
 CONFORMITY: Final = "conformity with ISO/IEC TS 4213:2022"
 
 
@@ -134,15 +128,6 @@ def spoken(name: str, symbol: str = "") -> str:
     return symbol if plain == symbol.replace(".", "").casefold() else name.replace("_", " ")
 
 
-def averaged(base: str, average: str) -> str:
-    """The name of an average over classes.
-
-    >>> averaged("recall", "macro")
-    'recall, macro'
-    """
-    return f"{base}, {average}"
-
-
 def percent(level: float) -> str:
     """A confidence level.
 
@@ -150,16 +135,6 @@ def percent(level: float) -> str:
     ('95 %', '99.9 %')
     """
     return f"{level * 100:.10g} %"
-
-
-def title(source: str | None, rows: str) -> str:
-    """What the report is about."""
-    return f"Assessment of {source}" if source else f"Assessment of {rows}"
-
-
-def planned_title(title: str, model: str) -> str:
-    """What the report of a plan is about: the plan may have several models, a report has one."""
-    return f"{title.rstrip('.')}: model {model}" if model else title
 
 
 def sentence(text: str) -> str:
@@ -171,31 +146,6 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
-def kind(task: str, classes: int) -> str:
-    """The kind of assessment."""
-    return "binary" if task == "binary" else f"multi-class, {counted(classes, 'class', 'classes')}"
-
-
-def said_rightly(*, rows: str, right: str, value: str, how_sure: str, baseline: str) -> str:
-    """The opening sentence of an assessment of classes."""
-    return f"Of {rows}, {right} classified rightly: accuracy {value}{how_sure}{baseline}."
-
-
-def of_weight(total: str, rows: str) -> str:
-    """What an assessment of weighted rows rests on."""
-    return f"a total weight of {total} on {rows}"
-
-
-def were(amount: str) -> str:
-    """An amount with the verb that fits it."""
-    return f"{amount} {'was' if amount == '1' else 'were'}"
-
-
-def how_sure(interval: str, level: str, missing: str) -> str:
-    """An interval, or why there is none."""
-    return f", {level} interval {interval}" if interval else f" ({no_interval(missing)})"
-
-
 def no_interval(why: str) -> str:
     """Why there is no interval.
 
@@ -203,31 +153,6 @@ def no_interval(why: str) -> str:
     ('no interval: a constant, not an estimate', 'no interval for weighted rows')
     """
     return why if why.startswith("no interval") else f"no interval: {why}"
-
-
-def infinite(formula: str) -> str:
-    """Why a value has no end."""
-    return f"its formula divides by 0 here: {formula}" if formula else "its formula divides by 0 here"
-
-
-def trivial(baseline: str) -> str:
-    """What no knowledge at all would reach."""
-    return f"; always calling the most frequent class would give {baseline}"
-
-
-def largest(baseline: str) -> str:
-    """The baseline beside accuracy."""
-    return f"{baseline}: always the largest class"
-
-
-def accuracy_undefined(rows: str, reason: str) -> str:
-    """The opening sentence when even accuracy has no value."""
-    return f"{rows} were assessed; accuracy is undefined: {reason}."
-
-
-def asked_for(rows: str, measures: int) -> str:
-    """The opening sentence when accuracy was not asked for."""
-    return f"{rows} were assessed on {counted(measures, 'measure')}."
 
 
 def rows_equation(rows: Mapping[str, object]) -> str:
@@ -244,87 +169,10 @@ def rows_equation(rows: Mapping[str, object]) -> str:
     return f"{counted(read, 'row')} read = {scored:,} scored + {out} + {unmatched:,} unmatched"
 
 
-def undefined_measures(lost: int, of: int) -> str:
-    """How many measures have no value."""
-    return f"{lost} of {of} measures {'is' if lost == 1 else 'are'} undefined here; each says why."
-
-
-def excluded_rows(out: int, read: int, reasons: str) -> str:
-    """How many rows were left out."""
-    return f"{out:,} of {counted(read, 'row')} {'was' if out == 1 else 'were'} left out: {reasons}."
-
-
-def unmatched_rows(out: int, read: int) -> str:
-    """How many rows found no partner."""
-    return f"{out:,} of {counted(read, 'row')} found no partner."
-
-
-def never_predicted(labels: str, count: int) -> str:
-    """Classes the system does not use."""
-    return f"{counted(count, 'class', 'classes')} {'was' if count == 1 else 'were'} never predicted: {labels}."
-
-
-def never_true(labels: str, count: int) -> str:
-    """Classes the data do not hold."""
-    return f"{counted(count, 'class', 'classes')} never occurred in truth: {labels}."
-
-
-def small_groups(count: int, below: int) -> str:
-    """Groups too small to say much."""
-    return f"{counted(count, 'group')} {'has' if count == 1 else 'have'} fewer than {below} rows and {marks(count)}."
-
-
-def marks(count: int) -> str:
-    """How a small group is shown."""
-    return "is marked △" if count == 1 else "are marked △"
-
-
-def small(rows: int) -> str:
-    """The mark of one small group."""
-    return f"△ only {counted(rows, 'row')}"
-
-
-def other_classes(count: int) -> str:
-    """The classes of a matrix that are not shown one by one."""
-    return f"other ({counted(count, 'class', 'classes')})"
-
-
-def matrix_cut(shown: int, hidden: int) -> str:
-    """Why a matrix does not show all classes."""
-    return f"The {shown} largest classes are shown; the other {hidden:,} are added up."
-
-
-def rows_cut(shown: int, hidden: int, thing: str = "classes") -> str:
-    """Why a table does not show all classes."""
-    return f"The {shown} largest {thing} are shown; {hidden:,} more are not, but the Record has their counts."
-
-
-def plot_cut(shown: int, thing: str = "classes") -> str:
-    """Why a chart does not show all classes."""
-    return f"The charts show the {shown} largest {thing}; the table below them has more."
-
-
-def unlisted(classes: int) -> str:
-    """Why there are no measures for each class."""
-    return f"A Record of {classes:,} classes lists no measures class by class, so these are the counts of its tally."
-
-
-def more(count: int, thing: str, things: str | None = None) -> str:
-    """What a summary leaves to the report."""
-    many = things or f"{thing}s"
-    return f"and {counted(count, f'more {thing}', f'more {many}')}: see the report"
-
-
-def without_value(levels: str) -> str:
-    """Sites that a comparison had to leave out."""
-    return f"without {levels}: no value or no interval there"
-
-
 SPREAD: Final = (
     "Do the sites differ by more than chance? p tests that all share one value; the last column is the share of "
     "their spread that chance does not explain (I²)."
 )
-SPREAD_HEAD: Final = ("measure", "lowest", "highest", "p", "beyond chance")
 
 
 def forest_title(measure: str, by: str) -> str:
@@ -361,11 +209,6 @@ def method(name: str, draws: Sequence[int] = ()) -> str:
     return f"{says}{'; ' if says else ''}{many} draws"
 
 
-def seeded(seed: object) -> str:
-    """How to make the draws again."""
-    return f"Draws start from seed {seed}: the same on every machine."
-
-
 def costs(stated: Sequence[tuple[str, str, str]]) -> str:
     """What each mistake costs, as it was stated.
 
@@ -380,16 +223,6 @@ def costs(stated: Sequence[tuple[str, str, str]]) -> str:
 def policy(name: str) -> str:
     """What an undefined class value does to an average."""
     return POLICIES.get(name, name).capitalize() + "."
-
-
-def weighted_rows() -> str:
-    """What weights change."""
-    return "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."
-
-
-def joined(names: Sequence[str]) -> str:
-    """Names in a row."""
-    return ", ".join(names)
 
 
 def timeline_described(spans: Sequence[tuple[str, str, str]]) -> str:

@@ -148,16 +148,6 @@ def lift_described(rows: Sequence[tuple[str, str, str]], label: str) -> str:
     )
 
 
-def curves_cut(shown: int, hidden: int) -> str:
-    """Why not every class has its curves here."""
-    return f"{counted(shown, 'class', 'classes')} shown; the Record has the curves of {hidden:,} more."
-
-
-def optimistic(threshold: object) -> str:
-    """The mark of a threshold chosen on the rows it is judged on."""
-    return f"The threshold {threshold:.6g} was {OPTIMISTIC}."
-
-
 def shaded(level: str) -> str:
     """What the two shades around a curve mean."""
     return f"Shaded: the {level} band that holds at each place, and around it the one that holds for the whole curve."

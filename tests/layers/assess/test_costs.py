@@ -18,7 +18,7 @@ from assay.assess.verifying import verify
 from assay.core.errors import PlanError
 from assay.inference.proportion import wilson
 from assay.measures import parse
-from assay.report.assessment_document import read
+from assay.report.assessment_document import Assessed
 from assay.tally.priced import Priced
 from tests.strategies import FEW, confusion_of, matrices, weights
 
@@ -83,7 +83,7 @@ def test_merged_parts_have_the_cost_of_all_rows():
 
 def test_costs_and_their_mean_stand_in_every_report(tmp_path):
     a = assessed()
-    assert [one.about.measure for one in read(a.record).headline][-1] == "mean_cost"
+    assert [one.about.measure for one in Assessed(a.record).headline][-1] == "mean_cost"
     for name in ("report.html", "report.md"):
         text = a.report(tmp_path / name).read_text(encoding="utf-8")
         assert "Stated costs of a row" in text

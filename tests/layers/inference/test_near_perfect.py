@@ -25,7 +25,7 @@ from assay.inference.nearperfect import (
 from assay.inference.proportion import normal_quantile, recovered
 from assay.inference.ranks import mann_whitney
 from assay.inference.swapping import paired_permutation, score_permutation, subject_permutation, weighted_permutation
-from assay.report.blocks.comparison import sentence
+from assay.report.blocks.findings import sentence
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores

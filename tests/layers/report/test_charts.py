@@ -15,9 +15,9 @@ from scipy.stats import norm
 from assay.assess.run import assess
 from assay.assess.thinning import thinned
 from assay.report import sentences_scores as scoresentences
-from assay.report.assessment_document import read
+from assay.report.assessment_document import Assessed
+from assay.report.blocks.det_axes import deviate, errors, inside, window
 from assay.report.charts import score_charts as charts
-from assay.report.charts.det_axes import deviate, errors, inside, window
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
@@ -47,7 +47,7 @@ def many(k=4, rows=400):
 
 
 def test_every_chart_is_xml_with_a_title_and_a_description():
-    found = read(scored().record).scoring
+    found = Assessed(scored().record).scoring
     for svg in (
         charts.roc(found.curves[0], found.now.place),
         charts.precision_recall(found.curves[0], found.now.place),
@@ -69,7 +69,7 @@ def test_the_mark_stands_where_the_threshold_puts_the_system():
     record = scored().record
     point = record["operating_points"][0]
     fpr, tpr = point["fp"] / (point["fp"] + point["tn"]), point["tp"] / (point["tp"] + point["fn"])
-    svg = charts.roc(read(record).scoring.curves[0], read(record).scoring.now.place)
+    svg = charts.roc(Assessed(record).scoring.curves[0], Assessed(record).scoring.now.place)
     x, y = (float(re.search(rf'id="mark-roc"[^>]*{axis}="([\d.]+)"', svg)[1]) for axis in ("cx", "cy"))
     assert x == pytest.approx(40 + 240 * fpr, abs=0.06)
     assert y == pytest.approx(30 + 240 * (1 - tpr), abs=0.06)
@@ -78,7 +78,7 @@ def test_the_mark_stands_where_the_threshold_puts_the_system():
 def test_gains_and_lift_are_those_of_the_points_of_the_curve():
     record = scored().record
     curve = record["curves"][0]
-    found = read(record).scoring.curves[0]
+    found = Assessed(record).scoring.curves[0]
     for (_, tp, fp), (called, gain, lift) in zip(curve["points"][1:], found.gains, strict=True):
         assert called == pytest.approx((tp + fp) / 1000)
         assert gain == pytest.approx(tp / curve["positives"])
@@ -99,7 +99,7 @@ def test_a_drawn_line_keeps_within_a_fifth_of_a_pixel_of_its_points():
 
 def test_a_curve_is_thinned_without_being_seen():
     a = scored(20_000, grouped=False)
-    found = read(a.record).scoring.curves[0]
+    found = Assessed(a.record).scoring.curves[0]
     assert len(found.fpr) <= 140
     table = a.scores.whole.one_vs_rest("ill")
     fpr, tpr = (np.concatenate([[0], np.asarray(x)[::-1]]) for x in (table.fp / 15000, table.tp / 5000))
@@ -148,7 +148,7 @@ def test_several_classes_share_two_cards_of_curves():
 
 def test_error_rates_are_drawn_on_axes_of_normal_deviates():
     record = scored(operating_points=(0.3,)).record
-    found = read(record).scoring
+    found = Assessed(record).scoring
     axis, curve = found.errors, found.curves[0]
     svg = charts.det(curve, axis, found.now.place)
     (line,) = re.findall(r'class="ln"[^>]* d="([^"]*)"', svg)
@@ -171,7 +171,7 @@ def test_error_rates_are_drawn_on_axes_of_normal_deviates():
 
 def test_error_rates_are_listed_for_limits_people_ask_about():
     record = scored().record
-    found, page = read(record).scoring, render(record)
+    found, page = Assessed(record).scoring, render(record)
     points = record["curves"][0]["points"]
     positives, negatives = record["curves"][0]["positives"], record["curves"][0]["negatives"]
     for asked, fpr, fnr, _ in found.curves[0].error_rows:
@@ -179,7 +179,7 @@ def test_error_rates_are_listed_for_limits_people_ask_about():
         assert (float(fpr), float(fnr)) == pytest.approx((fp / negatives, 1 - tp / positives), abs=5e-4)
     assert "Table: Error rates" in page
     assert "equal error rate 0." in page
-    side = read(many().record).scoring.misses
+    side = Assessed(many().record).scoring.misses
     assert side.head[-1] == "all classes pooled"
     assert len(side.rows) == 6
     assert "Table: Error rates of each class" in render(many().record)
@@ -187,7 +187,7 @@ def test_error_rates_are_listed_for_limits_people_ask_about():
 
 def test_a_ranking_without_mistakes_has_no_error_rates_to_draw():
     a = assess(truth=[0, 0, 1, 1], score=[0.1, 0.2, 0.8, 0.9], scores="probability", threshold=0.5)
-    found = read(a.record).scoring
+    found = Assessed(a.record).scoring
     assert found.errors is None
     assert scoresentences.DET not in render(a.record)
     assert markdown(a.record)
@@ -223,7 +223,7 @@ def test_charts_with_the_same_frame_share_it():
 
 def test_the_numbers_of_every_class_stand_side_by_side():
     record = many().record
-    found, page = read(record).scoring, render(record)
+    found, page = Assessed(record).scoring, render(record)
     assert (
         found.shares.head[1:] == found.benefits.head[1:] == tuple(one.label for one in found.curves if not one.pooled)
     )

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 import assay
-from assay.report.blocks.comparison import _cliques, read, sentence
-from assay.report.charts.comparison_charts import critical_difference, differences, forests
-from assay.report.render import comparisonpage
+from assay.report.blocks.blocks import Figure
+from assay.report.blocks.comparison import _finding_blocks, compared
+from assay.report.blocks.findings import _cliques, sentence
+from assay.report.charts import draw
+from assay.report.charts.comparison_charts import critical_difference, differences
+from assay.report.render import html, markdown, notebook
+from assay.report.render.terminal import summary
 
 NASTY = '</script><script>alert(1)</script> "&|*'
 
@@ -48,15 +52,16 @@ def test_a_sentence_says_who_is_ahead_by_how_much_and_how_sure_that_is():
 
 
 def test_names_from_outside_stay_names(pair):
-    page = comparisonpage.render(pair.record)
+    page = html.render(pair.record)
     assert "<script" not in page
     assert "default-src &#39;none&#39;" in page
-    assert "<script" not in comparisonpage.notebook(pair.record)
-    assert not re.search(r"(?<!\\)<script", comparisonpage.as_markdown(pair.record))  # a backslash makes it text
+    assert "<script" not in notebook.render(pair.record)
+    assert not re.search(r"(?<!\\)<script", markdown.render(pair.record))  # a backslash makes it text
 
 
 def test_charts_are_valid_xml_with_words_for_who_cannot_see(pair, sets):
-    for svg in (differences(read(pair.record).findings, "95 %"), critical_difference(read(sets.record).ranks)):
+    bounded = [one for one in compared(pair.record).findings if one.bounded]
+    for svg in (differences(bounded, "95 %"), critical_difference(compared(sets.record).ranks)):
         root = ET.fromstring(svg)  # noqa: S314  our own text
         assert root.find("{http://www.w3.org/2000/svg}title").text
         assert root.find("{http://www.w3.org/2000/svg}desc").text
@@ -79,10 +84,10 @@ def test_what_only_the_correction_takes_away_is_told_so(pair):
 
 def test_a_terminal_gets_lines_that_fit(pair, sets):
     for c in (pair, sets):
-        text = comparisonpage.summary(c.record, width=80)
+        text = summary(c.record, width=80)
         assert all(len(line) <= 80 for line in text.splitlines())
         assert "Ranking" in text
-    assert "\x1b[1m" in comparisonpage.summary(pair.record, colour=True)
+    assert "\x1b[1m" in summary(pair.record, colour=True)
 
 
 def test_runs_of_models_that_cannot_be_told_apart():
@@ -98,7 +103,7 @@ def test_a_notebook_shows_it(pair):
 
 def test_a_number_and_its_unit_stay_on_one_line():
     called = {"the 5 % cut": [1, 0, 1, 0] * 5, "other": [1, 1, 1, 0] * 5}
-    page = comparisonpage.render(assay.compare(truth=[1, 0] * 10, predicted=called).record)
+    page = html.render(assay.compare(truth=[1, 0] * 10, predicted=called).record)
     assert "95\N{NO-BREAK SPACE}% interval" in page
     assert "95 % interval" not in page
     assert "25.0\N{NO-BREAK SPACE}points more" in page
@@ -146,16 +151,23 @@ def test_areas_of_scores_stand_with_their_intervals_among_the_values(tmp_path):
     assert (found["A"]["value"], found["A"]["high"]) == (1.0, 1.0)
     assert found["A"]["low"] < 1
     for ending in ("md", "html"):
-        assert "1.000 (0.9" in c.report(tmp_path / f"c.{ending}").read_text()
+        assert re.search(r"1\.000(?: \(|<small>)0\.9", c.report(tmp_path / f"c.{ending}").read_text())
+
+
+def forests(record):
+    """The charts of differences, drawn."""
+    cards = (block for block in _finding_blocks(compared(record)) if hasattr(block, "blocks"))
+    figures = [part for card in cards for part in card.blocks if isinstance(part, Figure)]
+    return [draw(chart) for figure in figures for chart in figure.charts]
 
 
 def test_differences_in_cost_are_drawn_on_a_scale_of_their_own():
     given = {"truth": [0, 1] * 20, "predicted": {"A": [0, 1] * 15 + [1, 0] * 5, "B": [1, 0] * 8 + [0, 1] * 12}}
     plain, paid = (assay.compare(**given, positive=1, **more) for more in ({}, {"costs": {(0, 1): 100, (1, 0): 900}}))
-    assert [len(forests(read(c.record).findings, "95 %")) for c in (plain, paid)] == [1, 2]
-    first, second = forests(read(paid.record).findings, "95 %")
+    assert [len(forests(c.record)) for c in (plain, paid)] == [1, 2]
+    first, second = forests(paid.record)
     assert "mean cost" in first
     assert "mean cost" not in second
     assert "accuracy" in second
-    held = forests(read(assay.compare(**given, positive=1, margin=0.2).record).findings, "95 %")
-    assert [one.count("<circle") for one in held] == [forests(read(plain.record).findings, "95 %")[0].count("<circle")]
+    held = forests(assay.compare(**given, positive=1, margin=0.2).record)
+    assert [one.count("<circle") for one in held] == [forests(plain.record)[0].count("<circle")]

@@ -12,8 +12,9 @@ from assay.assess.rendering import RENDERERS
 from assay.assess.run import assess
 from assay.core.errors import RecordError
 from assay.report import sentences
-from assay.report.assessment_document import HEADLINE, read
+from assay.report.assessment_document import Assessed
 from assay.report.blocks.confusion_matrix import counts, matrix, mistakes
+from assay.report.blocks.estimates import HEADLINE, method_blocks
 from assay.report.estimate_rows import about, amount, prose, real
 from tests.layers.report import examples
 
@@ -27,48 +28,48 @@ def whole(text):
 
 
 def test_a_binary_headline_has_its_eight_measures():
-    assert names(read(examples.screening().record).headline) == list(HEADLINE["binary"])
+    assert names(Assessed(examples.screening().record).headline) == list(HEADLINE["binary"])
 
 
 def test_a_multiclass_headline_has_its_eight_measures_and_the_baseline():
-    document = read(examples.classes(9).record)
+    document = Assessed(examples.classes(9).record)
     assert names(document.headline) == list(HEADLINE["multiclass"])
-    assert document.baseline.about.measure == "no_information_rate"
+    assert document.estimates.baseline.about.measure == "no_information_rate"
 
 
 def test_a_restricted_record_shows_what_is_there():
-    document = read(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f2_macro", "f1"]).record)
+    document = Assessed(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f2_macro", "f1"]).record)
     assert names(document.headline) == ["f2_macro"]
     assert [column.measure for column in document.classes.columns] == ["f1"]
-    assert document.opening == "6 rows were assessed on 1 measure."
+    assert document.opening() == "6 rows were assessed on 1 measure."
 
 
 def test_a_record_of_class_measures_alone_has_no_headline():
-    document = read(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f1"]).record)
+    document = Assessed(assess(truth=list("abcabc"), predicted=list("abaaba"), measures=["f1"]).record)
     assert document.headline == ()
-    assert [row.label for row in document.classes.rows] == ["a", "b", "c"]
+    assert [row.label for row in document.classes.levels] == ["a", "b", "c"]
 
 
 def test_the_opening_says_how_many_how_sure_and_against_what():
-    assert read(examples.pinned("binary")).opening == (
+    assert Assessed(examples.pinned("binary")).opening() == (
         "Of 600 rows, 481 were classified rightly: accuracy 0.802, 95 % interval 0.768 to 0.832;"
         " always calling the most frequent class would give 0.800."
     )
 
 
 def test_the_opening_of_weighted_rows_speaks_of_their_weight():
-    opening = read(examples.weighted().record).opening
+    opening = Assessed(examples.weighted().record).opening()
     assert opening.startswith("Of a total weight of 88.75 on 80 rows, ")
     assert "95 % interval" in opening
 
 
 def test_every_shown_number_is_a_number_of_the_record():
     assessment = examples.classes(9)
-    document = read(assessment.record)
+    document = Assessed(assessment.record)
     for one in document.headline:
         found = assessment[one.about.measure]
         assert (one.value, one.low, one.high) == (found.value, found.low, found.high)
-    for row in document.classes.rows:
+    for row in document.classes.levels:
         for one in row.entries:
             found = assessment.by_class[row.label][one.about.measure]
             assert (one.value, one.low, one.high) == (found.value, found.low, found.high)
@@ -80,16 +81,16 @@ def test_every_shown_number_is_a_number_of_the_record():
 
 
 def test_an_undefined_value_keeps_its_reason():
-    document = read(examples.pinned("multiclass"))
-    reasons = {one.about.measure: one.reason for one in document.undefined}
+    document = Assessed(examples.pinned("multiclass"))
+    reasons = {one.about.measure: one.reason for one in document.estimates.undefined}
     assert reasons["precision_macro"].startswith('class "d" has no value: no row was predicted "d"; counting it as 0:')
-    (lost,) = [one for row in document.classes.rows for one in row.entries if not one.defined]
+    (lost,) = [one for row in document.classes.levels for one in row.entries if not one.defined]
     assert (lost.shown, lost.reason) == ("undefined", 'no row was predicted "d"')
 
 
 def test_an_infinite_value_is_shown_as_such():
-    document = read(examples.infinite().record)
-    shown = {one.about.measure: (one.shown, one.interval) for one in document.infinite}
+    document = Assessed(examples.infinite().record)
+    shown = {one.about.measure: (one.shown, one.interval) for one in document.estimates.whole.values() if one.endless}
     assert shown["likelihood_ratio_positive"][0] == "infinite"
     assert shown["likelihood_ratio_positive"][1].endswith(" to infinite")
 
@@ -99,19 +100,17 @@ def test_the_matrix_of_many_classes_adds_the_small_ones_up_and_loses_no_row():
     shown = matrix(found)
     assert (len(shown.rows), len(shown.labels), shown.hidden) == (31, 31, 30)
     assert shown.labels[-1] == "other (30 classes)"
-    assert sum(whole(row.total) for row in shown.rows) == sum(map(whole, shown.totals)) == whole(shown.total) == 1000
-    for row in shown.rows:
-        assert sum(whole(cell.count) for cell in row.cells) == whole(row.total)
+    assert sum(map(whole, shown.sums)) == sum(map(whole, shown.totals)) == whole(shown.total) == 1000
+    for row, total in zip(shown.rows, shown.sums, strict=True):
+        assert sum(whole(cell.text) for cell in row) == whole(total)
 
 
 def test_the_matrix_of_few_classes_is_the_tally_with_predictions_in_rows():
     assessment = examples.classes(9)
     shown = matrix(counts(assessment.record["tallies"]["confusion"]))
-    truth_in_rows = [
-        list(column) for column in zip(*([whole(c.count) for c in row.cells] for row in shown.rows), strict=True)
-    ]
+    truth_in_rows = [list(column) for column in zip(*([whole(c.text) for c in row] for row in shown.rows), strict=True)]
     assert truth_in_rows == assessment.confusion.matrix()
-    assert [cell.right for cell in shown.rows[3].cells] == [i == 3 for i in range(9)]
+    assert [cell.right for cell in shown.rows[3]] == [i == 3 for i in range(9)]
 
 
 def test_the_corner_of_added_up_classes_is_not_called_right_when_mistakes_are_in_it():
@@ -120,7 +119,7 @@ def test_the_corner_of_added_up_classes_is_not_called_right_when_mistakes_are_in
     mixed = [label for label in labels[:30] for _ in range(5)] + labels[30:][::-1]
     for called, right in ((truth, True), (mixed, False)):
         shown = matrix(counts(assess(truth=truth, predicted=called).record["tallies"]["confusion"]))
-        assert shown.rows[-1].cells[-1].right is right
+        assert shown.rows[-1][-1].right is right
 
 
 def test_mistakes_are_listed_from_the_most_frequent():
@@ -133,29 +132,32 @@ def test_mistakes_are_listed_from_the_most_frequent():
 def test_more_than_two_hundred_classes_show_their_counts_and_how_many_are_hidden():
     rng = np.random.default_rng(1)
     truth = np.concatenate([np.arange(300), rng.integers(0, 300, 700)])
-    document = read(assess(truth=truth, predicted=truth).record)
-    assert (len(document.classes.rows), document.classes.hidden, document.classes.columns) == (200, 100, ())
+    document = Assessed(assess(truth=truth, predicted=truth).record)
+    assert (len(document.classes.levels), document.classes.hidden, document.classes.columns) == (200, 100, ())
 
 
 def test_small_groups_are_marked():
-    document = read(examples.screening().record)
+    document = Assessed(examples.screening().record)
     (small,) = [level for factor in document.factors for level in factor.levels if level.small]
     assert (small.label, small.rows) == ("Tromsø", 5)
-    assert [one.sentence for one in document.remarks] == ["1 group has fewer than 10 rows and is marked △."]
+    assert [one.sentence for one in document.remarks()] == ["1 group has fewer than 10 rows and is marked △."]
 
 
 def test_rows_left_out_are_told_twice_once_as_an_equation():
-    document = read(examples.pinned("multiclass"))
-    assert document.rows == "121 rows read = 120 scored + 1 excluded (truth is missing) + 0 unmatched"
-    assert document.remarks[0].sentence == "1 of 121 rows was left out: truth is missing."
+    document = Assessed(examples.pinned("multiclass"))
+    assert (
+        sentences.rows_equation(document.record["rows"])
+        == "121 rows read = 120 scored + 1 excluded (truth is missing) + 0 unmatched"
+    )
+    assert next(document.remarks()).sentence == "1 of 121 rows was left out: truth is missing."
 
 
 def test_a_measure_nobody_declared_is_shown_by_its_name():
     record = json.loads(examples.pinned("binary").to_text())
     record["estimates"][0]["measure"] = "<b>new</b>\n"
-    document = read(Record(record))
+    document = Assessed(Record(record))
     assert about("<b>new</b>\n").name == "<b>new</b>\\n"
-    assert "<b>new</b>\\n" in [one.about.name for family in document.families for one in family.entries]
+    assert "<b>new</b>\\n" in [one.about.name for family in document.estimates.families().values() for one in family]
 
 
 def test_a_value_that_is_no_number_is_refused():
@@ -187,7 +189,7 @@ def test_a_class_counted_as_zero_is_told_in_every_report():
     record = assess(
         truth=list("abcabc"), predicted=list("abaaba"), undefined="zero", measures=["precision_macro"]
     ).record
-    (note,) = {note for one in read(record).headline for note in one.notes}
+    (note,) = {note for one in Assessed(record).headline for note in one.notes}
     assert note == '"c": no value, counted as zero'
     for kind in (".html", ".md", "text/plain"):
         assert "no value, counted as zero" in RENDERERS[kind](record)
@@ -195,7 +197,8 @@ def test_a_class_counted_as_zero_is_told_in_every_report():
 
 def test_every_interval_method_is_explained():
     for assessment in (examples.screening(), examples.classes(9)):
-        assert all(says for _, says in read(assessment.record).methods)
+        (card,) = method_blocks(Assessed(assessment.record).estimates, ())
+        assert all(term.text for term in card.blocks[0].terms)
 
 
 @pytest.mark.parametrize("drawn", [[], [2000], [2000, 8000]])

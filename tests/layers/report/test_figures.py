@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.assessment_document import read
+from assay.report.assessment_document import Assessed
 from assay.report.charts.svg import Point, axis, bar, forest
 from assay.report.colours import DARK, LIGHT, READABLE, STEPS, contrast, shade, steps
 from assay.report.fit_text import cells, ems, fitted
@@ -13,7 +13,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def points(name="multiclass", column=0):
-    return [Point(label=row.label, entry=row.entries[column]) for row in read(examples.pinned(name)).classes.rows]
+    return [Point(label=row.label, entry=row.entries[column]) for row in Assessed(examples.pinned(name)).classes.levels]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -70,12 +70,12 @@ def test_an_axis_holds_every_interval_and_stays_in_the_range():
 
 
 def test_an_axis_of_equal_values_still_has_a_width():
-    entries = [one for one in read(examples.lonely().record).headline if one.defined]
+    entries = [one for one in Assessed(examples.lonely().record).headline if one.defined]
     assert axis(entries).high > axis(entries).low
 
 
 def test_a_label_in_a_chart_is_text_and_nothing_else():
-    rows = [Point(label=row.label, entry=row.entries[0]) for row in read(examples.nasty().record).classes.rows]
+    rows = [Point(label=row.label, entry=row.entries[0]) for row in Assessed(examples.nasty().record).classes.levels]
     svg = examples.drawn(forest(rows, by="class", scale=axis([p.entry for p in rows])))
     assert {element.tag.removeprefix(SVG) for element in svg.iter()} == {
         "svg", "title", "desc", "text", "tspan", "path", "g", "circle",
@@ -83,8 +83,8 @@ def test_a_label_in_a_chart_is_text_and_nothing_else():
 
 
 def test_a_bar_is_xml_and_an_endless_range_has_none():
-    document = read(examples.pinned("binary"))
-    by_name = {one.about.measure: one for family in document.families for one in family.entries}
+    document = Assessed(examples.pinned("binary")).estimates
+    by_name = document.whole
     assert examples.drawn(bar(by_name["accuracy"], document.baseline)).findtext(f"{SVG}title") == (
         "0.802, interval 0.768 to 0.832, on a scale from 0 to 1"
     )

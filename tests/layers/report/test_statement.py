@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.assess.record import Record, schema
-from assay.report.blocks.conformity import statement
+from assay.report.blocks.conformity import is_stated
 from assay.report.render.html import render as html
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
@@ -50,13 +50,13 @@ def test_terminal_and_markdown_tell_the_state_and_what_failed(record):
     assert "R-5.3.5-2" in text
     assert max(map(len, text.splitlines())) <= 100
     page = markdown(record)
-    assert all(f"| {row['id']} |" in page for row in record["conformity"]["rows"])
+    assert all(f"| {row['id']}; {row['strength']} |" in page for row in record["conformity"]["rows"])
     assert "**non-conforming**" in page
 
 
 def test_a_record_without_a_plan_has_no_statement():
     a = assay.assess(truth=[1, 0], predicted=[1, 0])
-    assert statement(a.record) is None
+    assert not is_stated(a.record)
     assert 'id="conformity"' not in html(a.record)
     assert "Conformity with" not in summary(a.record)
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.assessment_document import read
-from assay.report.blocks.data_sources import sources
+from assay.report.blocks.blocks import Figure, Heading
+from assay.report.blocks.data_sources import data_blocks, data_title, splits
 from assay.report.charts.data_timeline import _dates, timeline
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
@@ -16,19 +16,23 @@ def planned():
 
 
 def test_the_timeline_shows_every_data_set_and_says_it_in_words(planned):
-    found = sources(planned)
-    svg = timeline(found.splits)
+    found = splits(planned)
+    svg = timeline(found)
     tree = examples.drawn(svg)
     words = " ".join(tree.itertext())
-    for one in found.splits:
+    for one in found:
         assert f"{one.name} from {one.begins} to {one.ends}" in words
-    assert [one.name for one in found.splits] == ["train", "validation", "test"]
+    assert [one.name for one in found] == ["train", "validation", "test"]
+
+
+def figures(record):
+    parts = [part for block in data_blocks(record) for part in block.blocks]
+    return [part for part in parts if isinstance(part, Figure)]
 
 
 def test_data_sets_without_times_have_no_timeline(planned):
-    splits = sources(planned).splits
-    assert timeline(splits[:1]) == ""
-    assert timeline(read(examples.screening().record).sources.splits) == ""
+    assert len(figures(planned)) == 1
+    assert figures(examples.screening().record) == []
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 86_400 * 40), (0, 1e8), (-6e10, 2e11), (1e9, 1e9)])
@@ -40,8 +44,8 @@ def test_dates_are_few_and_enclose_the_stretch(low, high):
 
 
 def test_what_the_plan_says_of_data_and_truth_is_told(planned):
-    found = sources(planned)
-    assert found.title == "Data and ground truth"
-    assert [part.name for part in found.said] == ["Data sets, as declared", "Ground truth", "Population", "Bias"]
-    assert any("biopsy where there is one" in text for _, text in found.said[1].pairs)
-    assert sources(examples.screening().record).title == "Data"
+    assert data_title(planned) == "Data and ground truth"
+    said = {part.blocks[0].text: part.blocks[1] for part in data_blocks(planned) if isinstance(part.blocks[0], Heading)}
+    assert list(said)[:4] == ["Data sets, as declared", "Ground truth", "Population", "Bias"]
+    assert any("biopsy where there is one" in term.text for term in said["Ground truth"].terms)
+    assert data_title(examples.screening().record) == "Data"

@@ -1,64 +1,388 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a printed section is made of: texts, tables and pictures, without any look."""
+"""What a report is made of: sections of paragraphs, lists, tables and figures, as data without any look.
+
+A section is built once and every renderer draws it. A new task adds blocks of these kinds and no renderer code.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Flag, auto
 
-from assay.report.pdf_text import breakable
-
-Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
-Block: TypeAlias = "dict[str, Json]"
+from assay.report.estimate_rows import Entry
 
 
-def says(text: str, *, soft: bool = False) -> Block:
-    """A paragraph."""
-    return {"kind": "says", "text": breakable(text), "soft": soft}
+class Reach(Flag):
+    """The renderers that draw a block."""
+
+    BRIEF = auto()
+    """Terminal and notebook, which show a summary."""
+    TEXT = auto()
+    """Markdown."""
+    FULL = auto()
+    """HTML and PDF."""
+    DIGEST = BRIEF | TEXT
+    REPORT = TEXT | FULL
+    ALL = BRIEF | TEXT | FULL
 
 
-def heading(text: str) -> Block:
-    """The title of a part of a section."""
-    return {"kind": "heading", "text": breakable(text)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A part of a section."""
+
+    reach: Reach = Reach.ALL
 
 
-def bullets(texts: Iterable[str]) -> Block:
-    """Sentences one below the other."""
-    return {"kind": "bullets", "texts": [breakable(text) for text in texts]}
+@dataclass(frozen=True, slots=True)
+class Paragraph(Block):
+    """Sentences; `tone` is empty, soft, strong or warn."""
+
+    text: str
+    tone: str = ""
 
 
-def marked(lines: Iterable[tuple[str, str]]) -> Block:
-    """Sentences one below the other, each after its own sign."""
-    return {"kind": "marked", "lines": [[breakable(sign), breakable(text)] for sign, text in lines]}
+@dataclass(frozen=True, slots=True)
+class Heading(Block):
+    """The title of a part of a section, and a few words beside it."""
+
+    text: str
+    more: str = ""
 
 
-def terms(pairs: Iterable[tuple[str, str]], *, look: str = "rows") -> Block:
-    """Names and what is said of them: in rows, in rows with digests (`code`), or in two columns of the page."""
-    found: list[Json] = [[breakable(name), breakable(text)] for name, text in pairs]
-    return {"kind": "terms", "pairs": found, "look": look}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An entry of a list: sign and word first, then the name it links to, the text, and what is said below."""
+
+    text: str
+    sign: str = ""
+    word: str = ""
+    name: str = ""
+    anchor: str = ""
+    label: str = ""
+    """A warning that belongs to the text."""
+    below: tuple[str, ...] = ()
+    style: str = ""
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Json]], *, widths: Sequence[str]) -> Block:
-    """A table; a width is `auto` or a share of what is left such as `2fr`, after `l` or `r` for the side."""
-    return {
-        "kind": "table",
-        "caption": caption,
-        "head": [breakable(one) for one in head],
-        "rows": [list(row) for row in rows],
-        "widths": list(widths),
-    }
+@dataclass(frozen=True, slots=True)
+class Bullets(Block):
+    """Entries one below the other; `look` is empty, signed or verdicts."""
+
+    items: tuple[Item, ...]
+    look: str = ""
 
 
-def panels(charts: Iterable[str], *, alt: str) -> Block:
-    """Charts side by side, with what they are for who cannot see them."""
-    return {"kind": "panels", "charts": list(charts), "alt": alt}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A name and what is said of it."""
+
+    name: str
+    text: str
+    symbol: str = ""
+    more: str = ""
+    id: str = ""
 
 
-def text(shown: str, *, below: str = "", warn: bool = False, soft: bool = False, code: bool = False) -> Json:
-    """What stands in a cell."""
-    return {"text": breakable(shown), "below": breakable(below), "warn": warn, "soft": soft, "code": code}
+@dataclass(frozen=True, slots=True)
+class Terms(Block):
+    """Names and texts: side by side (`rows`), with digests (`code`), or as a list with room for sentences (`list`)."""
+
+    terms: tuple[Term, ...]
+    look: str = "rows"
 
 
-def across(shown: str, columns: int) -> Json:
-    """The one cell of a row that heads the rows below it."""
-    return {"text": breakable(shown), "span": columns}
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure by the name of the function that draws it, and its data."""
+
+    kind: str
+    data: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure(Block):
+    """Charts side by side; `look` is empty, many (small) or wide."""
+
+    charts: tuple[Chart, ...]
+    alt: str
+    look: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A piece of evidence and where it stands."""
+
+    text: str
+    anchor: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What stands in a cell: a text, a smaller one below, and the reason why there is no value."""
+
+    text: str
+    sign: str = ""
+    below: str = ""
+    why: str = ""
+    tone: str = ""
+    """Empty, soft, warn, good, bad or open."""
+    typed: str = ""
+    """The name that is typed to get the value, where it differs from the one that is read."""
+    anchor: str = ""
+    links: tuple[Link, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column; `kind` is text, name (from outside), number, prose (long) or formula."""
+
+    name: str
+    kind: str = "text"
+    width: float = 0.0
+    """A share of what is left of a page; 0 is as wide as the contents."""
+    typed: str = ""
+    reach: Reach = Reach.ALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The cells of a row; a row with a title and no cells heads those below it."""
+
+    cells: tuple[Cell, ...] = ()
+    title: str = ""
+    id: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """A style of rows that a reader may choose to see alone."""
+
+    style: str
+    sign: str
+    name: str
+    more: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Block):
+    """Rows under heads. A table with `things` may be cut by a renderer, which then says how many things are left."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    look: str = ""
+    small: bool = False
+    things: tuple[str, str] | None = None
+    hidden: int = 0
+    filters: tuple[Filter, ...] = ()
+
+    def drawn_by(self, reach: Reach) -> Table:
+        """The table with the columns that a renderer draws."""
+        kept = [i for i, column in enumerate(self.columns) if column.reach & reach]
+        if len(kept) == len(self.columns):
+            return self
+        rows = (replace(row, cells=tuple(row.cells[i] for i in kept)) if row.cells else row for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in kept), rows=tuple(rows))
+
+    def reasons(self, most: int | None = None, columns: int | None = None) -> Iterator[tuple[str, str, str]]:
+        """Column, row and reason of every cell without a value, where they cannot stand in the cells."""
+        for row in self.rows[:most]:
+            for column, cell in zip(self.columns[:columns], row.cells, strict=False):
+                if cell.why:
+                    yield column.typed or column.name, row.cells[0].text, cell.why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridCell:
+    """A cell of a grid; `share` is its part of its column."""
+
+    text: str
+    below: str
+    share: float | None
+    right: bool
+    empty: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid(Block):
+    """Counts by two sets of the same names, shaded by share, with totals."""
+
+    caption: str
+    down: str
+    across: str
+    labels: tuple[str, ...]
+    rows: tuple[tuple[GridCell, ...], ...]
+    sums: tuple[str, ...]
+    totals: tuple[str, ...]
+    total: str
+    hidden: int = 0
+    """Names that were added up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values(Block):
+    """The values that matter most, each on the range of its measure; `marked` is drawn beside the first it names."""
+
+    entries: tuple[Entry, ...]
+    level: str
+    baseline: Entry | None = None
+    beside: str = ""
+    """The measure that the baseline is drawn beside."""
+    mark: str = ""
+    """What the baseline is."""
+    averaged: str = ""
+    """What averages are taken over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold(Block):
+    """What a threshold does to the rows; a page lets readers move it over the points."""
+
+    threshold: str
+    chosen: str
+    warning: str
+    unit: str
+    positive: str
+    cells: tuple[str, str, str, str]
+    """True and false positives, false and true negatives."""
+    rates: tuple[tuple[str, str, str], ...]
+    """Short name, name and value."""
+    points: str = ""
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Card(Block):
+    """Blocks that belong together; `look` is empty, pair, folds, judged."""
+
+    blocks: tuple[Block, ...]
+    look: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold(Block):
+    """Blocks under a title that a page may close. A fold without `named` only serves a page: others draw its blocks."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    more: str = ""
+    lead: str = ""
+    """A sentence that belongs to the title."""
+    id: str = ""
+    open: bool = False
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of a report with a title and a place."""
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+    listed: str = ""
+    """Its name among the contents, where that is shorter."""
+    reach: Reach = Reach.ALL
+    folded: bool = False
+    """Whether it may be closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a Record comes to, in a word; `tone` is good, bad or open."""
+
+    sign: str
+    word: str
+    tone: str
+    says: str
+    anchor: str
+    more: str
+    """What the section it leads to is called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something to know before trusting a number: a sign, a word and a sentence."""
+
+    sign: str
+    word: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything a report says, in order; every text from outside has been made visible."""
+
+    title: str
+    kind: str
+    about: str
+    """The positive class, or nothing."""
+    level: str
+    verdicts: tuple[Verdict, ...]
+    opening: str
+    remarks: tuple[Remark, ...]
+    facts: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+
+    def reached(self, reach: Reach) -> Iterator[Section]:
+        """The sections that a renderer draws, without blocks that it does not."""
+        for section in self.sections:
+            blocks = tuple(_within(section.blocks, reach)) if section.reach & reach else ()
+            if blocks:
+                yield replace(section, blocks=blocks)
+
+
+def _within(blocks: Iterable[Block], reach: Reach) -> Iterator[Block]:
+    for block in blocks:
+        if not block.reach & reach:
+            continue
+        if isinstance(block, (Card, Fold)):
+            inside = tuple(_within(block.blocks, reach))
+            if inside:
+                yield replace(block, blocks=inside)
+        else:
+            yield block.drawn_by(reach) if isinstance(block, Table) else block
+
+
+def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
+    """A section of whatever blocks there are."""
+    return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]
+
+
+def terms(pairs: Iterable[tuple[str, str]], look: str = "rows", **more: Reach) -> Terms:
+    """Names and texts."""
+    return Terms(tuple(Term(name=name, text=text) for name, text in pairs), look, **more)
+
+
+def bullets(texts: Iterable[str]) -> Bullets:
+    """Plain sentences one below the other."""
+    return Bullets(tuple(Item(text=text) for text in texts))
+
+
+def number_cell(entry: Entry | None) -> Cell:
+    """A value with its interval, or the reason why it has none."""
+    if entry is None:
+        return Cell(text="–", tone="soft")
+    if not entry.defined:
+        return Cell(text=f"∅ {entry.shown}", why=entry.reason, tone="warn")
+    return Cell(text=entry.shown, below=entry.short)
+
+
+def text_row(texts: Sequence[str]) -> Row:
+    """A row of plain texts."""
+    return Row(cells=tuple(Cell(text=text) for text in texts))
+
+
+def number_table(
+    name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, small: bool = False
+) -> Table:
+    """A table of names and numbers."""
+    columns = tuple(Column(name=head, kind="number" if i else "text", width=1) for i, head in enumerate(heads))
+    return Table(name=name, caption=caption, columns=columns, rows=tuple(map(text_row, rows)), small=small)

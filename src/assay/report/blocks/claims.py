@@ -1,106 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of a Record with their answers, and its comparisons with other models, ready to be shown."""
+"""The claims of a Record with their answers, and its comparisons with the other models of a plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
+from assay.report import sentences
 from assay.report.blocks import comparison
-from assay.report.blocks.headline_verdict import Standing
+from assay.report.blocks.blocks import Block, Card, Cell, Column, Paragraph, Reach, Row, Table, Verdict
 from assay.report.estimate_rows import prose
 
 SIGNS: Final = {"supported": "✓", "contradicted": "✗", "not decidable": "?"}
-STYLES: Final = {"supported": "pass", "contradicted": "fail", "not decidable": "inconclusive"}
-"""Answers look like the verdicts they resemble."""
 TONES: Final = {"contradicted": "bad", "not decidable": "open", "supported": "good"}
 """The worst first."""
-HEAD: Final = ("claim", "answer", "value", "wrongly supported", "why")
 INTRODUCED: Final = (
     "What the plan claims, held against the data; claims about one test set are a family, and their intervals are at "
     "the levels of Holm's procedure."
 )
 POINTS: Final = 100
-MOST: Final = 20
-"""Claims and findings a terminal shows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
-    """One claim."""
-
-    claim: str
-    words: str
-    sign: str
-    answer: str
-    style: str
-    value: str
-    beside: str
-    risk: str
-    why: str
-    needed: str
+def claims_counted(record: Record) -> str:
+    """How many claims have which answer; nothing where the plan claims nothing."""
+    answers = [str(claim["answer"]) for claim in record.get("claims") or ()]
+    return ", ".join(f"{answers.count(word)} {word}" for word in SIGNS if word in answers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
-    """All of them, and what they come to."""
-
-    says: str
-    rows: tuple[Stated, ...]
-
-    @property
-    def standing(self) -> Standing:
-        """How many of them the data support; the worst answer gives the sign."""
-        every = [one.answer for one in self.rows]
-        worst = next(one for one in TONES if one in every)
-        rest = [f"{every.count(one)} {one}" for one in TONES if one != "supported" and one in every]
-        return Standing(
-            sign=SIGNS[worst],
-            word=f"{every.count('supported')} of {counted(len(every), 'claim')} supported",
-            tone=TONES[worst],
-            says=f"{', '.join(rest)}." if rest else "",
-            anchor="claims",
-            more="each claim",
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contests:
-    """Comparisons with the other models of the plan, or why there are none."""
-
-    why_not: str
-    made: tuple[comparison.Document, ...]
-
-
-def claims(record: Record) -> Claims | None:
-    """The claims of a Record; None where the plan states none."""
-    found = record.get("claims") or []
-    if not found:
+def claims_verdict(record: Record) -> Verdict | None:
+    """How many claims the data support; the worst answer gives the sign."""
+    answers = [str(claim["answer"]) for claim in record.get("claims") or ()]
+    if not answers:
         return None
-    words = [str(one["answer"]) for one in found]
-    parts = [f"{words.count(word)} {word}" for word in SIGNS if word in words]
-    return Claims(says=", ".join(parts), rows=tuple(_stated(one) for one in found))
+    worst = next(word for word in TONES if word in answers)
+    rest = [f"{answers.count(word)} {word}" for word in TONES if word != "supported" and word in answers]
+    return Verdict(
+        sign=SIGNS[worst],
+        word=f"{answers.count('supported')} of {counted(len(answers), 'claim')} supported",
+        tone=TONES[worst],
+        says=f"{', '.join(rest)}." if rest else "",
+        anchor="claims",
+        more="each claim",
+    )
 
 
-def _stated(one: Mapping[str, Any]) -> Stated:
-    value, other = (one[name] for name in ("value", "reference_value"))
-    shown = "undefined" if value is None else figure(float(value))
-    beside = [f"{name.replace('_', ' ')} {_figure(x)}" for name, x in one["beside"].items()]
-    sizes = ", ".join(f"{visible(name)} {n}" for name, n in one["n_by_class"].items())
-    return Stated(
-        claim=visible(one["claim"]),
-        words=prose(one["words"]) if one.get("words") else "",
-        sign=SIGNS[str(one["answer"])],
-        answer=str(one["answer"]),
-        style=STYLES[str(one["answer"])],
-        value=shown if other is None else f"{shown} against {figure(float(other))}",
-        beside=prose("; ".join([*beside, f"n {one['n']} ({sizes})"])),
-        risk=f"at most {POINTS * float(one['risk']):.3g} %",
-        why=prose(one["why"]),
-        needed=prose((one.get("needed") or {}).get("why", "")),
+def claim_blocks(record: Record) -> Iterator[Block]:
+    """Each claim with its answer, its value and the reason; nothing where the plan claims nothing."""
+    stated = record.get("claims") or ()
+    if not stated:
+        return
+    yield Paragraph(INTRODUCED, "soft", reach=Reach.REPORT)
+    yield Paragraph(f"Claims: {claims_counted(record)}", "strong", reach=Reach.DIGEST)
+    columns = (
+        Column(name="claim", kind="name", width=2.4),
+        Column(name="answer", width=1.6),
+        Column(name="value", width=1.5),
+        Column(name="wrongly supported", width=1.3),
+        Column(name="why", kind="prose", width=4),
+    )
+    yield Card(
+        (
+            Table(
+                name="Claims",
+                caption=f"Claims: {claims_counted(record)}",
+                columns=columns,
+                rows=tuple(map(_claim_row, stated)),
+                small=True,
+                things=("claim", "claims"),
+            ),
+        )
+    )
+
+
+def _claim_row(claim: Mapping[str, Any]) -> Row:
+    value, other = (claim[name] for name in ("value", "reference_value"))
+    shown = _figure(value)
+    beside = [f"{name.replace('_', ' ')} {_figure(size)}" for name, size in claim["beside"].items()]
+    sizes = ", ".join(f"{visible(name)} {n}" for name, n in claim["n_by_class"].items())
+    answer = str(claim["answer"])
+    return Row(
+        cells=(
+            Cell(text=visible(claim["claim"]), below=prose(claim["words"]) if claim.get("words") else ""),
+            Cell(text=answer, sign=SIGNS[answer], tone=TONES[answer]),
+            Cell(
+                text=shown if other is None else f"{shown} against {figure(float(other))}",
+                below=prose("; ".join([*beside, f"n {claim['n']} ({sizes})"])),
+            ),
+            Cell(text=f"at most {POINTS * float(claim['risk']):.3g} %"),
+            Cell(text=prose(claim["why"]), below=prose((claim.get("needed") or {}).get("why", ""))),
+        )
     )
 
 
@@ -108,34 +98,27 @@ def _figure(value: float | None) -> str:
     return "undefined" if value is None else figure(float(value))
 
 
-def contests(record: Record) -> Contests | None:
-    """The comparisons of a Record; None where there is but one model."""
-    asked = record["plan"].get("comparisons")
-    why_not = record["plan"].get("not_compared")
-    if not asked and not why_not:
-        return None
+def contests(record: Record) -> tuple[comparison.Compared, ...]:
+    """The comparisons that a plan asks for, each as a comparison by itself."""
     made, place = [], 0
-    for part, plan in zip(record["comparisons"], asked or (), strict=True):
-        size = sum(one["findings"] for one in part["answers"])
+    for part, plan in zip(record["comparisons"], record["plan"].get("comparisons") or (), strict=True):
+        size = sum(answer["findings"] for answer in part["answers"])
         whole = {**record, **part, "plan": plan, "findings": record["findings"][place : place + size]}
-        made.append(comparison.read(Record(whole)))
+        made.append(comparison.compared(Record(whole)))
         place += size
-    return Contests(why_not=prose(why_not) if why_not else "", made=tuple(made))
+    return tuple(made)
 
 
-def told(stated: Claims | None, held: Contests | None) -> Iterator[tuple[str, str, str]]:
-    """Lines for a terminal: what they are (head or line), the text, and how far it hangs."""
-    if stated is not None:
-        yield "head", f"Claims: {stated.says}", ""
-        for one in stated.rows[:MOST]:
-            why = f"{one.why}; {one.needed}" if one.needed else one.why
-            yield "line", f"{one.sign} {one.answer:<13} {one.claim}: {why}", " " * 16
-        if len(stated.rows) > MOST:
-            yield "line", f"… and {len(stated.rows) - MOST} more in the report", ""
-    if held is not None:
-        yield "head", "Against the other models", ""
-        if held.why_not:
-            yield "line", f"no test was made: {held.why_not}", "  "
-        for made in held.made:
-            for finding in made.findings[:MOST]:
-                yield "line", f"{finding.mark} {finding.sentence} {finding.label}".rstrip(), "  "
+def contest_blocks(record: Record) -> Iterator[Block]:
+    """What tests say of the models of a plan on the same rows; nothing where there is but one model."""
+    why_not = record["plan"].get("not_compared")
+    if why_not:
+        yield Paragraph(f"No test was made: {prose(why_not)}.")
+    for made in contests(record) if record["plan"].get("comparisons") else ():
+        yield Paragraph(sentences.MARKS_SAID, "soft", reach=Reach.FULL)
+        yield Card(
+            (comparison.finding_list(made.findings, powered=True), *comparison.ranking_table(made.ranking)),
+        )
+        yield Card(
+            tuple(comparison.question_folds(made.record, opening="Why this test: ")), "folds", reach=Reach.REPORT
+        )

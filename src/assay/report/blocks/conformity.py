@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformity statement of a Record, ready to be shown: rows by clause with their evidence, controls with facts."""
+"""The conformity statement of a Record: rows by clause with their evidence, controls with facts, and the plan."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.clauses import profile, profiles
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
-from assay.report.blocks.headline_verdict import Standing
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Column,
+    Filter,
+    Fold,
+    Heading,
+    Item,
+    Link,
+    Paragraph,
+    Reach,
+    Row,
+    Table,
+    Verdict,
+    terms,
+)
 from assay.report.estimate_rows import prose
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
@@ -48,243 +64,255 @@ STATES: Final = {
 BAD: Final = ("fail", "suspect")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """One part of the evidence of a row; `anchor` leads to where it stands on the page."""
-
-    kind: str
-    name: str
-    sign: str
-    verdict: str
-    style: str
-    says: str
-    anchor: str
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the sentence itself names what it rests on, so that the link stands in it."""
-        return self.kind != "check"
-
-    @property
-    def lead(self) -> str:
-        """What comes before the link."""
-        return "stated in the plan: " if self.says.startswith("stated in the plan: ") else ""
-
-    @property
-    def named(self) -> str:
-        """What the link reads."""
-        return self.says.removeprefix(self.lead) if self.in_place else self.name
+STATED: Final = "stated in the plan: "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
-    """One requirement row."""
-
-    id: str
-    anchor: str
-    strength: str
-    says: str
-    verdict: str
-    sign: str
-    style: str
-    why: str
-    answer: str
-    proofs: tuple[Proof, ...]
-
-    @property
-    def alone(self) -> bool:
-        """Whether one proof says all there is to say."""
-        return len(self.proofs) == 1 and self.proofs[0].says == self.why
+def is_stated(record: Record) -> bool:
+    """Whether a Record holds a conformity statement: it does where a plan was followed."""
+    return bool(record.get("conformity", {}).get("rows"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
-    """The rows of one clause."""
-
-    name: str
-    rows: tuple[Demand, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """What one control found."""
-
-    name: str
-    anchor: str
-    sign: str
-    verdict: str
-    style: str
-    says: str
-    facts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """One part of a plan as it was declared."""
-
-    name: str
-    anchor: str
-    pairs: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """The whole statement."""
-
-    overall: str
-    document: str
-    says: str
-    counts: tuple[tuple[str, str, str, int], ...]
-    clauses: tuple[Clause, ...]
-    shall: tuple[Demand, ...]
-    deviations: tuple[Demand, ...]
-    unmet: tuple[Demand, ...]
-    """Rows that stand in the way: not met, suspect, or asked for without evidence."""
-    supplement: tuple[Demand, ...]
-    controls: tuple[Looked, ...]
-    plan: tuple[tuple[str, str], ...]
-    declared: tuple[Declared, ...]
-
-    @property
-    def standing(self) -> Standing:
-        """The verdict on conformity."""
-        sign, tone = STATES.get(self.overall, ("○", "open"))
-        says = f"{self.document}: {self.says}."
-        return Standing(
-            sign=sign, word=self.overall, tone=tone, says=says, anchor="conformity", more="clause by clause"
-        )
-
-
-def statement(record: Record) -> Statement | None:
-    """The statement of a Record; None where no plan was followed."""
-    found = record.get("conformity", {})
-    if not found.get("rows"):
-        return None
-    there = _there(record)
-    rows = [_demand(one, there) for one in found["rows"]]
-    clauses: dict[str, list[Demand]] = {}
-    for one, row in zip(found["rows"], rows, strict=True):
-        clauses.setdefault(visible(one["clause"]), []).append(row)
-    deviating = set(found.get("deviations", ()))
-    return Statement(
-        overall=visible(found["overall"]),
-        document=visible(found.get("document", "")),
-        says=prose(found.get("says", "")),
-        counts=tuple((SIGNS[name], name, WORDS[name], int(found["counts"][name])) for name in SIGNS),
-        clauses=tuple(Clause(name=_headed(found, name), rows=tuple(held)) for name, held in clauses.items()),
-        shall=tuple(row for row in rows if row.strength == "shall"),
-        deviations=tuple(row for row in rows if row.id in deviating),
-        unmet=tuple(sorted((row for row in rows if _is_unmet(row)), key=_weight)),
-        supplement=tuple(_demand(one, there) for one in found.get("supplement", ())),
-        controls=tuple(_looked(one) for one in record.get("controls", ())),
-        plan=(*_plan(record["plan"]), *_ledger(record.get("ledger"))),
-        declared=tuple(
-            declared_part(str(name), part if isinstance(part, Mapping) else {"": part})
-            for name, part in record["plan"].get("declared", {}).items()
-            if name not in ELSEWHERE and part not in (None, {}, [])
-        ),
+def conformity_verdict(record: Record) -> Verdict:
+    """The verdict on conformity."""
+    judged = record["conformity"]
+    sign, tone = STATES.get(judged["overall"], ("○", "open"))
+    says = f"{visible(judged.get('document', ''))}: {prose(judged.get('says', ''))}."
+    return Verdict(
+        sign=sign, word=visible(judged["overall"]), tone=tone, says=says, anchor="conformity", more="clause by clause"
     )
 
 
-def _headed(found: Mapping[str, Any], clause: str) -> str:
+def conformity_blocks(record: Record) -> Iterator[Block]:
+    """What wants an answer, every requirement row by clause, and the supplementary rules."""
+    judged, places = record["conformity"], _places(record)
+    rows = judged["rows"]
+    document, overall = visible(judged.get("document", "")), visible(judged["overall"])
+    yield Paragraph(f"{document}: {overall}. {prose(judged.get('says', ''))}.", "strong", reach=Reach.REPORT)
+    yield Paragraph(f"Conformity with {document}: {overall}", "strong", reach=Reach.BRIEF)
+    yield Bullets(tuple(_brief_item(row) for row in _decisive(judged)), "signed", reach=Reach.BRIEF)
+    counts = [(SIGNS[name], name, WORDS[name], int(judged["counts"][name])) for name in SIGNS]
+    totals = ", ".join(f"{n} {name}" for _, name, _, n in counts if n)
+    yield Paragraph(f"{sum(n for *_, n in counts)} rows: {totals}", reach=Reach.BRIEF)
+    yield Bullets(
+        tuple(Item(sign=sign, word=f"{name}:", text=f"{n} ({what})") for sign, name, what, n in counts if n),
+        "signed",
+        reach=Reach.TEXT,
+    )
+    if unmet := sorted((row for row in rows if _is_unmet(row)), key=_weight):
+        yield Card((Heading(UNMET), Bullets(tuple(map(_unmet_item, unmet)), "verdicts")), reach=Reach.REPORT)
+    clauses: dict[str, list[Row]] = {}
+    for row in rows:
+        clauses.setdefault(visible(row["clause"]), []).append(_row(row, places))
+    by_clause = [line for name, lines in clauses.items() for line in (Row(title=_titled(judged, name)), *lines)]
+    filters = tuple(
+        Filter(style=_style(name), sign=sign, name=name, more=f"{n}, {what}") for sign, name, what, n in counts if n
+    )
+    parts: list[Block] = [
+        Table(
+            name="Requirements by clause",
+            caption="Every requirement row with its verdict, the reason, and links to each piece of evidence",
+            columns=_columns("demand, in our words"),
+            rows=tuple(by_clause),
+            look="judged",
+            small=True,
+            filters=filters,
+        )
+    ]
+    if supplement := judged.get("supplement", ()):
+        table = Table(
+            name="Supplementary rules",
+            caption="Rules of other sources",
+            columns=_columns("rule, in our words"),
+            rows=tuple(_row(row, places, named=False) for row in supplement),
+            look="judged",
+            small=True,
+        )
+        more = f"{len(supplement)}, outside the verdict"
+        parts.append(Fold(title="Supplementary rules", more=more, blocks=(table,)))
+    yield Card(tuple(parts), "judged", reach=Reach.REPORT)
+    yield Paragraph(LIMITS, "soft", reach=Reach.REPORT)
+
+
+def _columns(demand: str) -> tuple[Column, ...]:
+    return (
+        Column(name="row", width=1),
+        Column(name="verdict", width=1.3),
+        Column(name=demand, kind="prose", width=3.4),
+        Column(name="why", kind="prose", width=3.4),
+    )
+
+
+def _decisive(judged: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows that decide, and the deviations."""
+    deviating = set(judged.get("deviations", ()))
+    yield from (row for row in judged["rows"] if row["strength"] == "shall")
+    yield from (row for row in judged["rows"] if visible(row["id"]) in deviating)
+
+
+def _brief_item(row: Mapping[str, Any]) -> Item:
+    verdict = str(row["verdict"])
+    why = f" Found: {prose(row['says'])}." if verdict in BAD else ""
+    return Item(
+        sign=SIGNS.get(verdict, ""),
+        word=f"{visible(verdict):<11}",
+        text=f"{visible(row['id']):<11} {prose(row['demand'])}{why}",
+    )
+
+
+def _unmet_item(row: Mapping[str, Any]) -> Item:
+    return Item(
+        word=visible(row["verdict"]),
+        sign=SIGNS.get(str(row["verdict"]), ""),
+        name=visible(row["id"]),
+        anchor=_place("r", str(row["id"])),
+        text=f"{visible(row['strength'])}: {prose(row['demand'])}",
+        below=(prose(row["says"]),),
+        style=_style(str(row["verdict"])),
+    )
+
+
+def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True) -> Row:
+    verdict, why = str(row["verdict"]), prose(row["says"])
+    links = tuple(_link(part, verdict, places) for part in row.get("evidence", ()))
+    alone = len(links) == 1 and prose(row["evidence"][0]["says"]) == why and row["evidence"][0]["kind"] != "check"
+    answer = prose(row["answer"]) if row.get("answer") else ""
+    return Row(
+        cells=(
+            Cell(text=visible(row["id"]), below=visible(row["strength"])),
+            Cell(text=visible(verdict), tone="warn" if verdict in BAD else "", sign=SIGNS.get(verdict, "")),
+            Cell(text=prose(row["demand"])),
+            Cell(
+                text=why,
+                below=f"answer: {answer}" if answer else "",
+                anchor=links[0].anchor if alone else "",
+                links=() if alone else links,
+            ),
+        ),
+        id=_place("r", str(row["id"])) if named else "",
+        style=_style(verdict),
+    )
+
+
+def _link(part: Mapping[str, Any], verdict: str, places: AbstractSet[str]) -> Link:
+    """A piece of evidence; a statement of the plan is known by what it says, a control by its name."""
+    kind, name, says = str(part["kind"]), str(part["name"]), prose(part["says"])
+    return Link(
+        text=visible(name) if kind == "check" else says.removeprefix(STATED),
+        anchor=_leads(kind, name, places),
+        style="" if str(part["verdict"]) == verdict else _style(str(part["verdict"])),
+    )
+
+
+def control_blocks(record: Record) -> Iterator[Block]:
+    """What was looked for and what was found."""
+    introduced = "What was looked for and what was found; the verdicts on conformity rest on these."
+    yield Paragraph(introduced, "soft")
+    columns = (
+        Column(name="control", width=1.6),
+        Column(name="verdict", width=1.2),
+        Column(name="found", kind="prose", width=5),
+        Column(name="facts", kind="prose", reach=Reach.FULL),
+    )
+    table = Table(
+        name="Controls and their facts",
+        caption="Every control that ran, with its facts and thresholds",
+        columns=columns,
+        rows=tuple(map(_control_row, record.get("controls", ()))),
+        look="looked",
+        small=True,
+    )
+    yield Card((table,), "judged")
+
+
+def _control_row(control: Mapping[str, Any]) -> Row:
+    name, verdict = control_name(control), str(control["verdict"])
+    thresholds = (("threshold " + k, v) for k, v in _flat(control.get("thresholds", {})))
+    facts = [(label, _cut(text)) for label, text in (*_flat(control.get("facts", {})), *thresholds)]
+    if len(facts) > MOST_FACTS:
+        rest = f"{counted(len(facts) - MOST_FACTS, 'fact')} more in the Record"
+        facts = [*facts[:MOST_FACTS], ("and", rest)]
+    return Row(
+        cells=(
+            Cell(text=visible(name)),
+            Cell(text=visible(verdict), tone="warn" if verdict in BAD else "", sign=SIGNS.get(verdict, "")),
+            Cell(text=prose(control["says"])),
+            Cell(text="", facts=tuple(facts)),
+        ),
+        id=_place("c", name),
+        style=_style(verdict),
+    )
+
+
+def plan_blocks(record: Record) -> Iterator[Block]:
+    """What was declared before the first row was counted."""
+    yield Paragraph("What was declared before the first row was counted.", "soft")
+    yield Card((terms((*_plan(record["plan"]), *_ledger(record.get("ledger")))),))
+    folds = []
+    for name, part in record["plan"].get("declared", {}).items():
+        if name in ELSEWHERE or part in (None, {}, []):
+            continue
+        pairs = stated_pairs(str(name), part if isinstance(part, Mapping) else {"": part})
+        folds.append(
+            Fold(
+                title=visible(name).replace("_", " "),
+                more=counted(len(pairs), "statement"),
+                blocks=(terms(pairs),),
+                id=_place("p", str(name)),
+            )
+        )
+    yield Card(tuple(folds), "folds", reach=Reach.FULL)
+
+
+def stated_pairs(name: str, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A part of a plan as names and texts."""
+    return tuple((path or visible(name), text) for path, text in _stated(content))
+
+
+def _titled(judged: Mapping[str, Any], clause: str) -> str:
     """A clause with what it is about; alone where this version does not know the profile."""
-    name = str(found.get("profile", ""))
+    name = str(judged.get("profile", ""))
     return profile(name).headed(clause) if name in profiles() else clause
 
 
-def declared_part(name: str, content: Mapping[str, Any]) -> Declared:
-    """A part of a plan as pairs of names and texts."""
-    pairs = tuple((one or visible(name), text) for one, text in _stated(content))
-    return Declared(name=visible(name).replace("_", " "), anchor=_named("p", name), pairs=pairs)
+def _is_unmet(row: Mapping[str, Any]) -> bool:
+    return row["verdict"] in BAD or (row["strength"].startswith("shall") and row["verdict"] == "no-evidence")
 
 
-def _is_unmet(row: Demand) -> bool:
-    return row.verdict in BAD or (row.strength.startswith("shall") and row.verdict == "no-evidence")
-
-
-def _weight(row: Demand) -> tuple[bool, bool]:
-    return not row.strength.startswith("shall"), row.verdict not in BAD
+def _weight(row: Mapping[str, Any]) -> tuple[bool, bool]:
+    return not row["strength"].startswith("shall"), row["verdict"] not in BAD
 
 
 def _style(verdict: str) -> str:
     return f"v-{re.sub(r'[^a-z]', '', verdict)}"
 
 
-def _named(kind: str, name: str) -> str:
+def _place(kind: str, name: str) -> str:
     """The place of a row, a control or a part of the plan on the page; short, for pages hold hundreds of links."""
     own = re.sub(r"[^A-Za-z0-9]+", "-", re.sub(r"^(?:CHK|R)-", "", name))
     return f"{kind}-{own.strip('-').lower()}"
 
 
-def _there(record: Record) -> AbstractSet[str]:
-    """What a proof can lead to: controls that ran, and parts of the plan."""
+def _places(record: Record) -> AbstractSet[str]:
+    """What a piece of evidence can lead to: controls that ran, and parts of the plan."""
     parts = {f"plan:{name}" for name, part in record["plan"].get("declared", {}).items() if part not in (None, {}, [])}
-    return {_control(one) for one in record.get("controls", ())} | parts - {"plan:assay", "plan:plan"}
+    return {control_name(control) for control in record.get("controls", ())} | parts - {"plan:assay", "plan:plan"}
 
 
-def _control(one: Mapping[str, Any]) -> str:
-    return f"{one['check']}:{one['part']}" if one.get("part") else str(one["check"])
+def control_name(control: Mapping[str, Any]) -> str:
+    """The name of a control with the part of the data that it looked at."""
+    return f"{control['check']}:{control['part']}" if control.get("part") else str(control["check"])
 
 
-def _demand(one: Mapping[str, Any], there: AbstractSet[str]) -> Demand:
-    verdict = str(one["verdict"])
-    return Demand(
-        id=visible(one["id"]),
-        anchor=_named("r", str(one["id"])),
-        strength=visible(one["strength"]),
-        says=prose(one["demand"]),
-        verdict=visible(verdict),
-        sign=SIGNS.get(verdict, ""),
-        style=_style(verdict),
-        why=prose(one["says"]),
-        answer=prose(one["answer"]) if one.get("answer") else "",
-        proofs=tuple(_proof(part, there) for part in one.get("evidence", ())),
-    )
-
-
-def _proof(part: Mapping[str, Any], there: AbstractSet[str]) -> Proof:
-    name = str(part["name"])
-    return Proof(
-        kind=visible(part["kind"]),
-        name=visible(name),
-        sign=SIGNS.get(str(part["verdict"]), ""),
-        verdict=visible(part["verdict"]),
-        style=_style(str(part["verdict"])),
-        says=prose(part["says"]),
-        anchor=_leads(str(part["kind"]), name, there),
-    )
-
-
-def _leads(kind: str, name: str, there: AbstractSet[str]) -> str:
-    """Where on the page a proof stands: its control, the part of the plan, the measures, the environment."""
+def _leads(kind: str, name: str, places: AbstractSet[str]) -> str:
+    """Where on the page evidence stands: its control, the part of the plan, the measures, the environment."""
     if kind == "check":
-        return _named("c", name) if name in there else ""
+        return _place("c", name) if name in places else ""
     if kind == "plan":
         part = name.partition(".")[0]
-        return "data" if part in OF_DATA else _named("p", part) if f"plan:{part}" in there else "plan"
+        return "data" if part in OF_DATA else _place("p", part) if f"plan:{part}" in places else "plan"
     if kind == "record":
         return {"environment": "environment", "tallies": "matrix"}.get(name.partition(".")[0], "measures")
     return {"measure": "measures", "precondition": "plan"}.get(kind, "")
-
-
-def _looked(one: Mapping[str, Any]) -> Looked:
-    name = _control(one)
-    facts = [*_told(one.get("facts", {})), *(("threshold " + k, v) for k, v in _told(one.get("thresholds", {})))]
-    facts = [(told, _cut(text)) for told, text in facts]
-    return Looked(
-        name=visible(name),
-        anchor=_named("c", name),
-        sign=SIGNS.get(str(one["verdict"]), ""),
-        verdict=visible(one["verdict"]),
-        style=_style(str(one["verdict"])),
-        says=prose(one["says"]),
-        facts=tuple(facts[:MOST_FACTS])
-        + (
-            (("and", f"{counted(len(facts) - MOST_FACTS, 'fact')} more in the Record"),)
-            if len(facts) > MOST_FACTS
-            else ()
-        ),
-    )
 
 
 def _stated(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
@@ -299,7 +327,7 @@ def _stated(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str,
             yield from _stated(value, path)
 
 
-def _told(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
+def _flat(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
     """What stands at the top by its name; what stands below in one line by the name above it."""
     below = {name: value for name, value in content.items() if isinstance(value, Mapping)}
     here = [(visible(str(name).replace("_", " ")), _fact(content[name])) for name in content if name not in below]
@@ -309,7 +337,7 @@ def _told(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, s
         yield from here
     for name, value in below.items():
         path = visible(str(name).replace("_", " "))
-        yield from _told(value, f"{before}, {path}" if before else path)
+        yield from _flat(value, f"{before}, {path}" if before else path)
 
 
 def _cut(text: str) -> str:

@@ -1,51 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The confusion matrix of a Record as a reader meets it: at most thirty classes, shares of each, the worst mistakes."""
+"""The confusion matrix of a Record: at most thirty classes, shares of each, and the most frequent mistakes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.core.text import visible
-from assay.report import sentences
+from assay.core.text import counted, visible
+from assay.report.blocks.blocks import Block, Card, Column, Grid, GridCell, Paragraph, Reach, Table, text_row
 from assay.report.estimate_rows import amount, in_hundred, share
 from assay.tally.base import Count, count_from_json
 
 MOST_CLASSES: Final = 30
 """Classes a matrix and a chart show one by one; the others are added up."""
 MOST_MISTAKES: Final = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """How many rows of one true class were given one label."""
-
-    count: str
-    share: float | None
-    shown: str
-    right: bool
-    empty: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
-    """One label that was given: what its rows truly were."""
-
-    label: str
-    cells: tuple[Cell, ...]
-    total: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
-    """Rows are predictions, columns are truth, as ISO/IEC TS 4213 lays them out (errata E-TS-08)."""
-
-    labels: tuple[str, ...]
-    rows: tuple[MatrixRow, ...]
-    totals: tuple[str, ...]
-    total: str
-    hidden: int
+ORIENTATION: Final = "Rows are what was predicted, columns what was true, as ISO/IEC TS 4213 draws it."
+SHADING: Final = (
+    "The stronger the colour of a cell, the larger its share of the true class: "
+    "✓\u00a0blue is right, ✗\u00a0orange is mistaken."
+)
+NO_MISTAKES: Final = "No row was classified wrongly."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +34,7 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class ClassCounts:
     """The cells of a tally with their margins, exact."""
 
     labels: tuple[object, ...]
@@ -68,6 +43,11 @@ class Counts:
     called: tuple[Count, ...]
     hits: tuple[Count, ...]
     weighted: bool
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "weight" if self.weighted else "rows"
 
     @property
     def total(self) -> Count:
@@ -82,7 +62,7 @@ class Counts:
         return sorted(by_size[:most])
 
 
-def counts(tally: Mapping[str, Any]) -> Counts:
+def counts(tally: Mapping[str, Any]) -> ClassCounts:
     """The counts of a confusion tally as a Record holds it."""
     labels = tuple(tally["labels"])
     cells = tuple((int(t), int(p), count_from_json(n)) for t, p, n in tally["cells"])
@@ -93,7 +73,7 @@ def counts(tally: Mapping[str, Any]) -> Counts:
         margins[1][p] += n
         if t == p:
             margins[2][t] += n
-    return Counts(
+    return ClassCounts(
         labels=labels,
         cells=cells,
         actual=tuple(margins[0]),
@@ -103,55 +83,82 @@ def counts(tally: Mapping[str, Any]) -> Counts:
     )
 
 
-def matrix(found: Counts) -> Matrix:
-    """The matrix with the largest classes one by one and the others added up."""
-    k = len(found.labels)
-    shown = found.largest(MOST_CLASSES)
+def matrix(tally: ClassCounts) -> Grid:
+    """The matrix with the largest classes one by one and the others added up.
+
+    Rows are predictions, columns are truth, as ISO/IEC TS 4213 lays them out (errata E-TS-08).
+    """
+    k, shown = len(tally.labels), tally.largest(MOST_CLASSES)
     place = {label: i for i, label in enumerate(shown)}
     last = len(shown)
     size = last + (1 if k > last else 0)
     table: list[list[Count]] = [[0] * size for _ in range(size)]
     other_hits: Count = 0
-    for t, p, n in found.cells:
+    for t, p, n in tally.cells:
         table[place.get(p, last)][place.get(t, last)] += n
         if t == p and t not in place:
             other_hits += n
-    names = [visible(found.labels[i]) for i in shown] + ([sentences.other_classes(k - last)] if size > last else [])
+    others = [f"other ({counted(k - last, 'class', 'classes')})"] if size > last else []
     totals = [sum(row[i] for row in table) for i in range(size)]
-    return Matrix(
-        labels=tuple(names),
+    # Where the others are added up, the corner holds mistakes among them too, so it is not marked as right.
+    mixed = size > last and other_hits != table[last][last]
+    return Grid(
+        caption=f"{tally.unit.capitalize()} by true and predicted class; in each cell the"
+        f" {'weight' if tally.weighted else 'count'} and its share of the true class",
+        down="predicted",
+        across="true",
+        labels=(*(visible(tally.labels[i]) for i in shown), *others),
         rows=tuple(
-            _row(name, i, table[i], totals, mixed=i == last and other_hits != table[i][i])
-            for i, name in enumerate(names)
+            tuple(_cell(n, totals[j], right=i == j and not (mixed and i == last)) for j, n in enumerate(row))
+            for i, row in enumerate(table)
         ),
+        sums=tuple(amount(sum(row)) for row in table),
         totals=tuple(map(amount, totals)),
-        total=amount(found.total),
+        total=amount(tally.total),
         hidden=k - last,
     )
 
 
-def _row(name: str, place: int, row: Sequence[Count], totals: Sequence[Count], *, mixed: bool) -> MatrixRow:
-    cells = []
-    for i, n in enumerate(row):
-        part = share(n, totals[i])
-        # Where the others are added up, the corner holds mistakes among them too, so it is not marked as right.
-        right = i == place and not mixed
-        cells.append(
-            Cell(count=amount(n), share=part, shown=in_hundred(part) if part else "", right=right, empty=not n)
-        )
-    return MatrixRow(label=name, cells=tuple(cells), total=amount(sum(row)))
+def _cell(n: Count, total: Count, *, right: bool) -> GridCell:
+    part = share(n, total)
+    return GridCell(text=amount(n), below=in_hundred(part) if part else "", share=part, right=right, empty=not n)
 
 
-def mistakes(found: Counts) -> tuple[Mistake, ...]:
+def mistakes(tally: ClassCounts) -> tuple[Mistake, ...]:
     """The most frequent mistakes, largest first."""
-    wrong = sorted((cell for cell in found.cells if cell[0] != cell[1]), key=lambda c: (-c[2], c[0], c[1]))
+    wrong = sorted((cell for cell in tally.cells if cell[0] != cell[1]), key=lambda c: (-c[2], c[0], c[1]))
     return tuple(
         Mistake(
-            truth=visible(found.labels[t]),
-            predicted=visible(found.labels[p]),
+            truth=visible(tally.labels[t]),
+            predicted=visible(tally.labels[p]),
             count=amount(n),
-            share=in_hundred(float(share(n, found.actual[t]) or 0)),
+            share=in_hundred(float(share(n, tally.actual[t]) or 0)),
         )
         for t, p, n in wrong[:MOST_MISTAKES]
         if n
     )
+
+
+def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
+    """The matrix, and the most frequent mistakes beside it."""
+    grid = matrix(tally)
+    cut = f" The {len(grid.rows) - 1} largest classes are shown; the other {grid.hidden:,} are added up."
+    yield Paragraph(f"{ORIENTATION} {SHADING}{cut if grid.hidden else ''}", "soft", reach=Reach.FULL)
+    columns = (
+        Column(name="truly", kind="name", width=3),
+        Column(name="called", kind="name", width=3),
+        Column(name=tally.unit, kind="number"),
+        Column(name="share", kind="number"),
+    )
+    listed = mistakes(tally)
+    beside: Block = Paragraph(f"✓ {NO_MISTAKES}", reach=Reach.FULL)
+    if listed:
+        beside = Table(
+            name="Most frequent mistakes",
+            caption="Most frequent mistakes and their share of the true class",
+            columns=columns,
+            rows=tuple(text_row((m.truth, m.predicted, m.count, m.share)) for m in listed),
+            look="clip",
+            reach=Reach.FULL,
+        )
+    yield Card((grid, beside), "pair")

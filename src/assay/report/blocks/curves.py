@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
@@ -11,14 +11,17 @@ from assay.core.text import figure, visible
 from assay.core.values import WORST
 from assay.report import sentences_scores as sentences
 from assay.report.blocks.calibration import Bin, Decision, Histogram, count_of, decision, histogram, reliability
-from assay.report.blocks.gains import gains, nearest
-from assay.report.charts.det_axes import Deviates, errors, reached, window
+from assay.report.blocks.det_axes import Deviates, errors, reached, window
 from assay.report.estimate_rows import Entry, amount, entry, prose, real
 from assay.report.fit_text import fitted
 from assay.tally.base import count_from_json
 
 Ends: TypeAlias = tuple[float, float, float, float, float]
 """A place on a curve; low and high end of the band that holds there, and of the one that holds everywhere."""
+Gain: TypeAlias = tuple[float, float, float]
+"""Share of rows called positive, share of positives found, and how many times chance that is."""
+ASKED: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
+"""Shares of rows at which a table of gains has a row."""
 LISTED: Final = 21
 """Points of a curve that its table lists; the Record has the others."""
 MOST_PANELS: Final = 6
@@ -80,8 +83,7 @@ class Curve:
     roc_band: tuple[Ends, ...]
     pr_band: tuple[Ends, ...]
     rows: tuple[Row, ...]
-    gains: tuple[tuple[float, float, float], ...]
-    """Share of rows called positive, share of positives found, and how many times chance that is."""
+    gains: tuple[Gain, ...]
     gain_rows: tuple[tuple[str, str, str], ...]
     """Some of them, as text."""
     error_rows: tuple[tuple[str, str, str, str], ...]
@@ -355,3 +357,22 @@ def _rest(whole: object, part: object) -> int | str:
     from assay.tally.base import count_to_json
 
     return count_to_json(count_from_json(whole) - count_from_json(part))
+
+
+def gains(cells: Iterable[tuple[float, float]], positives: float, negatives: float) -> Iterator[Gain]:
+    """Of true and false positives at each threshold, where any row is called.
+
+    >>> list(gains([(0, 0), (2, 0), (2, 4)], 2, 4))
+    [(0.3333333333333333, 1.0, 3.0), (1.0, 1.0, 1.0)]
+    """
+    whole = positives + negatives
+    for tp, fp in cells:
+        if tp + fp and positives:
+            called, found = (tp + fp) / whole, tp / positives
+            yield called, found, found / called
+
+
+def nearest(every: Sequence[Gain]) -> Iterator[Gain]:
+    """Of all places those nearest to the shares people ask about, each once."""
+    chosen = {min(range(len(every)), key=lambda i: abs(every[i][0] - asked)) for asked in ASKED} if every else set()
+    return (every[i] for i in sorted(chosen))

@@ -3,18 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.core.text import visible
-from assay.report.blocks.conformity import OF_DATA, Declared, declared_part
+from assay.core.text import counted, visible
+from assay.report import sentences
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Chart,
+    Column,
+    Figure,
+    Fold,
+    Heading,
+    Item,
+    Paragraph,
+    Reach,
+    Table,
+    terms,
+    text_row,
+)
+from assay.report.blocks.conformity import OF_DATA, stated_pairs
 from assay.report.estimate_rows import prose
 
 NAMES: Final = dict(zip(OF_DATA, ("Data sets, as declared", "Ground truth", "Population", "Bias"), strict=True))
-TITLES: Final = {True: "Data and ground truth", False: "Data"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,31 +47,46 @@ class Split:
     """First and last moment, in seconds since 1970."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """Everything a report says of data and ground truth."""
-
-    title: str
-    given: tuple[tuple[str, str], ...]
-    splits: tuple[Split, ...]
-    said: tuple[Declared, ...]
+def data_title(record: Record) -> str:
+    """What the section of the data is called."""
+    return "Data and ground truth" if _declared(record) else "Data"
 
 
-def sources(record: Record) -> Sources:
-    """What a Record knows of its data."""
-    plan = record["plan"]
-    declared = plan.get("declared", {})
-    said = tuple(
-        declared_part(title, declared[part])
-        for part, title in NAMES.items()
+def data_blocks(record: Record) -> Iterator[Block]:
+    """Row accounting, where the rows come from, each data set as it was counted, and the notes."""
+    counted_sets = splits(record)
+    parts: list[Block] = [Paragraph(prose(sentences.rows_equation(record["rows"])), "strong")]
+    if given := tuple(_given(record["plan"].get("data", {}))):
+        parts.append(terms(given, reach=Reach.REPORT))
+    if sum(split.span is not None for split in counted_sets) > 1:
+        chart = Chart("timeline", (counted_sets,))
+        parts.append(Figure(charts=(chart,), alt="When the rows of each data set were made", look="wide"))
+    if counted_sets:
+        heads = (("data set", "name"), ("rows", "number"), ("classes", "prose"), ("from", "text"), ("to", "text"))
+        columns = [Column(name=name, kind=kind, width=0 if kind == "number" else 1.4) for name, kind in heads]
+        cells = ((s.name, s.rows, s.classes, s.begins or "–", s.ends or "–", s.missing) for s in counted_sets)
+        table = Table(
+            name="Data sets",
+            caption="Every data set as it was counted",
+            columns=(*columns, Column(name="missing", kind="name", width=1)),
+            rows=tuple(map(text_row, cells)),
+        )
+        many = counted(len(counted_sets), "data set")
+        parts.append(Fold(title="The numbers", more=many, blocks=(table,), open=True, named=False, reach=Reach.REPORT))
+    yield Card(tuple(parts))
+    for name, pairs in _declared(record).items():
+        yield Card((Heading(name), terms(pairs)), reach=Reach.REPORT)
+    if notes := record.get("notes", ()):
+        yield Card((Heading("Notes"), Bullets(tuple(Item(text=prose(note)) for note in notes))), id="notes")
+
+
+def _declared(record: Record) -> dict[str, tuple[tuple[str, str], ...]]:
+    declared = record["plan"].get("declared", {})
+    return {
+        name: stated_pairs(part, declared[part])
+        for part, name in NAMES.items()
         if isinstance(declared.get(part), Mapping) and declared[part]
-    )
-    return Sources(
-        title=TITLES[bool(said)],
-        given=tuple(_given(plan.get("data", {}))),
-        splits=tuple(_splits(record.get("controls", ()))),
-        said=said,
-    )
+    }
 
 
 def _given(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -65,26 +96,32 @@ def _given(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "format", visible(data["format"])
     for role, column in data.get("columns", {}).items():
         yield f"{visible(role)} column", visible(column)
-    for number, told in enumerate(data.get("reading", ())):
-        yield "read with" if not number else "and", prose(told)
+    for number, option in enumerate(data.get("reading", ())):
+        yield "read with" if not number else "and", prose(option)
 
 
-def _splits(controls: Iterable[Mapping[str, Any]]) -> Iterable[Split]:
-    for control in controls:
-        if control["check"] != "CHK-MANIFEST" or not control.get("part"):
-            continue
-        for name, facts in control.get("facts", {}).items():
-            span = [str(one) for one in facts.get("span") or ()]
-            lost = facts.get("missing") or {}
-            yield Split(
-                name=visible(name),
-                rows=f"{int(facts['rows']):,}",
-                classes=prose(", ".join(f"{label} {int(n):,}" for label, n in (facts.get("classes") or {}).items())),
-                begins=_shown(span[0]) if span else "",
-                ends=_shown(span[1]) if span else "",
-                missing=prose(", ".join(f"{column} {int(n):,}" for column, n in lost.items())) or "none",
-                span=_moments(span),
-            )
+def splits(record: Record) -> tuple[Split, ...]:
+    """Every data set that a control counted."""
+    return tuple(
+        _split(name, facts)
+        for control in record.get("controls", ())
+        if control["check"] == "CHK-MANIFEST" and control.get("part")
+        for name, facts in control.get("facts", {}).items()
+    )
+
+
+def _split(name: str, facts: Mapping[str, Any]) -> Split:
+    span = [str(moment) for moment in facts.get("span") or ()]
+    lost = facts.get("missing") or {}
+    return Split(
+        name=visible(name),
+        rows=f"{int(facts['rows']):,}",
+        classes=prose(", ".join(f"{label} {int(n):,}" for label, n in (facts.get("classes") or {}).items())),
+        begins=_shown(span[0]) if span else "",
+        ends=_shown(span[1]) if span else "",
+        missing=prose(", ".join(f"{column} {int(n):,}" for column, n in lost.items())) or "none",
+        span=_moments(span),
+    )
 
 
 def _shown(moment: str) -> str:
@@ -93,7 +130,8 @@ def _shown(moment: str) -> str:
 
 def _moments(span: list[str]) -> tuple[float, float] | None:
     try:
-        first, last = (datetime.fromisoformat(one) for one in span)
+        first, last = (datetime.fromisoformat(moment) for moment in span)
     except ValueError:  # no times, or times of a kind that a calendar does not know
         return None
-    return tuple((one if one.tzinfo else one.replace(tzinfo=UTC)).timestamp() for one in (first, last))  # type: ignore[return-value]
+    stamps = [(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() for moment in (first, last)]
+    return stamps[0], stamps[1]

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was decided about the criteria of a Record, ready to be shown: the verdict first, then each criterion."""
+"""What was decided about the criteria of a Record: the verdict first, then each criterion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
-from assay.report.blocks.headline_verdict import Standing
+from assay.report.blocks.blocks import Block, Card, Cell, Column, Paragraph, Reach, Row, Table, Verdict
 from assay.report.estimate_rows import prose
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
-HEAD: Final = ("criterion", "verdict", "value", "interval", "chance of a wrong pass", "why")
 DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
 RISKS: Final = "Criteria, verdicts, and the largest chance of a wrong pass where the truth lies at the limit"
 POINTS: Final = 100
@@ -44,9 +43,9 @@ class Verdicts:
     rows: tuple[Judged, ...]
 
     @property
-    def standing(self) -> Standing:
-        """The verdict on the criteria."""
-        return Standing(
+    def verdict(self) -> Verdict:
+        """The verdict on all criteria."""
+        return Verdict(
             sign=self.sign,
             word=self.overall,
             tone=TONES[self.overall],
@@ -54,6 +53,32 @@ class Verdicts:
             anchor="decisions",
             more="each criterion",
         )
+
+
+def decision_blocks(decided: Verdicts) -> Iterator[Block]:
+    """Each criterion with its verdict and the reason."""
+    yield Paragraph(f"Each criterion with its verdict. {DECIDED}", "soft", reach=Reach.FULL)
+    columns = (
+        Column(name="criterion", kind="name", width=2),
+        Column(name="verdict", width=1.3),
+        Column(name="value", kind="number", width=1.6),
+        Column(name="wrong pass", width=1.2),
+        Column(name="why", kind="prose", width=3.4),
+    )
+    rows = (
+        Row(
+            cells=(
+                Cell(text=judged.criterion),
+                Cell(text=judged.verdict, sign=judged.sign, tone=TONES[judged.verdict]),
+                Cell(text=judged.value, below=judged.ends),
+                Cell(text=judged.risk),
+                Cell(text=judged.why, below=judged.needed),
+            )
+        )
+        for judged in decided.rows
+    )
+    things = ("criterion", "criteria")
+    yield Card((Table(name="Decisions", caption=RISKS, columns=columns, rows=tuple(rows), things=things),))
 
 
 def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:

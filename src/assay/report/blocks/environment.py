@@ -3,36 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from assay.assess.errata import errata
 from assay.assess.record import Record
 from assay.core.text import counted, quoted, visible
 from assay.report import sentences
-from assay.report.blocks.confusion_matrix import Counts
+from assay.report.blocks.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
 from assay.report.estimate_rows import amount, prose
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A place where a source errs or leaves a choice, and the reading followed."""
-
-    id: str
-    title: str
-    source: str
-    reading: str
+from assay.tally.base import Count
 
 
 def title(record: Record) -> str:
     """What the Record is about."""
     plan = record["plan"]
     if planned := plan.get("declared", {}).get("plan", {}).get("title"):
-        return sentences.planned_title(prose(planned), visible(plan.get("model") or ""))
+        model = visible(plan.get("model") or "")
+        return f"{prose(planned).rstrip('.')}: model {model}" if model else prose(planned)
     data = plan.get("data", {})
     # Only a file has a name worth a title; "the given columns" would not tell two reports apart.
-    name = visible(data["from"]) if data.get("format") else None
-    return sentences.title(name, rows(record))
+    return f"Assessment of {visible(data['from']) if data.get('format') else rows(record)}"
 
 
 def rows(record: Record) -> str:
@@ -40,16 +30,16 @@ def rows(record: Record) -> str:
     return counted(int(record["samples"]), "row")
 
 
-def facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
-    """What a reader asks first."""
+def facts(record: Record, classes: int, weight: Count | None) -> Iterable[tuple[str, str]]:
+    """What a reader asks first; with the total weight where rows are weighted."""
     plan = record["plan"]
     data = plan.get("data", {})
     if plan.get("given") == "plan" and data.get("format"):
         yield "data", visible(data["from"])
     yield "rows", f"{int(record['samples']):,}"
-    if tally.weighted:
-        yield "total weight", amount(tally.total)
-    yield "classes", f"{len(tally.labels):,}"
+    if weight is not None:
+        yield "total weight", amount(weight)
+    yield "classes", f"{classes:,}"
     if record.get("positive") is not None:
         yield "positive class", visible(record["positive"])
     for role, column in data.get("columns", {}).items():
@@ -61,24 +51,40 @@ def facts(record: Record, tally: Counts) -> Iterable[tuple[str, str]]:
         yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
 
 
-def settings(record: Record, tally: Counts, *, drawn: bool) -> Iterable[str]:
+def settings(record: Record, *, drawn: bool, weighted: bool) -> Iterable[str]:
     """Choices that shape the numbers, as sentences."""
     plan = record["plan"]
     if drawn:
-        yield prose(sentences.seeded(plan.get("intervals", {}).get("seed")))
+        yield prose(f"Draws start from seed {plan.get('intervals', {}).get('seed')}: the same on every machine.")
     yield prose(sentences.policy(str(plan.get("undefined", ""))))
     if stated := plan.get("costs"):
         yield prose(sentences.costs([(quoted(truth), quoted(called), f"{cost:g}") for truth, called, cost in stated]))
-    if tally.weighted:
-        yield sentences.weighted_rows()
+    if weighted:
+        yield sentences.WEIGHTED
 
 
-def choices(record: Record) -> Iterable[Choice]:
-    """Places where a source errs or leaves a choice, and the readings followed."""
+def background_blocks(record: Record, more: Iterable[tuple[str, str]] = ()) -> Iterator[Block]:
+    """Readings of the sources that were followed, the environment, and what the Record can be checked by."""
     used = set(map(str, record.get("errata", ())))
-    for one in errata():
-        if one.id in used:
-            yield Choice(id=one.id, title=one.title, source=f"{one.source}, {one.where}", reading=one.reading)
+    readings = tuple(
+        Term(name=f"{erratum.id} {erratum.title}", text=erratum.reading, more=f"{erratum.source}, {erratum.where}")
+        for erratum in errata()
+        if erratum.id in used
+    )
+    if readings:
+        introduced = "Where a source errs, clashes or leaves a choice, this is the way taken."
+        yield Fold(
+            title="Readings of the sources that were followed",
+            more=str(len(readings)),
+            blocks=(Paragraph(introduced, "soft"), Terms(readings, "list")),
+            reach=Reach.FULL,
+        )
+        named = ", ".join(reading.name.partition(" ")[0] for reading in readings)
+        yield Paragraph(f"Readings of the sources followed: {named}.", reach=Reach.TEXT)
+    about = terms(environment(record))
+    yield Fold(title="Environment", id="environment", blocks=(about,), reach=Reach.REPORT)
+    checked = terms([*digests(record), *more], "code")
+    yield Fold(title="Digests (SHA-256)", blocks=(checked,), reach=Reach.REPORT)
 
 
 def environment(record: Record) -> Iterable[tuple[str, str]]:
@@ -95,8 +101,8 @@ def environment(record: Record) -> Iterable[tuple[str, str]]:
 
 def digests(record: Record) -> Iterable[tuple[str, str]]:
     """What the Record can be checked by."""
-    digests = record.get("digests", {})
-    yield "tallies", visible(digests.get("tallies", ""))
+    kept = record.get("digests", {})
+    yield "tallies", visible(kept.get("tallies", ""))
     yield "plan", visible(record["plan"].get("digest", ""))
-    for name, found in digests.get("files", {}).items():
-        yield visible(name), visible(found)
+    for name, digest in kept.get("files", {}).items():
+        yield visible(name), visible(digest)

@@ -1,2 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures as SVG, drawn from data."""
+"""Figures as SVG, drawn from the data of charts; a chart names the function that draws it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from assay.report.blocks.blocks import Chart
+
+MODULES: Final = {
+    "score_charts": (
+        "roc",
+        "precision_recall",
+        "det",
+        "reliability",
+        "top_label",
+        "decision",
+        "gains",
+        "lift",
+        "histogram",
+    ),
+    "svg": ("forest_of", "bar"),
+    "comparison_charts": ("differences", "critical_difference"),
+    "data_timeline": ("timeline",),
+}
+"""The module of each function; none is loaded before a chart is drawn."""
+DRAWN_BY: Final = {kind: module for module, kinds in MODULES.items() for kind in kinds}
+
+
+def draw(chart: Chart) -> str:
+    """A chart as SVG; nothing where its data have nothing to draw."""
+    module = import_module(f"assay.report.charts.{DRAWN_BY[chart.kind]}")
+    return str(getattr(module, chart.kind)(*chart.data))

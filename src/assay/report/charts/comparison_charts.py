@@ -8,28 +8,17 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from assay.core.text import figure
-from assay.report.blocks.comparison import Ranks, Told
+from assay.report.blocks.findings import FindingText, Ranks
 from assay.report.charts.svg import DOT, EM, Axis, _near, _tick, step_of
 from assay.report.fit_text import ems, fitted
 
 LABEL, PLOT, TEXT, GAP, ROW, TOP = 190, 220, 150, 10, 24, 34
 WIDE, LINE, STEP = 520, 62, 18
-COST = "mean cost"
-"""What a finding about stated costs is about, as it is spoken."""
 
 
-def forests(findings: Sequence[Told], level: str) -> tuple[str, ...]:
-    """The differences, those in cost apart: they have a scale of their own, on which shares would look like nothing."""
-    shown = [one for one in findings if not one.margin]  # the same difference once more, significant in another sense
-    parts = [[one for one in shown if (one.about == COST) is paid] for paid in (True, False)]
-    return tuple(drawn for part in parts if (drawn := differences(part, level)))
-
-
-def differences(findings: Sequence[Told], level: str) -> str:
+def differences(findings: Sequence[FindingText], level: str) -> str:
     """Point and interval of every difference between two models, with a line at zero."""
-    rows = [one for one in findings if one.value is not None and one.low is not None and one.high is not None]
-    if not rows:
-        return ""
+    rows = [one for one in findings if one.bounded]
     by = 100.0 if all(one.share for one in rows) else 1.0
     scale = _axis([by * x for one in rows for x in (one.low or 0.0, one.high or 0.0)])
     width, bottom = LABEL + GAP + PLOT + GAP + TEXT, TOP + ROW * len(rows)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from assay.report import sentences_scores as sentences
 from assay.report.blocks.calibration import Bin, Decision, Histogram
 from assay.report.blocks.curves import Curve, Ends, Place
-from assay.report.charts.det_axes import Deviates, chance, deviate, equal, errors, inside
+from assay.report.blocks.det_axes import Deviates, chance, deviate, equal, errors, inside
 from assay.report.charts.svg import Axis, _near, _tick, step_of
 from assay.report.colours import LIGHT
 from assay.report.fit_text import fitted
@@ -27,6 +27,7 @@ WIDE: Final = 34
 """Cells of a class name above its chart."""
 UNSEEN: Final = 0.2
 """Pixels by which a drawn line may leave its points."""
+Scale: TypeAlias = Axis | Deviates
 UNIT: Final = Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
@@ -239,8 +240,8 @@ def _plane(
     described: str,
     body: str,
     *,
-    across: tuple[str, Axis],
-    up: tuple[str, Axis | None],
+    across: tuple[str, Scale],
+    up: tuple[str, Scale | None],
     head: str = "",
     data: str = "",
 ) -> str:
@@ -276,7 +277,7 @@ def _axis(low: float, high: float) -> Axis:
     return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
 
 
-def _inside(points: Iterable[tuple[float, float]], up: Axis) -> list[tuple[float, float]]:
+def _inside(points: Iterable[tuple[float, float]], up: Scale) -> list[tuple[float, float]]:
     """The part of a line above the floor of a chart, ending where it meets it."""
     kept: list[tuple[float, float]] = []
     before: tuple[float, float] | None = None
@@ -292,13 +293,13 @@ def _inside(points: Iterable[tuple[float, float]], up: Axis) -> list[tuple[float
     return kept
 
 
-def _line(points: Iterable[tuple[float, float]], across: Axis, up: Axis, kind: str) -> str:
+def _line(points: Iterable[tuple[float, float]], across: Scale, up: Scale, kind: str) -> str:
     path = _path([(_x(x, across), _y(y, up)) for x, y in points])
     dash = ' stroke-dasharray="3 3"' if kind == "rf" else ' stroke-width="2"'
     return f'<path class="{kind}" fill="none" stroke="{COLOURS[kind]}"{dash} d="{path}"/>'
 
 
-def _steps(points: Sequence[tuple[float, float]], across: Axis, up: Axis, kind: str) -> str:
+def _steps(points: Sequence[tuple[float, float]], across: Scale, up: Scale, kind: str) -> str:
     """A line of steps: the precision of a recall holds back to the recall before, as average precision counts it."""
     if not points:
         return ""
@@ -309,7 +310,7 @@ def _steps(points: Sequence[tuple[float, float]], across: Axis, up: Axis, kind: 
     return f'<path class="{kind}" fill="none" stroke="{COLOURS[kind]}" stroke-width="2" d="{path}"/>'
 
 
-def _bands(ends: Sequence[Ends], axis: Axis = UNIT) -> list[str]:
+def _bands(ends: Sequence[Ends], axis: Scale = UNIT) -> list[str]:
     """The band that holds everywhere, and inside it the one that holds at each place alone."""
     if not ends:
         return []
@@ -320,7 +321,7 @@ def _bands(ends: Sequence[Ends], axis: Axis = UNIT) -> list[str]:
     return [_band(high, low, axis) for high, low in pairs]
 
 
-def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]], axis: Axis) -> str:
+def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]], axis: Scale) -> str:
     way = _placed((*high, *reversed(low)), axis)
     return f'<path class="bd" fill="{LIGHT.blue}" fill-opacity=".14" d="{_path(way)}Z"/>'
 
@@ -359,18 +360,18 @@ def _away(point: tuple[float, float], a: tuple[float, float], b: tuple[float, fl
     return abs(dy * (point[0] - a[0]) - dx * (point[1] - a[1])) / length
 
 
-def _placed(points: Iterable[tuple[float, float]], axis: Axis) -> list[tuple[str, str]]:
+def _placed(points: Iterable[tuple[float, float]], axis: Scale) -> list[tuple[str, str]]:
     return [(_x(x, axis), _y(y, axis)) for x, y in points]
 
 
-def _mark(x: float, y: float, name: str, axis: Axis = UNIT) -> str:
+def _mark(x: float, y: float, name: str, axis: Scale = UNIT) -> str:
     look = f'fill="{LIGHT.card}" stroke="{LIGHT.blue}" stroke-width="3"'
     return f'<circle id="mark-{name}" class="mk" cx="{_x(x, axis)}" cy="{_y(y, axis)}" r="6" {look}/>'
 
 
-def _x(value: float, across: Axis) -> str:
+def _x(value: float, across: Scale) -> str:
     return _near(across.at(value, LEFT, LEFT + SIDE))
 
 
-def _y(value: float, up: Axis) -> str:
+def _y(value: float, up: Scale) -> str:
     return _near(TOP + SIDE - up.at(value, 0, SIDE))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from assay.report import sentences
@@ -68,6 +68,18 @@ def step_of(width: float) -> float:
     rough = width / 4
     power = 10.0 ** math.floor(math.log10(rough))
     return next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9)), 10 * power)
+
+
+Rows: TypeAlias = "Sequence[tuple[str, bool, Sequence[Entry]]]"
+"""Label, whether it is small, and the values of some rows."""
+
+
+def forest_of(rows: Rows, place: int, by: str, whole: Entry | None) -> str:
+    """One of several values of some rows; values of the same range share an axis, so that they can be compared."""
+    points = [Point(label=label, entry=entries[place], small=small) for label, small, entries in rows]
+    span = points[0].entry.about.span
+    alike = [value for *_, entries in rows for value in entries if value.about.span == span]
+    return forest(points, by=by, scale=axis(alike), whole=whole)
 
 
 def forest(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.report.assessment_document import read
+from assay.report.assessment_document import Assessed
 from assay.report.blocks.environment import rows
 from assay.report.render.html import version
 
@@ -51,7 +51,7 @@ def _model(record: Record) -> dict[str, Any]:
     name = str(plan.get("model") or UNNAMED)
     declared = plan.get("declared", {}).get("models", {}).get(name, {})
     dataset = str(plan.get("data", {}).get("from") or "test data")
-    limits = [one.sentence for one in read(record).remarks]
+    limits = [remark.sentence for remark in Assessed(record).remarks()]
     task = str(record["task"])
     card: dict[str, Any] = {
         "modelParameters": {

@@ -15,7 +15,7 @@ from typing import Any, Final
 from assay.assess.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
-from assay.report.assessment_document import HEADLINE
+from assay.report.blocks.estimates import HEADLINE
 from assay.report.estimate_rows import about, real
 from assay.report.export.cyclonedx import UNNAMED
 from assay.report.render.markdown import render

@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from assay.assess.record import Record
-from assay.core.text import counted, listed, quoted
-from assay.report import sentences
-from assay.report.assessment_document import Document, read
-from assay.report.estimate_rows import prose
+from assay.core.text import chance_shown, counted, listed, quoted, visible
+from assay.report.assessment_document import Assessed
+from assay.report.blocks.claims import contests
+from assay.report.blocks.conformity import control_name, is_stated
+from assay.report.blocks.confusion_matrix import matrix, mistakes
+from assay.report.blocks.data_sources import splits
+from assay.report.blocks.environment import title
+from assay.report.estimate_rows import about, prose
 from assay.report.render.markdown import prose as marked
 from assay.report.render.markdown import table
+from assay.report.sentences import rows_equation
 
 JUDGE: Final = (
     "The others are for the authors. What is shown helps to answer an item; whether it does is for a reader to judge."
@@ -24,6 +29,7 @@ JUDGE: Final = (
 EMPTY: Final = "☐ *not in the Record*"
 SILENT: Final = ("no-evidence", "n/a")
 """Verdicts of controls that found nothing to tell."""
+MOST_CLASSES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +68,14 @@ def checklist(name: str) -> Checklist:
 
 def render(record: Record, *, name: str) -> str:
     """A filled checklist as Markdown."""
-    found, document = checklist(name), read(record)
+    found, assessed = checklist(name), Assessed(record)
     rows, filled = [], 0
     for item in found.items:
-        answers = list(_answers(item, record, document))
+        answers = list(_answers(item, assessed))
         filled += bool(answers)
         rows.append([item.id, marked(item.part), marked(item.asks), "<br>".join(map(marked, answers)) or EMPTY])
     lines = [
-        f"# {marked(found.name)}: {marked(document.title)}",
+        f"# {marked(found.name)}: {marked(title(record))}",
         "",
         f"{marked(found.about)}.",
         marked(found.note),
@@ -96,11 +102,11 @@ def claim(record: Record) -> str:
     return render(record, name="claim")
 
 
-def _answers(item: Item, record: Record, document: Document) -> Iterator[str]:
+def _answers(item: Item, assessed: Assessed) -> Iterator[str]:
     for name in item.shown:
-        if text := EVIDENCE[name](record, document):
+        if text := EVIDENCE[name](assessed):
             yield prose(text)
-    declared = record["plan"].get("declared", {})
+    declared = assessed.record["plan"].get("declared", {})
     for place in item.stated:
         for where, value in _declared(declared, place.split("."), ""):
             yield prose(f"{where}: {value}")
@@ -126,133 +132,116 @@ def _said(content: object) -> str:
     return str(content)
 
 
-def _source(record: Record, document: Document) -> str:
-    del document
-    data = record["plan"].get("data", {})
-    return f"data: {data['from']}" if data.get("format") else ""
+def _classes(a: Assessed) -> str:
+    labels = f"classes {listed(a.record['labels'])}"
+    return f"{labels}; positive class {a.positive}" if a.positive else labels
 
 
-def _classes(record: Record, document: Document) -> str:
-    labels = f"classes {listed(record['labels'])}"
-    return f"{labels}; positive class {document.positive}" if document.positive else labels
+def _rows(a: Assessed) -> str:
+    return rows_equation(a.record["rows"])
 
 
-def _missing(record: Record, document: Document) -> str:
-    return f"rows without a label: {record['plan'].get('missing', '')}; {document.rows}"
+def _shares(a: Assessed) -> str:
+    grid = matrix(a.tally)
+    pairs = list(zip(grid.labels, grid.totals, strict=True))
+    shown = ", ".join(f"{label} {total}" for label, total in pairs[:MOST_CLASSES])
+    return f"truly {shown}" + (f" and {len(pairs) - MOST_CLASSES} more classes" if len(pairs) > MOST_CLASSES else "")
 
 
-def _unknown(record: Record, document: Document) -> str:
-    del document
-    return f"predicted labels that are no class: {record['plan'].get('unknown', '')}"
+def _performance(a: Assessed) -> str:
+    return "; ".join(
+        f"{value.about.name} {value.shown}" + (f" ({a.level} interval {value.interval})" if value.interval else "")
+        for value in a.headline
+        if value.defined
+    )
 
 
-def _shares(record: Record, document: Document) -> str:
-    del record
-    matrix = document.matrix
-    pairs = list(zip(matrix.labels, matrix.totals, strict=True))
-    shown = ", ".join(f"{label} {total}" for label, total in pairs[:8])
-    return f"truly {shown}" + (f" and {len(pairs) - 8} more classes" if len(pairs) > 8 else "")  # noqa: PLR2004  as above
+def _measures(a: Assessed) -> str:
+    names = ", ".join(value.about.name for value in a.headline)
+    return f"{names}; {len(a.estimates.whole)} measures in all" if names else ""
 
 
-def _performance(record: Record, document: Document) -> str:
-    del record
-    told = [
-        f"{one.about.name} {one.shown}" + (f" ({document.level} interval {one.interval})" if one.interval else "")
-        for one in document.headline
-        if one.defined
+def _listed(opening: str, parts: Iterable[str], between: str = "; ") -> str:
+    """A sentence about several things; nothing where there are none."""
+    text = between.join(parts)
+    return f"{opening}{text}" if text else ""
+
+
+def _groups(a: Assessed) -> str:
+    names = (f"{factor.name} ({counted(len(factor.levels) + factor.hidden, 'level')})" for factor in a.factors)
+    return _listed("assessed by ", names, ", ")
+
+
+def _sites(a: Assessed) -> str:
+    tests = [
+        test for test in a.record.get("heterogeneity", ()) if test["measure"] in {v.about.measure for v in a.headline}
     ]
-    return "; ".join(told)
+    shown = (f"{about(test['measure']).name} p = {chance_shown(float(test['p']))}" for test in tests)
+    return _listed("differences between sites tested: ", shown)
 
 
-def _measures(record: Record, document: Document) -> str:
-    del record
-    told = ", ".join(one.about.name for one in document.headline)
-    return f"{told}; {sum(len(family.entries) for family in document.families)} measures in all" if told else ""
-
-
-def _groups(record: Record, document: Document) -> str:
-    del record
-    told = [f"{factor.name} ({counted(len(factor.levels) + factor.hidden, 'level')})" for factor in document.factors]
-    return f"assessed by {', '.join(told)}" if told else ""
-
-
-def _sites(record: Record, document: Document) -> str:
-    del record
-    told = [f"{one.about.name} p = {one.p}" for factor in document.factors for one in factor.spreads]
-    return f"differences between sites tested: {'; '.join(told)}" if told else ""
-
-
-def _plan(record: Record, document: Document) -> str:
-    del document
-    plan = record["plan"]
+def _plan(a: Assessed) -> str:
+    plan = a.record["plan"]
     if plan.get("given") != "plan":
         return ""
     return f"plan {quoted(plan.get('name', ''))}, SHA-256 {plan.get('sha256', '')}, fixed {plan.get('frozen_at', '')}"
 
 
-def _digests(record: Record, document: Document) -> str:
-    del document
-    found = record.get("digests", {}).get("files", {})
-    return "; ".join(f"SHA-256 of {name}: {digest}" for name, digest in list(found.items())[:4])
+def _digests(a: Assessed) -> str:
+    files_ = a.record.get("digests", {}).get("files", {})
+    return "; ".join(f"SHA-256 of {name}: {digest}" for name, digest in list(files_.items())[:4])
 
 
-def _software(record: Record, document: Document) -> str:
-    del document
-    found = record.get("environment", {})
-    packages = ", ".join(f"{name} {version}" for name, version in found.get("packages", {}).items())
-    python = f"Python {found['python']}" if "python" in found else ""
-    told = ", ".join(filter(None, (python, packages)))
-    return f"assessed with {told}" if told else ""
+def _software(a: Assessed) -> str:
+    kept = a.record.get("environment", {})
+    packages = ", ".join(f"{name} {version}" for name, version in kept.get("packages", {}).items())
+    python = f"Python {kept['python']}" if "python" in kept else ""
+    return _listed("assessed with ", filter(None, (python, packages)), ", ")
 
 
-def _mistakes(record: Record, document: Document) -> str:
-    del record
-    told = [f"{one.truth} called {one.predicted}: {one.count} ({one.share})" for one in document.mistakes[:3]]
-    return f"most frequent mistakes: {'; '.join(told)}" if told else ""
+def _mistakes(a: Assessed) -> str:
+    some = (f"{m.truth} called {m.predicted}: {m.count} ({m.share})" for m in mistakes(a.tally)[:3])
+    return _listed("most frequent mistakes: ", some)
 
 
-def _dates(record: Record, document: Document) -> str:
-    del record
-    told = [f"{one.name} {one.begins} to {one.ends}" for one in document.sources.splits if one.begins]
-    return f"first and last sample: {'; '.join(told)}" if told else ""
+def _dates(a: Assessed) -> str:
+    dated = (f"{split.name} {split.begins} to {split.ends}" for split in splits(a.record) if split.begins)
+    return _listed("first and last sample: ", dated)
 
 
-def _splits(record: Record, document: Document) -> str:
-    del record
-    told = [f"{one.name} {one.rows} rows ({one.classes})" for one in document.sources.splits]
-    return f"counted: {'; '.join(told)}" if told else ""
+def _splits(a: Assessed) -> str:
+    sizes = (f"{split.name} {split.rows} rows ({split.classes})" for split in splits(a.record))
+    return _listed("counted: ", sizes)
 
 
-def _found(*checks: str) -> Callable[[Record, Document], str]:
+def _controls(*checks: str) -> Callable[[Assessed], str]:
     """What controls found, by their names."""
 
-    def told(record: Record, document: Document) -> str:
-        del record
-        controls = document.statement.controls if document.statement is not None else ()
-        ran = [one for one in controls if one.name.partition(":")[0] in checks and one.verdict not in SILENT]
-        return "; ".join(f"{one.name} {one.verdict}: {one.says}" for one in ran)
+    def answer(a: Assessed) -> str:
+        controls = a.record.get("controls", ()) if is_stated(a.record) else ()
+        ran = [c for c in controls if c["check"] in checks and c["verdict"] not in SILENT]
+        return "; ".join(f"{control_name(c)} {c['verdict']}: {c['says']}" for c in ran)
 
-    return told
-
-
-def _findings(record: Record, document: Document) -> str:
-    del record
-    made = document.contests.made if document.contests is not None else ()
-    return " ".join(one.sentence for part in made for one in part.findings[:4])
+    return answer
 
 
-EVIDENCE: Final[Mapping[str, Callable[[Record, Document], str]]] = {
-    "source": _source,
+def _findings(a: Assessed) -> str:
+    made = contests(a.record) if a.record["plan"].get("comparisons") else ()
+    return " ".join(finding.sentence for part in made for finding in part.findings[:4])
+
+
+EVIDENCE: Final[Mapping[str, Callable[[Assessed], str]]] = {
+    "source": lambda a: f"data: {data['from']}" if (data := a.record["plan"].get("data", {})).get("format") else "",
     "classes": _classes,
-    "size": lambda record, _: f"{int(record['samples']):,} rows assessed",
-    "missing": _missing,
-    "unknown": _unknown,
-    "flow": lambda _, document: document.rows,
+    "size": lambda a: f"{int(a.record['samples']):,} rows assessed",
+    "missing": lambda a: f"rows without a label: {a.record['plan'].get('missing', '')}; {_rows(a)}",
+    "unknown": lambda a: f"predicted labels that are no class: {a.record['plan'].get('unknown', '')}",
+    "flow": _rows,
     "shares": _shares,
-    "matrix": lambda _, document: f"confusion matrix of {counted(document.k, 'class', 'classes')} in the report",
+    "matrix": lambda a: f"confusion matrix of {counted(len(a.tally.labels), 'class', 'classes')} in the report",
     "performance": _performance,
     "measures": _measures,
-    "intervals": lambda _, document: sentences.joined([name for name, _ in document.methods]),
+    "intervals": lambda a: ", ".join(map(visible, a.estimates.methods)),
     "groups": _groups,
     "sites": _sites,
     "plan": _plan,
@@ -261,11 +250,11 @@ EVIDENCE: Final[Mapping[str, Callable[[Record, Document], str]]] = {
     "mistakes": _mistakes,
     "dates": _dates,
     "splits": _splits,
-    "overlap": _found("CHK-OVERLAP", "CHK-GROUP"),
-    "shifts": _found("CHK-CLASS-DIST", "CHK-RANGE"),
-    "agreement": _found("CHK-ANNOTATOR"),
-    "power": _found("CHK-POWER"),
+    "overlap": _controls("CHK-OVERLAP", "CHK-GROUP"),
+    "shifts": _controls("CHK-CLASS-DIST", "CHK-RANGE"),
+    "agreement": _controls("CHK-ANNOTATOR"),
+    "power": _controls("CHK-POWER"),
     "findings": _findings,
-    "remarks": lambda _, document: " ".join(one.sentence for one in document.remarks),
+    "remarks": lambda a: " ".join(remark.sentence for remark in a.remarks()),
 }
 """What a Record shows of itself; an empty text where it shows nothing."""

@@ -8,8 +8,9 @@ from typing import Final
 
 from assay.assess.record import Record
 from assay.report.blocks import environment as background
-from assay.report.blocks.decisions import verdicts
-from assay.report.render.markdown import decided, prose
+from assay.report.blocks.blocks import Reach
+from assay.report.blocks.decisions import decision_blocks, verdicts
+from assay.report.render.markdown import block_lines, prose
 
 MOST_BYTES: Final = 60_000
 """A step may write 1 MiB, but people read the first screens; the rest stands in the report."""
@@ -42,7 +43,11 @@ def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> st
     for name, record in records.items():
         found = verdicts(record)
         head = prose(name) if name else prose(background.title(record))
-        parts.append("\n".join([f"### assay gate: {head}", "", *decided(found, head="####")]))
+        lines = [f"### assay gate: {head}"]
+        if found is not None:
+            overall = f"#### {found.sign} {found.overall}: {prose(found.says)}"
+            lines += ["", overall, *block_lines(block for block in decision_blocks(found) if block.reach & Reach.TEXT)]
+        parts.append("\n".join(lines))
     text = "\n\n".join(parts) + "\n"
     if len(text.encode("utf-8", "surrogatepass")) <= most:
         return text

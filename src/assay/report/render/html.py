@@ -6,51 +6,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
-
-from markupsafe import Markup, escape
+from typing import Final
 
 from assay.assess.record import Record
-from assay.report import colours as shades
-from assay.report import sentences
-from assay.report import sentences_scores as scoresentences
-from assay.report.assessment_document import Classes, Document, Factor, read
-from assay.report.blocks import decisions as verdicts
-from assay.report.blocks.claims import INTRODUCED
-from assay.report.blocks.conformity import LIMITS, UNMET
-from assay.report.blocks.curves import Scoring
-from assay.report.charts.data_timeline import timeline
-from assay.report.charts.svg import Point, axis, bar, forest
-from assay.report.estimate_rows import Entry
-from assay.report.mathml import mathml
+from assay.report import colours
+from assay.report.assessment_document import report_of
+from assay.report.blocks.blocks import Reach, Report, Threshold
+from assay.report.render.html_blocks import escaped, labelled, section_html
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-    from assay.report.blocks.confusion_matrix import Cell
-
-FEW: Final = 3
-TILTED: Final = 7
-"""More columns than this, or a long name, and the heads of the matrix stand upright."""
-DENSE: Final = 15
-LONG: Final = 12
-_STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|ln2|bd|mk|ct|up|dn|hs|hd)")[^>]*>')
-"""Start tags of charts whose colours the style sheet sets."""
 _FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
-_SAID: Final = re.compile(
-    r' (?:xmlns|font-family|width(?=="\d+" h)|height(?=="\d+" f)|(?:stroke|fill)(?:-opacity)?)="(?!none")[^"]*"'
-    r'| font-size="(?:10.5|13)"| font-weight="600"'
-)
-"""What they need not say: a style sheet does, or the view box."""
-
-
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
 """Stand where style, script and policy go until the rest of the page is known; no text from outside has a NUL."""
 _CLOSED: Final = re.compile(r"</(?:t[dhr]|thead|tbody|d[dt]|li)>\s*")
@@ -69,58 +39,84 @@ _SELECTOR: Final = re.compile(r"(?:[^,(]|\([^)]*\))+")
 _CLASS: Final = re.compile(r"\.([A-Za-z][\w-]*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plots:
-    """Charts of the same rows, one for each measure."""
-
-    charts: tuple[Markup, ...]
-    shown: int
-    cut: bool
-
-
 def render(record: Record) -> str:
-    """The whole page."""
-    document = read(record)
-    moves = document.scoring is not None and document.scoring.now is not None and bool(document.scoring.curves)
-    return framed(
-        "assessment.html",
-        document,
-        script=slider() if moves else "",
-        sections=_sections(document),
-        w=scoresentences,
-        charts=_charts(document.scoring),
-        timeline=drawn(timeline(document.sources.splits)),
-        matrix_class=_matrix_class(document.matrix.labels),
-        class_plots=_class_plots(document.classes),
-        factors=[(factor, _factor_plots(factor)) for factor in document.factors if factor.levels],
-        bar=lambda one: _bar(one, document),
-        formula=_formula,
-        place={one.measure: f"g{i}" for i, one in enumerate(document.glossary)},
-        shade=_shade,
-        limits=LIMITS,
-        unmet_named=UNMET,
-        claims_introduced=INTRODUCED,
-    )
-
-
-def framed(name: str, document: object, *, script: str = "", **more: object) -> str:
-    """A page of ours by the name of its template: what every page has, and of the style what this one uses."""
-    page = template(name).render(
-        d=document,
-        s=sentences,
-        v=verdicts,
-        style=Markup(STYLE),  # noqa: S704  our own text
-        script=Markup(SCRIPT) if script else "",  # noqa: S704  our own text
-        policy=POLICY,
-        version=version(),
-        coded=_coded,
-        **more,
-    )
+    """The whole page, with of the style only what it uses."""
+    report = report_of(record)
+    sections = tuple(report.reached(Reach.FULL))
+    moves = any(isinstance(block, Threshold) and block.points for part in sections for block in part.blocks)
+    script = slider() if moves else ""
+    contents = [(part.id, part.listed or part.title) for part in sections]
+    page = _frame(report, contents, "\n".join(map(section_html, sections)), scripted=moves)
     page = _framed_once(page)
-    used = {one for names in _CLASSES.findall(page) for one in names.split()}
+    used = {name for names in _CLASSES.findall(page) for name in names.split()}
     style = worn(stylesheet(), used)
-    filled = {POLICY: str(escape(policy(style, script))), STYLE: style, SCRIPT: script}
-    return re.sub("|".join(filled), lambda found: filled[found[0]], _brief(page))
+    filled = {POLICY: escaped(policy(style, script)), STYLE: style, SCRIPT: script}
+    return re.sub("|".join(filled), lambda place: filled[place[0]], _brief(page))
+
+
+def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, scripted: bool) -> str:
+    """What every page has around its sections."""
+    kind = escaped(f"{report.kind}")
+    standing = _list(
+        "standing",
+        (
+            f'<li class="{v.tone}"><b><span aria-hidden="true">{v.sign}</span> {escaped(v.word)}</b>'
+            f' <span>{escaped(v.says)} <a href="#{v.anchor}">{v.more}</a></span></li>'
+            for v in report.verdicts
+        ),
+    )
+    remarks = _list(
+        "remarks",
+        (
+            f'<li><b aria-hidden="true">{r.sign}</b><span><b>{r.word}</b> {escaped(r.sentence)}</span></li>'
+            for r in report.remarks
+        ),
+    )
+    facts = "\n".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in report.facts)
+    links = "\n".join(f'<li><a href="#{place}">{escaped(name)}</a></li>' for place, name in contents)
+    runs = "its one script only moves the threshold" if scripted else "runs no script"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="assay {version()}">
+<title>{escaped(report.title)}: {kind}</title>
+<link rel="icon" href="data:,">
+<style>{STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the results</a>
+<header>
+<p class="kicker"><b>assay</b> {kind}</p>
+<h1>{labelled(report.title)}</h1>
+{standing}<p class="verdict">{escaped(report.opening)}</p>
+{remarks}<dl class="facts">
+{facts}
+</dl>
+</header>
+<nav aria-label="Sections">
+<ul>
+{links}
+</ul>
+</nav>
+<main id="main">
+{main}
+</main>
+<footer>Made by assay {version()} from a Record; nothing was computed again. This page is complete as one file: \
+it loads nothing and {runs}.</footer>
+{f"<script>{SCRIPT}</script>" if scripted else ""}
+</body>
+</html>
+"""
+
+
+def _list(name: str, items: Iterable[str]) -> str:
+    inside = "\n".join(items)
+    return f'<ul class="{name}">\n{inside}\n</ul>\n' if inside else ""
 
 
 def _framed_once(page: str) -> str:
@@ -156,15 +152,6 @@ def worn(style: str, used: AbstractSet[str]) -> str:
     return _RULE.sub(kept, style)
 
 
-def drawn(svg: str) -> Markup:
-    """A chart for a page: what the style sheet says anyway is left out, because a page holds dozens of charts."""
-    return Markup(_STYLED.sub(_bare, svg))  # noqa: S704  escaped where it was drawn
-
-
-def _bare(found: re.Match[str]) -> str:
-    return _SAID.sub("", found.group())
-
-
 def policy(style: str, script: str = "") -> str:
     """What a browser may do with the page: use this style and this script, show data images, and nothing else."""
     may_run = f" script-src 'sha256-{_digest(script)}';" if script else ""
@@ -191,9 +178,9 @@ def stylesheet() -> str:
     """All the CSS: colours of both themes, the page, the shades of the matrix."""
     text = files("assay.report.render").joinpath("page.css").read_text(encoding="utf-8")
     page = "".join(line.strip() for line in text.splitlines())
-    light = f":root{{{shades.LIGHT.variables()}}}"
-    dark = f":root{{{shades.DARK.variables()}}}{shades.rules(shades.DARK)}"
-    return f"{light}{page}{shades.rules(shades.LIGHT)}@media screen and (prefers-color-scheme:dark){{{dark}}}"
+    light = f":root{{{colours.LIGHT.variables()}}}"
+    dark = f":root{{{colours.DARK.variables()}}}{colours.rules(colours.DARK)}"
+    return f"{light}{page}{colours.rules(colours.LIGHT)}@media screen and (prefers-color-scheme:dark){{{dark}}}"
 
 
 @cache
@@ -203,135 +190,3 @@ def version() -> str:
         return version_of("assay")
     except PackageNotFoundError:
         return "from source"
-
-
-@cache
-def template(name: str) -> Template:
-    """A template of the folder `pages`."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    place = Environment(
-        loader=PackageLoader("assay.report.render", "pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return place.get_template(name)
-
-
-def _sections(document: Document) -> list[tuple[str, str]]:
-    every = [
-        ("decisions", "Decisions", document.verdicts),
-        ("claims", "Claims", document.claims),
-        ("comparison", "Against the other models", document.contests),
-        ("headline", sentences.HEADLINE, document.headline),
-        ("matrix", "Confusion matrix", True),
-        ("classes", "Class by class", document.classes),
-        ("scores", "Scores and thresholds", document.scoring),
-        ("averages", "Averages", document.averages),
-        ("measures", "All measures", True),
-        ("groups", "Group by group", document.factors),
-        ("conformity", "Conformity", document.statement),
-        ("controls", "Controls", document.statement),
-        ("plan", "The plan", document.statement),
-        ("data", document.sources.title, True),
-        ("method", "How it was computed", True),
-    ]
-    return [(id_, name) for id_, name, there in every if there]
-
-
-def _matrix_class(labels: Sequence[str]) -> str:
-    if len(labels) <= FEW:
-        return " few"
-    tilt = " tilt" if len(labels) > TILTED or max(map(len, labels)) > LONG else ""
-    return tilt + (" dense" if len(labels) > DENSE else "")
-
-
-def _shade(cell: Cell) -> str:
-    return shades.shade(cell.share, right=cell.right)
-
-
-def _coded(text: str) -> Markup:
-    """Our own prose with names between backticks, which become code."""
-    parts = text.split("`")
-    shown = (Markup("<code>{}</code>").format(part) if i % 2 else Markup.escape(part) for i, part in enumerate(parts))
-    return Markup("").join(shown)
-
-
-def _formula(text: str) -> Markup:
-    """A formula as it is written by hand; as it was declared where that cannot be."""
-    return Markup(mathml(text)) or Markup("<code>{}</code>").format(text)  # noqa: S704  escaped there
-
-
-def _bar(one: Entry, document: Document) -> Markup:
-    return drawn(bar(one, document.baseline if one.about.measure == "accuracy" else None))
-
-
-def _plots(rows: Sequence[tuple[Point, ...]], *, by: str, wholes: Sequence[Entry | None], total: int) -> Plots:
-    """One chart a measure; measures of the same range share an axis, so that they can be compared."""
-    charts = []
-    columns = list(zip(*rows, strict=True))
-    for points, whole in zip(columns, wholes, strict=True):
-        alike = [p.entry for column in columns for p in column if p.entry.about.span == points[0].entry.about.span]
-        svg = forest(points, by=by, scale=axis(alike), whole=whole)
-        charts.append(drawn(svg))
-    return Plots(charts=tuple(charts), shown=len(rows), cut=len(rows) < total)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charts:
-    """Charts of scores."""
-
-    curves: tuple[tuple[Markup, Markup, Markup], ...]
-    """Of each class ROC, precision-recall and error rates, the last empty where nothing can be drawn."""
-    reliability: Markup | None
-    decision: Markup | None
-    histogram: Markup | None
-    top: Markup | None
-    """Of several classes: the reliability of the largest probability of a row."""
-    reliabilities: tuple[Markup, ...]
-    decisions: tuple[Markup, ...]
-    gains: tuple[Markup, ...]
-
-
-def _charts(found: Scoring | None) -> Charts | None:
-    if found is None:
-        return None
-    from assay.report.charts import score_charts as charts
-
-    place = found.now.place if found.now is not None else None
-    cut = found.now.value if found.now is not None else None
-    alone = len(found.curves) == 1 and bool(found.curves[0].gains)
-    several = found.curves if len(found.curves) > 1 else ()
-    axis = found.errors
-    curves = (
-        (charts.roc(one, place), charts.precision_recall(one, place), charts.det(one, axis, place) if axis else "")
-        for one in found.curves
-    )
-    return Charts(
-        curves=tuple((drawn(a), drawn(b), drawn(c)) for a, b, c in curves),
-        reliability=drawn(charts.reliability(found.bins)) if found.bins else None,
-        decision=drawn(charts.decision(found.decision)) if found.decision else None,
-        histogram=drawn(charts.histogram(found.histogram, cut)) if found.histogram else None,
-        top=drawn(charts.top_label(found.top)) if found.top else None,
-        reliabilities=tuple(drawn(charts.reliability(one.bins, one.label)) for one in several if one.bins),
-        decisions=tuple(drawn(charts.decision(one.decision, one.label)) for one in several if one.decision),
-        gains=tuple(drawn(draw(found.curves[0])) for draw in (charts.gains, charts.lift)) if alone else (),
-    )
-
-
-def _class_plots(classes: Classes | None) -> Plots:
-    if classes is None or not classes.columns:
-        return Plots(charts=(), shown=0, cut=False)
-    rows = [tuple(Point(label=row.label, entry=one) for one in row.entries) for row in classes.rows if row.plotted]
-    return _plots(rows, by="class", wholes=[None] * len(classes.columns), total=len(classes.rows))
-
-
-def _factor_plots(factor: Factor) -> Plots:
-    rows = [
-        tuple(Point(label=level.label, entry=level.entries[i], small=level.small) for i in factor.charted)
-        for level in factor.levels
-        if level.plotted
-    ]
-    return _plots(rows, by=factor.name, wholes=[factor.whole[i] for i in factor.charted], total=len(factor.levels))

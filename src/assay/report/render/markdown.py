@@ -4,19 +4,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.report import sentences
-from assay.report import sentences_scores as scoresentences
-from assay.report.assessment_document import Document, Factor, read
-from assay.report.blocks.calibration import Bin
-from assay.report.blocks.claims import HEAD as CLAIM_HEAD
-from assay.report.blocks.claims import INTRODUCED, Claims, Contests
-from assay.report.blocks.conformity import LIMITS, UNMET, Demand, Statement
-from assay.report.blocks.decisions import HEAD, Verdicts
-from assay.report.estimate_rows import Entry
+from assay.report.assessment_document import report_of
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Column,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    Item,
+    Paragraph,
+    Reach,
+    Section,
+    Table,
+    Terms,
+    Threshold,
+    Values,
+)
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -27,25 +38,13 @@ MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~$&])")
 
 def render(record: Record) -> str:
     """The whole report."""
-    document = read(record)
+    report = report_of(record)
     parts = [
-        [f"# {prose(document.title)}"],
-        [f"- {one.sign} **{one.word}** {prose(one.says)}".rstrip() for one in document.standing],
-        [prose(document.opening)],
-        [f"- {one.sign} {prose(one.sentence)}" for one in document.remarks],
-        decided(document.verdicts),
-        _claims(document.claims),
-        _contests(document.contests),
-        _headline(document),
-        _matrix(document),
-        _scores(document),
-        _classes(document),
-        _averages(document),
-        *(_factor(factor, document) for factor in document.factors),
-        _lost(document),
-        _conformity(document.statement),
-        _measures(document),
-        _closing(document),
+        [f"# {prose(report.title)}"],
+        [f"- {verdict.sign} **{verdict.word}** {prose(verdict.says)}".rstrip() for verdict in report.verdicts],
+        [prose(report.opening)],
+        [f"- {remark.sign} {prose(remark.sentence)}" for remark in report.remarks],
+        *(list(_section(section)) for section in report.reached(Reach.TEXT)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -77,256 +76,143 @@ def prose(text: str) -> str:
     return re.sub(r"^(\d*)([-+=.)])(?=\s|[-=]|$)", r"\1\\\2", escaped)
 
 
-def value(one: Entry | None) -> str:
-    """A value and its interval in one cell."""
-    if one is None:
-        return "–"
-    if not one.defined:
-        return "∅ undefined"
-    return f"{one.shown} ({one.interval})" if one.interval else one.shown
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, align: str = "lr") -> list[str]:
     """A table; one letter a column says whether it starts left or ends right, and the last letter serves the rest."""
     rule = [{"l": "---", "r": "---:"}[align[min(i, len(align) - 1)]] for i in range(len(head))]
     return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
 
 
-def _headline(document: Document) -> list[str]:
-    if not document.headline:
-        return []
+def block_lines(blocks: Iterable[Block]) -> Iterator[str]:
+    """Blocks as lines, an empty one between them."""
+    for block in blocks:
+        lines = list(DRAWN[type(block)](block))
+        if lines:
+            yield ""
+            yield from lines
+
+
+def _section(section: Section) -> Iterator[str]:
+    lines = list(block_lines(section.blocks))
+    if not lines:
+        return
+    if section.folded:
+        yield from ("<details>", f"<summary>{prose(section.title)}</summary>", *lines, "", "</details>")
+    else:
+        yield from (f"## {prose(section.title)}", *lines)
+
+
+def _paragraph(block: Paragraph) -> Iterator[str]:
+    yield f"**{prose(block.text)}**" if block.tone in ("strong", "warn") else prose(block.text)
+
+
+def _heading(block: Heading) -> Iterator[str]:
+    yield f"### {prose(block.text)}{f' ({prose(block.more)})' if block.more else ''}"
+
+
+def _bullets(block: Bullets) -> Iterator[str]:
+    for item in block.items:
+        yield f"- {_item(item)}"
+        yield from (f"  - {prose(text)}" for text in item.below)
+
+
+def _item(item: Item) -> str:
+    named = f"{name(item.name)}:" if item.name else ""
+    label = f"**{prose(item.label)}**" if item.label else ""
+    return " ".join(filter(None, (item.sign, prose(item.word), named, prose(item.text), label)))
+
+
+def _terms(block: Terms) -> Iterator[str]:
+    told = name if block.look == "code" else prose
+    for term in block.terms:
+        yield f"- {told(term.name)}: {told(term.text)}" if term.text else f"- {told(term.name)}"
+
+
+def _table(block: Table) -> Iterator[str]:
+    rows = block.rows[:MOST_ROWS] if block.things else block.rows
+    heads = [prose(column.name) for column in block.columns]
+    align = "".join("r" if column.kind == "number" else "l" for column in block.columns)
+    parts: list[tuple[str, list[list[str]]]] = [("", [])]
+    for row in rows:
+        if row.title:
+            parts.append((row.title, []))
+        else:
+            parts[-1][1].append([_cell(*pair) for pair in zip(row.cells, block.columns, strict=True)])
+    lines: list[str] = []
+    for title, cells in parts:
+        if cells:
+            lines += [*([f"### {prose(title)}", ""] if title else []), *table(heads, cells, align=align), ""]
+    if block.things and (rest := len(block.rows) + block.hidden - len(rows)):
+        lines += [f"The {len(rows)} largest {block.things[1]} are shown; the Record has {rest:,} more.", ""]
+    why = [f"- {name(column)} of {name(row)}: {prose(why)}" for column, row, why in block.reasons(MOST_ROWS)]
+    yield from [*lines, *why] if why else lines[:-1]
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    if column.kind == "formula":
+        return f"`{cell.text.replace('|', chr(92) + '|')}`"
+    told = name if column.kind == "name" else prose
+    text = name(cell.typed) if cell.typed else told(cell.text)
+    text = f"{text} {cell.sign}" if column.kind == "name" and cell.sign else f"{cell.sign} {text}".strip()
+    if not cell.below or (cell.sign and column.kind == "name"):
+        return text
+    return f"{text} ({prose(cell.below)})" if column.kind == "number" else f"{text}; {prose(cell.below)}"
+
+
+def _grid(block: Grid) -> Iterator[str]:
+    if len(block.labels) > MOST_CELLS:
+        return
+    rows = [
+        [name(label), *(f"**{cell.text}**" if cell.right else cell.text for cell in cells), total]
+        for label, cells, total in zip(block.labels, block.rows, block.sums, strict=True)
+    ]
+    head = [f"{block.down} ↓ {block.across} →", *map(name, block.labels), "all"]
+    yield from table(head, [*rows, ["all", *block.totals, block.total]])
+
+
+def _values(block: Values) -> Iterator[str]:
+    shown = [*block.entries, *([block.baseline] if block.baseline is not None else [])]
     rows = [
         (
-            prose(one.about.name),
-            one.shown if one.defined else "∅ undefined",
-            prose(one.so if one.defined else one.reason),
+            prose(value.about.name),
+            value.shown if value.defined else "∅ undefined",
+            prose(value.so if value.defined else value.reason),
         )
-        for one in document.headline
+        for value in shown
     ]
-    if document.baseline is not None and document.baseline.defined:
-        rows.append((document.baseline.about.name, document.baseline.shown, document.baseline.so))
-    notes = [f"- {prose(one.about.name)}: {prose(note)}" for one in document.headline for note in one.notes]
-    head = ["measure", "value", f"{document.level} interval"]
-    return [f"## {sentences.HEADLINE}", "", *table(head, rows, align="lrl"), *(["", *notes] if notes else [])]
+    yield from table(["measure", "value", f"{block.level} interval"], rows, align="lrl")
+    notes = [f"- {prose(value.about.name)}: {prose(note)}" for value in block.entries for note in value.notes]
+    yield from ["", *notes] if notes else []
 
 
-def _matrix(document: Document) -> list[str]:
-    matrix = document.matrix
-    if len(matrix.labels) > MOST_CELLS:
-        return []
-    head = ["predicted ↓ true →", *map(name, matrix.labels), "all"]
-    rows = [
-        [name(row.label), *(f"**{cell.count}**" if cell.right else cell.count for cell in row.cells), row.total]
-        for row in matrix.rows
-    ]
-    return ["## Confusion matrix", "", *table(head, [*rows, ["all", *matrix.totals, matrix.total]])]
+def _inside(block: Card) -> Iterator[str]:
+    yield from list(block_lines(block.blocks))[1:]
 
 
-def _scores(document: Document) -> list[str]:
-    found = document.scoring
-    if found is None:
-        return []
-    lines = ["## Scores and thresholds", "", prose(found.said)]
-    if found.operating:
-        several = any(one.label for one in found.operating)
-        head = ["threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision", "chosen"]
-        head = ["class", *head] if several else head
-        rows = [
-            [
-                *([name(one.label)] if several else []),
-                one.threshold,
-                *(one.tp, one.fp, one.fn, one.tn),
-                *(f"{value} ({sure})" if sure else value for value, sure in one.rates),
-                prose(one.chosen) + (f"; △ {scoresentences.OPTIMISTIC}" if one.optimistic else ""),
-            ]
-            for one in found.operating
-        ]
-        lines += ["", *table(head, rows, align="lrrrrrrrrl" if several else "rrrrrrrrl")]
-    for bins, share_of in ((found.bins, "share of positives"), (found.top, "share that is right")):
-        head = ["largest probability" if bins is found.top else "predicted probability", "rows", "mean"]
-        head.append(f"{share_of} ({document.level} interval)")
-        rows = [[f"{one.low:.2g} to {one.high:.2g}", one.shown, f"{one.score:.3f}", _reached(one)] for one in bins]
-        lines += ["", *table(head, rows, align="lr")] if bins else []
-    return lines
+def _fold(block: Fold) -> Iterator[str]:
+    inside = list(block_lines(block.blocks))
+    if not block.named:
+        yield from inside[1:]
+    else:
+        lead = ["", prose(block.lead)] if block.lead else []
+        yield from (f"### {prose(block.title)}", *lead, *inside)
 
 
-def _reached(one: Bin) -> str:
-    if one.share_low is None or one.share_high is None:
-        return f"{one.share:.3f}"
-    return f"{one.share:.3f} ({one.share_low:.3f} to {one.share_high:.3f})"
+def _nothing(block: Figure | Threshold) -> Iterator[str]:
+    """The numbers of figures stand in tables."""
+    del block
+    yield from ()
 
 
-def _classes(document: Document) -> list[str]:
-    classes = document.classes
-    if classes is None:
-        return []
-    size = "weight" if document.weighted else "rows"
-    head = ["class", size, "predicted", "right", *(prose(column.name) for column in classes.columns)]
-    rows = [
-        [name(row.label), row.size, row.called, row.right, *map(value, row.entries)] for row in classes.rows[:MOST_ROWS]
-    ]
-    rest = classes.total - len(rows)
-    more = ["", sentences.rows_cut(len(rows), rest)] if rest else []
-    unlisted = [] if classes.columns else [sentences.unlisted(classes.total), ""]
-    return ["## Class by class", "", *unlisted, *table(head, rows), *more]
-
-
-def _averages(document: Document) -> list[str]:
-    if not document.averages:
-        return []
-    rows = [[row.name, *map(value, row.entries)] for row in document.averages]
-    return ["## Averages over classes", "", *table(["measure", *sentences.AVERAGES], rows)]
-
-
-def _factor(factor: Factor, document: Document) -> list[str]:
-    head = ["level", "rows", *(prose(column.name) for column in factor.columns)]
-    rows = [
-        [f"{name(level.label)}{' △' if level.small else ''}", f"{level.rows:,}", *map(value, level.entries)]
-        for level in factor.levels[:MOST_ROWS]
-    ]
-    rest = len(factor.levels) + factor.hidden - len(rows)
-    more = ["", sentences.rows_cut(len(rows), rest, "levels")] if rest else []
-    if factor.spreads:
-        lines = [
-            [prose(one.about.name), name(one.lowest), name(one.highest), one.p, one.beyond_chance]
-            for one in factor.spreads
-        ]
-        more += ["", prose(sentences.SPREAD), "", *table(sentences.SPREAD_HEAD, lines, align="lllrr")]
-    return [f"## By {name(factor.name)}", "", f"Values with {document.level} intervals.", "", *table(head, rows), *more]
-
-
-def _lost(document: Document) -> list[str]:
-    lines = [
-        f"- {name(one.about.measure)}: infinite; {prose(sentences.infinite(one.about.formula))}"
-        for one in document.infinite
-    ]
-    for row in document.classes.rows[:MOST_ROWS] if document.classes is not None else ():
-        lines += [
-            f"- {name(one.about.measure)} of {name(row.label)}: {prose(one.reason)}"
-            for one in row.entries
-            if not one.defined
-        ]
-    lines += [f"- {name(one.about.measure)}: {prose(one.reason)}" for one in document.undefined]
-    return ["## Undefined and infinite values", "", *lines] if lines else []
-
-
-def decided(found: Verdicts | None, *, head: str = "##") -> list[str]:
-    """The verdict, then the criteria as a table."""
-    if found is None:
-        return []
-    rows = [
-        (
-            name(one.criterion),
-            f"{one.sign} {one.verdict}",
-            prose(one.value),
-            prose(one.ends),
-            one.risk,
-            prose(f"{one.why}; {one.needed}" if one.needed else one.why),
-        )
-        for one in found.rows
-    ]
-    return [f"{head} {found.sign} {found.overall}: {prose(found.says)}", "", *table(list(HEAD), rows, align="l")]
-
-
-def _claims(found: Claims | None) -> list[str]:
-    if found is None:
-        return []
-    rows = [
-        (
-            name(one.claim),
-            f"{one.sign} {one.answer}",
-            prose(f"{one.value}; {one.beside}"),
-            one.risk,
-            prose(f"{one.why}; {one.needed}" if one.needed else one.why),
-        )
-        for one in found.rows
-    ]
-    return [
-        "## Claims",
-        "",
-        prose(INTRODUCED),
-        "",
-        f"**{prose(found.says)}**",
-        "",
-        *table(list(CLAIM_HEAD), rows, align="l"),
-    ]
-
-
-def _contests(found: Contests | None) -> list[str]:
-    if found is None:
-        return []
-    lines = ["## Against the other models", ""]
-    lines += [f"No test was made: {prose(found.why_not)}."] if found.why_not else []
-    for one in found.made:
-        lines += [
-            f"- {told.mark} {prose(' '.join(filter(None, (told.sentence, told.label))))}" for told in one.findings
-        ]
-        rows = [[name(m), value, prose(what), prose(ahead)] for m, value, what, ahead in one.ranking]
-        lines += ["", *table(["model", "value", "measure", "ahead of"], rows, align="lrll"), "", "Why these tests:", ""]
-        lines += [f"- {prose(f'{asked.question}: {asked.why}. {asked.label}'.rstrip())}" for asked in one.asked]
-    return lines
-
-
-def _conformity(statement: Statement | None) -> list[str]:
-    if statement is None:
-        return []
-    head = ["row", "strength", "verdict", "demand", "why"]
-    lines = [
-        f"## Conformity with {prose(statement.document)}",
-        "",
-        f"**{statement.overall}**: {prose(statement.says)}.",
-        "",
-    ]
-    lines += [f"- {sign} {name}: {n} ({says})" for sign, name, says, n in statement.counts if n]
-    every = [
-        *([(UNMET, statement.unmet)] if statement.unmet else []),
-        *((clause.name, clause.rows) for clause in statement.clauses),
-        ("Supplementary rules", statement.supplement),
-    ]
-    for name_, rows in every:
-        cells = [
-            (row.id, row.strength, f"{row.sign} {row.verdict}", prose(row.says), prose(_answered(row))) for row in rows
-        ]
-        lines += ["", f"### {prose(name_)}", "", *table(head, cells, align="l")]
-    found = [(name(one.name), f"{one.sign} {one.verdict}", prose(one.says)) for one in statement.controls]
-    lines += ["", "### Controls", "", *table(["control", "verdict", "found"], found, align="l"), "", prose(LIMITS)]
-    return lines
-
-
-def _answered(row: Demand) -> str:
-    return f"{row.why}; answer: {row.answer}" if row.answer else row.why
-
-
-def _measures(document: Document) -> list[str]:
-    lines = ["<details>", "<summary>All measures</summary>"]
-    for family in document.families:
-        rows = [
-            [
-                name(one.about.measure),
-                one.shown,
-                prose(one.so),
-                one.n,
-                prose(one.method),
-                f"`{_in_cell(one.about.formula)}`",
-            ]
-            for one in family.entries
-        ]
-        head = ["measure", "value", f"{document.level} interval", "n", "method", "formula"]
-        lines += ["", f"### {family.name}", "", *table(head, rows, align="lrlrl")]
-    return [*lines, "", "</details>"]
-
-
-def _in_cell(code: str) -> str:
-    return code.replace("|", "\\|")
-
-
-def _closing(document: Document) -> list[str]:
-    lines = ["## How it was computed", "", f"{prose(document.rows)}.", ""]
-    lines += [f"- {prose(note)}" for note in document.notes]
-    lines += [f"- {prose(method)}{': ' if says else ''}{prose(says)}." for method, says in document.methods]
-    lines += [f"- {prose(one)}" for one in document.settings]
-    if document.errata:
-        lines.append(f"- Readings of the sources followed: {', '.join(one.id for one in document.errata)}.")
-    lines += [f"- {prose(what)}: {prose(found)}" for what, found in document.environment]
-    lines += [f"- SHA-256 of {name(what)}: {name(found)}" for what, found in document.digests]
-    return lines
+DRAWN: Final[dict[type[Block], Callable[[Any], Iterator[str]]]] = {
+    Paragraph: _paragraph,
+    Heading: _heading,
+    Bullets: _bullets,
+    Terms: _terms,
+    Figure: _nothing,
+    Threshold: _nothing,
+    Table: _table,
+    Grid: _grid,
+    Values: _values,
+    Card: _inside,
+    Fold: _fold,
+}

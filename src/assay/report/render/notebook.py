@@ -3,16 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.report import sentences
-from assay.report.assessment_document import Document, read
-from assay.report.blocks.confusion_matrix import Matrix
+from assay.report.assessment_document import report_of
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    Paragraph,
+    Reach,
+    Table,
+    Terms,
+    Threshold,
+    Values,
+)
+from assay.report.charts import draw
 from assay.report.charts.svg import Point, axis, forest
-from assay.report.estimate_rows import Entry
 from assay.report.fit_text import fitted
 
 MOST_ROWS: Final = 20
@@ -22,12 +37,16 @@ LONGEST: Final = 60
 
 def render(record: Record) -> str:
     """A fragment of HTML that begins with the verdicts of a plan, if there is one, and a table of numbers."""
-    document = read(record)
-    parts = [_paragraph(f"{one.sign} {one.word}. {one.says}".rstrip()) for one in document.standing]
-    parts += [_headline(document), _classes(document), _matrix(document.matrix, weighted=document.weighted)]
-    parts += [_paragraph(f"{one.sign} {one.sentence}") for one in document.remarks]
-    parts += [_paragraph(note) for note in document.notes]
-    parts += [_paragraph(document.rows), _charts(document)]
+    report = report_of(record)
+    parts = [_paragraph(f"{v.sign} {v.word}. {v.says}".rstrip()) for v in report.verdicts]
+    sections = list(report.reached(Reach.BRIEF))
+    values = [block for part in sections for block in part.blocks if isinstance(block, Values)]
+    parts += [_headline(values[0], report.opening) if values else _paragraph(report.opening)]
+    for section in sections:
+        for block in section.blocks:
+            parts += DRAWN[type(block)](block)
+    parts += [_paragraph(f"{remark.sign} {remark.sentence}") for remark in report.remarks]
+    parts += [_chart(values[0])] if values else []
     return "\n".join(part for part in parts if part) + "\n"
 
 
@@ -35,11 +54,11 @@ def _paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose first column names its rows; everything is escaped here and nowhere else."""
-    columns = "".join(f'<th scope="col">{escape(one)}</th>' for one in head)
+def _rows(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose first column names its rows."""
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(one)}</td>" for one in row[1:])}</tr>\n'
+        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(text)}</td>" for text in row[1:])}</tr>\n'
         for row in rows
     )
     return (
@@ -47,53 +66,65 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     )
 
 
-def _value(one: Entry) -> str:
-    if not one.defined:
-        return f"∅ undefined: {one.reason}"
-    return f"{one.shown} ({one.short})" if one.interval else one.shown
+def _headline(block: Values, opening: str) -> str:
+    shown = [*block.entries, *([block.baseline] if block.baseline is not None else [])]
+    rows = [(v.about.name, v.shown if v.defined else "∅ undefined", v.so if v.defined else v.reason) for v in shown]
+    return _rows(opening, ("measure", "value", f"{block.level} interval"), rows)
 
 
-def _headline(document: Document) -> str:
+def _chart(block: Values) -> str:
+    alike = [value for value in block.entries if value.about.span == block.entries[0].about.span]
+    points = [Point(label=value.about.name, entry=value) for value in alike]
+    return f"<div>{forest(points, by='measure', scale=axis(alike), head=sentences.HEADLINE, room=130)}</div>"
+
+
+def _table(block: Table) -> Iterator[str]:
+    rows = block.rows[:MOST_ROWS] if block.things else block.rows
+    rest = len(block.rows) + block.hidden - len(rows) if block.things else 0
+    more = f"; {rest:,} more in the report" if rest else ""
+    cells = ([fitted(_text(row.cells[0]), LONGEST), *map(_text, row.cells[1:])] for row in rows if row.cells)
+    yield _rows(f"{block.caption}{more}", [column.name for column in block.columns], cells)
+
+
+def _text(cell: Cell) -> str:
+    text = f"{cell.sign} {cell.text}" if cell.sign else cell.text
+    reason = f": {cell.why}" if cell.why else ""
+    return f"{text}{reason} ({cell.below})" if cell.below else f"{text}{reason}"
+
+
+def _grid(block: Grid) -> Iterator[str]:
+    if len(block.labels) > MOST_CELLS:
+        return
+    names = [fitted(name, LONGEST) for name in block.labels]
     rows = [
-        (one.about.name, one.shown if one.defined else "∅ undefined", one.so if one.defined else one.reason)
-        for one in document.headline
+        (name, *(cell.text for cell in cells), total)
+        for name, cells, total in zip(names, block.rows, block.sums, strict=True)
     ]
-    if document.baseline is not None and document.baseline.defined:
-        rows.append((document.baseline.about.name, document.baseline.shown, document.baseline.so))
-    return _table(document.opening, ("measure", "value", f"{document.level} interval"), rows)
+    caption = f"{block.down} class down, {block.across} class across"
+    yield _rows(caption, ("", *names, "all"), [*rows, ("all", *block.totals, block.total)])
 
 
-def _classes(document: Document) -> str:
-    classes = document.classes
-    if classes is None:
-        return ""
-    rows = [
-        (fitted(row.label, LONGEST), row.size, row.called, row.right, *map(_value, row.entries))
-        for row in classes.rows[:MOST_ROWS]
-    ]
-    rest = classes.total - len(rows)
-    head = ("class", "true", "predicted", "right", *(column.name for column in classes.columns))
-    more = f"; {sentences.more(rest, 'class', 'classes')}" if rest else ""
-    return _table(f"Class by class{more}", head, rows)
+def _bullets(block: Bullets) -> Iterator[str]:
+    for item in block.items[:MOST_ROWS]:
+        name = f"{item.name}:" if item.name else ""
+        yield _paragraph(" ".join(filter(None, (item.sign, item.word, name, item.text, item.label))))
 
 
-def _matrix(matrix: Matrix, *, weighted: bool) -> str:
-    if len(matrix.labels) > MOST_CELLS:
-        return ""
-    names = [fitted(name, LONGEST) for name in matrix.labels]
-    rows = [(fitted(row.label, LONGEST), *(cell.count for cell in row.cells), row.total) for row in matrix.rows]
-    caption = f"{'Weight' if weighted else 'Rows'}: predicted class down, true class across"
-    return _table(caption, ("", *names, "all"), [*rows, ("all", *matrix.totals, matrix.total)])
+def _inside(block: Card | Fold) -> Iterator[str]:
+    for part in block.blocks:
+        yield from DRAWN[type(part)](part)
 
 
-def _charts(document: Document) -> str:
-    shares = [one for one in document.headline if one.about.span == document.headline[0].about.span]
-    points = [Point(label=one.about.name, entry=one) for one in shares]
-    charts = [forest(points, by="measure", scale=axis(shares), head=sentences.HEADLINE, room=130)] if shares else []
-    classes = document.classes
-    if classes is not None and len(classes.rows) <= MOST_ROWS:
-        scale = axis([one for row in classes.rows for one in row.entries])
-        for i in range(len(classes.columns)):
-            points = [Point(label=row.label, entry=row.entries[i]) for row in classes.rows]
-            charts.append(forest(points, by="class", scale=scale))
-    return f"<div>{''.join(charts)}</div>"
+DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[str]]]] = {
+    Paragraph: lambda block: (_paragraph(block.text),),
+    Heading: lambda block: (_paragraph(block.text),),
+    Bullets: _bullets,
+    Terms: lambda block: (_paragraph(f"{term.name}: {term.text}") for term in block.terms),
+    Figure: lambda block: (f"<div>{''.join(map(draw, block.charts))}</div>",),
+    Threshold: lambda _: (),
+    Table: _table,
+    Grid: _grid,
+    Values: lambda _: (),
+    Card: _inside,
+    Fold: _inside,
+}

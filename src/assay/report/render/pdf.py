@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
-from assay.report import colours as shades
-from assay.report.assessment_document import read
-from assay.report.pdf_text import mapped, spelled
-from assay.report.render import paper
+from assay.report import colours
+from assay.report.assessment_document import report_of
+from assay.report.blocks.blocks import Reach, Report
+from assay.report.pdf_text import breakable, mapped, spelled
 from assay.report.render.html import version
+from assay.report.render.pdf_blocks import pieces
 
-Read = TypeVar("Read")
-"""A document that was read from a Record."""
 STANDARDS: Final = ("a-3a", "ua-1")
 """Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
 UNKNOWN: Final = 0
@@ -34,35 +32,20 @@ _RULE: Final = re.compile(r"^(\.[\w.,\s-]+)\{((?:stroke|fill|opacity)[^}]*)\}$",
 
 
 def render(record: Record) -> bytes:
-    """The report of an assessment."""
-    return _typeset(record, read(record), lambda shown: {**paper.facts(shown), "sections": paper.sections(shown)})
-
-
-def render_comparison(record: Record) -> bytes:
-    """The report of a comparison."""
-    from assay.report.blocks import comparison
-    from assay.report.render import comparisonpaper
-
-    return _typeset(
-        record,
-        comparison.read(record),
-        lambda shown: {**comparisonpaper.facts(shown), "sections": comparisonpaper.sections(shown)},
-    )
-
-
-def _typeset(record: Record, document: Read, laid_out: Callable[[Read], dict[str, Any]]) -> bytes:
+    """The report of an assessment or a comparison."""
+    report = report_of(record)
     try:
-        return _compiled(record, document, laid_out, strict=False)
+        return _compiled(record, report, strict=False)
     except _Uncovered:
         # Each character is in a font, but some mixture, such as a mark on a foreign letter, is in none.
-        return _compiled(record, document, laid_out, strict=True)
+        return _compiled(record, report, strict=True)
 
 
 class _Uncovered(Exception):  # noqa: N818  it never leaves this file
     """Some text cannot be shown by any font."""
 
 
-def _compiled(record: Record, document: Read, laid_out: Callable[[Read], dict[str, Any]], *, strict: bool) -> bytes:
+def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
     try:
         import typst
     except ImportError as error:
@@ -70,16 +53,21 @@ def _compiled(record: Record, document: Read, laid_out: Callable[[Read], dict[st
             "missing-extra", "a PDF needs the typesetter Typst", fix="pip install 'typst>=0.14,<0.16'"
         ) from error
     counted = _counted_at(record)
-    shown = mapped(document, strict=strict)
+    shown = mapped(report, strict=strict)
     content: dict[str, Any] = {
-        **laid_out(shown),
+        **_head(shown),
+        "sections": [
+            {"title": part.title, "blocks": blocks}
+            for part in shown.reached(Reach.FULL)
+            if (blocks := pieces(part.blocks))
+        ],
         "verdict": spelled(_verdict(record), strict=strict),
-        "escaped": shown != document,
+        "escaped": shown != report,
         "version": version(),
         "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],
         "date": None if counted is None else [counted.year, counted.month, counted.day],
         "style": f"<style>{style()}</style>",
-        "theme": {name: getattr(shades.LIGHT, name) for name in shades.LIGHT.__slots__},
+        "theme": {name: getattr(colours.LIGHT, name) for name in colours.LIGHT.__slots__},
     }
     template = files("assay.report.render").joinpath("paper.typ").read_bytes()
     try:
@@ -101,6 +89,22 @@ def _compiled(record: Record, document: Read, laid_out: Callable[[Read], dict[st
             fix="write it as .html, and report this with the Record",
         ) from error
     return bytes(made)
+
+
+def _head(report: Report) -> dict[str, Any]:
+    """What stands above the sections."""
+    return {
+        "title": breakable(report.title),
+        "kind": f"{report.kind}, {report.about}" if report.about else report.kind,
+        "standing": [
+            {"tone": v.tone, "sign": v.sign, "word": breakable(v.word), "says": breakable(v.says)}
+            for v in report.verdicts
+        ],
+        "opening": breakable(report.opening),
+        "remarks": [[remark.sign, remark.word, breakable(remark.sentence)] for remark in report.remarks],
+        "facts": [[name, breakable(value)] for name, value in report.facts],
+        "level": report.level,
+    }
 
 
 def _verdict(record: Record) -> str:
@@ -132,5 +136,5 @@ def style() -> str:
     """The rules of the page's style sheet that colour charts, with the colours of paper."""
     page = files("assay.report.render").joinpath("page.css").read_text(encoding="utf-8")
     rules = "".join(f"{names}{{{look}}}" for names, look in _RULE.findall(page))
-    rules = re.sub(r"var\(--(\w+)\)", lambda found: getattr(shades.LIGHT, found.group(1)), rules)
-    return f"{rules}svg{{color:{shades.LIGHT.ink}}}"
+    rules = re.sub(r"var\(--(\w+)\)", lambda found: getattr(colours.LIGHT, found.group(1)), rules)
+    return f"{rules}svg{{color:{colours.LIGHT.ink}}}"

@@ -4,35 +4,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.core.text import figure
-from assay.report import sentences
-from assay.report.assessment_document import Document, Factor, read
-from assay.report.blocks.claims import told
-from assay.report.blocks.conformity import Statement
-from assay.report.blocks.confusion_matrix import Matrix
-from assay.report.blocks.decisions import Verdicts
-from assay.report.estimate_rows import About, Entry
+from assay.core.text import counted
+from assay.report.assessment_document import report_of
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    Item,
+    Paragraph,
+    Reach,
+    Table,
+    Terms,
+    Threshold,
+    Values,
+)
+from assay.report.estimate_rows import Entry
 from assay.report.fit_text import cells, fitted, wrapped
-
-Row: TypeAlias = tuple[str, str, Sequence[Entry]]
-"""A class or group: its name, its size, its measures."""
 
 WIDEST: Final = 100
 NARROWEST: Final = 50
 MOST_ROWS: Final = 20
-MOST_UNDEFINED: Final = 12
+MOST_REASONS: Final = 12
 MOST_CELLS: Final = 6
-GROUPED: Final = ("accuracy", "balanced_accuracy", "precision", "recall", "f1_macro")
-ACROSS: Final = 3
-"""Measures side by side in a table of classes or groups."""
 BAR: Final = 24
-LABEL: Final = 24
+ROOMS: Final = (24, 16, 10, 6)
+"""Cells of a name, from the roomiest table to the tightest."""
+LEAST: Final = 2
+"""Columns that a table keeps beside its names before it gives up intervals."""
 STYLES: Final = {"strong": "\x1b[1m", "blue": "\x1b[34m", "orange": "\x1b[33m", "soft": "\x1b[2m"}
+TONES: Final = {"warn": "orange", "bad": "orange", "open": "orange", "good": "blue", "soft": "soft", "strong": "strong"}
 RESET: Final = "\x1b[0m"
 
 
@@ -44,12 +54,14 @@ class Text:
     style: str = ""
 
 
-class Table:
-    """Rows under a head; the first `left` columns start at the left, the others end at the right."""
+class Lines:
+    """Rows under a head; text starts at the left, numbers end at the right."""
 
-    def __init__(self, head: Sequence[str], rows: Iterable[Sequence[Text]], *, left: int = 1) -> None:
-        self.body = [[Text(one, "soft") for one in head], *map(list, rows)]
-        self.left = left
+    def __init__(
+        self, head: Sequence[str], rows: Iterable[Sequence[Text]], right: Sequence[bool], columns: int = 0
+    ) -> None:
+        self.body = [[Text(name, "soft") for name in head], *map(list, rows)]
+        self.right, self.columns = right, columns
         self.widths = [max(cells(row[i].text) for row in self.body) for i in range(len(head))]
 
     @property
@@ -60,28 +72,20 @@ class Table:
 
 def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str:
     """What a Record says, in one screen or two."""
-    document = read(record)
+    report = report_of(record)
     page = _Page(width=max(NARROWEST, min(width, WIDEST)), colour=colour)
-    page.line(Text(fitted(document.title, page.width), "strong"))
-    page.line(
-        Text(document.kind + (f", positive class {fitted(document.positive, 40)}" if document.positive else ""), "soft")
-    )
+    page.line(Text(fitted(report.title, page.width), "strong"))
+    kind = f"{report.kind}, {report.about}" if report.about else report.kind
+    page.line(Text(fitted(kind, page.width), "soft"))
     page.blank()
-    _decided(page, document.verdicts)
-    page.said(document.opening)
-    page.blank()
-    _headline(page, document)
-    _matrix(page, document.matrix, weighted=document.weighted)
-    _operating(page, document)
-    _classes(page, document)
-    _averages(page, document)
-    for factor in document.factors:
-        _factor(page, factor)
-    _undefined(page, document)
-    for kind, text, hang in told(document.claims, document.contests):
-        page.head(text) if kind == "head" else page.said(text, hang=hang)
-    _conformity(page, document.statement)
-    _closing(page, document)
+    for verdict in report.verdicts:
+        page.said(f"{verdict.sign} {verdict.word}: {verdict.says}".rstrip(": "), "strong", hang="  ")
+    page.said(report.opening)
+    for remark in report.remarks:
+        page.said(f"{remark.sign} {remark.sentence}", hang="  ")
+    for section in report.reached(Reach.BRIEF):
+        page.head(section.title)
+        page.blocks(section.blocks)
     return page.text()
 
 
@@ -94,7 +98,7 @@ class _Page:
 
     def line(self, *texts: Text) -> None:
         """One line of pieces."""
-        self._lines.append("".join(self._painted(one) for one in texts).rstrip())
+        self._lines.append("".join(map(self._painted, texts)).rstrip())
 
     def blank(self) -> None:
         """An empty line, never two."""
@@ -104,288 +108,228 @@ class _Page:
     def head(self, text: str) -> None:
         """The head of a part."""
         self.blank()
-        for line in wrapped(text, self.width):
-            self.line(Text(line, "strong"))
+        self.said(text, "strong")
 
-    def said(self, text: str, *, hang: str = "") -> None:
+    def said(self, text: str, style: str = "", *, hang: str = "") -> None:
         """A sentence, wrapped; lines after the first begin with `hang`."""
-        self._lines += wrapped(text, self.width, hang)
+        for line in wrapped(text, self.width, hang):
+            self.line(Text(line, style))
 
-    def table(self, *ways: Table) -> None:
+    def indented(self, text: str, style: str = "") -> None:
+        """A sentence below another one."""
+        for line in wrapped(text, self.width - 4):
+            self.line(Text(f"    {line}", style))
+
+    def blocks(self, blocks: Iterable[Block]) -> None:
+        """Blocks one below the other."""
+        for block in blocks:
+            DRAWN[type(block)](self, block)
+
+    def columns(self, ways: Iterable[Lines]) -> Lines:
         """Columns side by side, in the first way that fits the width, else in the last."""
-        chosen = next((one for one in ways if one.width <= self.width), ways[-1])
+        known = []
+        for way in ways:
+            known.append(way)
+            if way.width <= self.width:
+                break
+        chosen = known[-1]
         for row in chosen.body:
             pieces: list[Text] = []
-            for i, (one, width) in enumerate(zip(row, chosen.widths, strict=True)):
-                space = " " * (width - cells(one.text))
-                gap = "  " if i else ""
-                pieces += [Text(gap), one, Text(space)] if i < chosen.left else [Text(gap + space), one]
+            for i, (piece, width) in enumerate(zip(row, chosen.widths, strict=True)):
+                space, gap = " " * (width - cells(piece.text)), "  " if i else ""
+                pieces += [Text(gap + space), piece] if chosen.right[i] else [Text(gap), piece, Text(space)]
             self.line(*pieces)
+        return chosen
 
     def text(self) -> str:
         """Everything, ending in one newline."""
         return "\n".join(self._lines).rstrip("\n") + "\n"
 
-    def _painted(self, one: Text) -> str:
-        return f"{STYLES[one.style]}{one.text}{RESET}" if self._colour and one.style and one.text else one.text
+    def _painted(self, piece: Text) -> str:
+        painted = self._colour and piece.style and piece.text
+        return f"{STYLES[piece.style]}{piece.text}{RESET}" if painted else piece.text
 
 
-def _value(one: Entry) -> Text:
-    return Text(one.shown, "blue") if one.defined else Text(f"∅ {one.shown}", "orange")
+def _paragraph(page: _Page, block: Paragraph) -> None:
+    page.said(block.text, TONES.get(block.tone, ""), hang="  ")
 
 
-def _headline(page: _Page, document: Document) -> None:
-    if not document.headline:
+def _heading(page: _Page, block: Heading) -> None:
+    page.head(block.text)
+
+
+def _bullets(page: _Page, block: Bullets) -> None:
+    for item in block.items[:MOST_ROWS]:
+        page.said(_item(item), hang="  ")
+        for text in (item.label, *item.below):
+            if text:
+                page.indented(text, "soft")
+    _rest(page, len(block.items) - MOST_ROWS, ("entry", "entries"))
+
+
+def _item(item: Item) -> str:
+    name = f"{item.name}:" if item.name else ""
+    return " ".join(filter(None, (item.sign, item.word, name, item.text)))
+
+
+def _terms(page: _Page, block: Terms) -> None:
+    for term in block.terms:
+        page.said(f"{term.name}: {term.text}", hang="  ")
+
+
+def _rest(page: _Page, count: int, things: tuple[str, str]) -> None:
+    if count > 0:
+        page.said(f"and {counted(count, f'more {things[0]}', f'more {things[1]}')}: see the report")
+
+
+def _table(page: _Page, block: Table) -> None:
+    kept = [i for i, column in enumerate(block.columns) if column.kind != "prose"]
+    rows = block.rows[:MOST_ROWS] if block.things else block.rows
+    drawn = len(block.columns)
+    if len(kept) < len(block.columns):
+        _told(page, block, kept)
+    else:
+        drawn = page.columns(_ways(block, [row.cells for row in rows])).columns
+    if block.things:
+        _rest(page, len(block.rows) + block.hidden - len(rows), block.things)
+    if drawn < len(block.columns):
+        page.said(f"{counted(len(block.columns) - drawn, 'more column')} in the report")
+    reasons = list(block.reasons(MOST_ROWS, drawn))
+    for column, row, why in reasons[:MOST_REASONS]:
+        page.said(f'∅ {column} of "{fitted(row, ROOMS[0])}": {why}', hang="  ")
+    _rest(page, len(reasons) - MOST_REASONS, ("undefined value", "undefined values"))
+
+
+def _told(page: _Page, block: Table, kept: Sequence[int]) -> None:
+    """A table with sentences: what is short on a line, the sentences below it."""
+    for row in block.rows[:MOST_ROWS]:
+        shown = [_shown(row.cells[i]) for i in kept]
+        page.said("  ".join(filter(None, shown)), hang="  ")
+        for i, column in enumerate(block.columns):
+            if i not in kept and row.cells[i].text:
+                cell = row.cells[i]
+                page.indented(f"{column.name}: {'; '.join(filter(None, (cell.text, cell.below)))}", "soft")
+
+
+def _shown(cell: Cell) -> str:
+    return f"{cell.sign} {cell.text}" if cell.sign else cell.text
+
+
+def _ways(block: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[Lines]:
+    """From the roomiest to the tightest: names are cut first, then columns from the last, then intervals."""
+    every = len(block.columns)
+    for count in range(every, LEAST, -1):
+        for room in ROOMS[:-1]:
+            yield _side_by_side(block, rows, count, room=room, intervals=True)
+    for count in range(every, 1, -1):
+        yield _side_by_side(block, rows, count, room=ROOMS[-2], intervals=False)
+    yield _side_by_side(block, rows, min(every, 2), room=ROOMS[-1], intervals=False)
+
+
+def _side_by_side(block: Table, rows: Sequence[Sequence[Cell]], count: int, *, room: int, intervals: bool) -> Lines:
+    head: list[str] = []
+    right: list[bool] = []
+    body: list[list[Text]] = [[] for _ in rows]
+    for i, column in enumerate(block.columns[:count]):
+        number = column.kind == "number"
+        head.append(fitted(column.typed or column.name, ROOMS[0]))
+        right.append(number)
+        for line, row in zip(body, rows, strict=True):
+            cell = row[i]
+            shown = _shown(cell) if number else fitted(_shown(cell) if not cell.typed else cell.typed, room)
+            line.append(Text(shown, TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""))
+        if intervals and number and any(row[i].below for row in rows):
+            head.append("interval")
+            right.append(True)
+            for line, row in zip(body, rows, strict=True):
+                line.append(Text(row[i].below, "soft"))
+    return Lines(head, body, right, count)
+
+
+def _grid(page: _Page, block: Grid) -> None:
+    if block.hidden or len(block.labels) > MOST_CELLS:
+        page.said(f"{len(block.labels)} by {len(block.labels)} cells: see the report")
         return
-    head = ["measure", "value", f"{document.level} interval", "on its range"]
+
+    def cut(room: int) -> Lines:
+        rows = [
+            [
+                Text(fitted(label, max(room, 6))),
+                *(Text(c.text, "blue" if c.right else "soft" if c.empty else "orange") for c in counts),
+                Text(total, "soft"),
+            ]
+            for label, counts, total in zip(block.labels, block.rows, block.sums, strict=True)
+        ]
+        totals = [Text(one, "soft") for one in ("all", *block.totals, block.total)]
+        corner = f"{block.down} ↓ {block.across} →" if room > 3 else ""  # noqa: PLR2004  the tightest way
+        head = [corner, *(fitted(name, room) for name in block.labels), "all"]
+        return Lines(head, [*rows, totals], [False] + [True] * (len(block.labels) + 1))
+
+    page.columns(map(cut, (24, 12, 6, 3)))
+
+
+def _values(page: _Page, block: Values) -> None:
+    head = ["measure", "value", f"{block.level} interval", "on its range"]
     rows = [
-        [Text(one.about.measure), _value(one), Text(one.interval or ("none" if one.defined else "")), Text(_bar(one))]
-        for one in document.headline
+        [
+            Text(value.about.measure),
+            Text(value.shown, "blue") if value.defined else Text(f"∅ {value.shown}", "orange"),
+            Text(value.interval or ("none" if value.defined else "")),
+            Text(_bar(value)),
+        ]
+        for value in block.entries
     ]
-    page.table(Table(head, rows, left=4), Table(head[:3], [row[:3] for row in rows], left=3))
-    for one in document.headline:
-        for note in one.notes:
-            page.said(f"{one.about.measure}: {note}", hang="  ")
-    for why in sorted({one.missing for one in document.headline if one.defined and not one.interval}):
-        page.said(sentences.no_interval(why), hang="  ")
-    if document.baseline is not None and document.baseline.defined:
-        page.said(f"baseline: accuracy {sentences.largest(document.baseline.shown)}", hang="  ")
+    page.columns(Lines(head[:n], [row[:n] for row in rows], [False] * n) for n in (4, 3, 2))
+    for value in block.entries:
+        for note in value.notes:
+            page.said(f"{value.about.measure}: {note}", hang="  ")
+    for why in sorted({value.missing for value in block.entries if value.defined and not value.interval}):
+        page.said(why if why.startswith("no interval") else f"no interval: {why}", hang="  ")
+    if block.baseline is not None:
+        page.said(f"baseline: {block.beside} {block.baseline.shown}: {block.mark}", hang="  ")
 
 
-def _bar(one: Entry) -> str:
-    low, high = one.about.span
-    if one.value is None or not all(map(math.isfinite, (low, high, one.value))):
+def _bar(value: Entry) -> str:
+    low, high = value.about.span
+    if value.value is None or not all(map(math.isfinite, (low, high, value.value))):
         return ""
 
-    def at(value: float) -> int:
-        return round((min(max(value, low), high) - low) / (high - low) * (BAR - 1))
+    def at(place: float) -> int:
+        return round((min(max(place, low), high) - low) / (high - low) * (BAR - 1))
 
     marks = ["·"] * BAR
-    if one.low is not None and one.high is not None:
-        for i in range(at(one.low), at(one.high) + 1):
+    if value.low is not None and value.high is not None:
+        for i in range(at(value.low), at(value.high) + 1):
             marks[i] = "━"
-    marks[at(one.value)] = "●"
+    marks[at(value.value)] = "●"
     return f"{low:>2g} {''.join(marks)} {high:g}"
 
 
-def _matrix(page: _Page, matrix: Matrix, *, weighted: bool) -> None:
-    if matrix.hidden or len(matrix.labels) > MOST_CELLS:
-        return
-    page.head(f"Confusion: {'weight' if weighted else 'rows'} by what was predicted (down) and what was true (across)")
-    page.table(*(_cells(matrix, room) for room in (LABEL, 12, 6, 3)))
+def _inside(page: _Page, block: Card) -> None:
+    page.blocks(block.blocks)
 
 
-def _cells(matrix: Matrix, room: int) -> Table:
-    rows = [
-        [
-            Text(fitted(row.label, max(room, 6))),
-            *(Text(cell.count, "blue" if cell.right else "soft" if cell.empty else "orange") for cell in row.cells),
-            Text(row.total, "soft"),
-        ]
-        for row in matrix.rows
-    ]
-    totals = [Text(one, "soft") for one in ("all", *matrix.totals, matrix.total)]
-    return Table(["", *(fitted(name, room) for name in matrix.labels), "all"], [*rows, totals])
+def _fold(page: _Page, block: Fold) -> None:
+    if block.named:
+        page.said(f"{block.title}: {block.lead}" if block.lead else block.title, hang="  ")
+    page.blocks(block.blocks)
 
 
-def _side_by_side(
-    first: tuple[str, str], columns: Sequence[About], rows: Sequence[Row], *, digits: int, room: int
-) -> Table:
-    head = [*first]
-    for column in columns:
-        head += [column.measure, *(["interval"] if digits else [])]
-    body = []
-    for name, size, entries in rows:
-        line = [Text(fitted(name, room)), Text(size)]
-        for one in entries:
-            line += [_value(one), *([Text(_short(one, digits), "soft")] if digits else [])]
-        body.append(line)
-    return Table(head, body)
+def _nothing(page: _Page, block: Figure | Threshold) -> None:
+    """The numbers of figures stand in tables."""
+    del page, block
 
 
-def _tables(first: tuple[str, str], columns: Sequence[About], rows: Sequence[Row]) -> Iterable[Table]:
-    """From the roomiest to the tightest: names are cut first, then digits, then intervals, then measures."""
-    for digits in (3, 2, 0):
-        for room in (LABEL, 16, 10):
-            yield _side_by_side(first, columns, rows, digits=digits, room=room)
-    yield _side_by_side(first, columns[:1], [(name, size, one[:1]) for name, size, one in rows], digits=2, room=10)
-
-
-def _short(one: Entry, digits: int) -> str:
-    if one.low is None or one.high is None:
-        return "" if not one.defined else "none"
-    return f"{figure(one.low, digits=digits)}–{figure(one.high, digits=digits)}"
-
-
-def _operating(page: _Page, document: Document) -> None:
-    found = document.scoring
-    if found is None:
-        return
-    page.head("Scores")
-    page.said(found.said)
-    if not found.operating:
-        return
-    several = any(one.label for one in found.operating)
-    head = [*(["class"] if several else []), "threshold", "TP", "FP", "FN", "TN", "recall", "specificity", "precision"]
-    rows = [
-        [
-            *([Text(fitted(one.label, 16))] if several else []),
-            Text(f"△ {one.threshold}" if one.optimistic else one.threshold, "orange" if one.optimistic else ""),
-            *map(Text, (one.tp, one.fp, one.fn, one.tn)),
-            *(Text(value, "blue") for value, _ in one.rates),
-        ]
-        for one in found.operating
-    ]
-    short = 6 if several else 5
-    ways = [Table(head, rows), Table(head[:short], [row[:short] for row in rows])]
-    if any(one.sure for one in found.operating):
-        wide = [
-            [
-                *row[:short],
-                *(Text(said, mood) for pair in one.rates for said, mood in zip(pair, ("blue", ""), strict=True)),
-            ]
-            for row, one in zip(rows, found.operating, strict=True)
-        ]
-        full = [*head[:short], *(word for name in head[short:] for word in (name, "interval"))]
-        ways.insert(0, Table(full, wide))
-    page.table(*ways)
-    for one in found.operating:
-        if one.chosen != "stated":
-            page.said(f"{one.threshold}: {one.chosen}", hang="  ")
-
-
-def _classes(page: _Page, document: Document) -> None:
-    classes = document.classes
-    if classes is None:
-        return
-    page.head("Class by class")
-    if classes.columns:
-        rows = [(row.label, row.size, row.entries) for row in classes.rows[:MOST_ROWS]]
-        page.table(*_tables(("class", "weight" if document.weighted else "rows"), classes.columns, rows))
-    else:
-        page.said(sentences.unlisted(classes.total))
-        counts = [
-            [Text(fitted(row.label, 16)), *map(Text, (row.size, row.called, row.right))]
-            for row in classes.rows[:MOST_ROWS]
-        ]
-        page.table(Table(["class", "true", "predicted", "right"], counts))
-    if classes.total > MOST_ROWS:
-        page.said(sentences.more(classes.total - MOST_ROWS, "class", "classes"))
-
-
-def _averages(page: _Page, document: Document) -> None:
-    if not document.averages:
-        return
-    page.head("Averages over classes")
-    page.table(*(_average_table(document, digits) for digits in (3, 2, 0)))
-
-
-def _average_table(document: Document, digits: int) -> Table:
-    rows = []
-    for row in document.averages:
-        line = [Text(row.name)]
-        for one in row.entries:
-            line.append(Text("-", "soft") if one is None else _value(one))
-            if digits:
-                line.append(Text("" if one is None else _short(one, digits), "soft"))
-        rows.append(line)
-    head = [part for way in sentences.AVERAGES for part in ((way, "interval") if digits else (way,))]
-    return Table(["measure", *head], rows)
-
-
-def _factor(page: _Page, factor: Factor) -> None:
-    if not factor.levels:
-        return
-    page.head(f'By "{fitted(factor.name, LABEL)}"')
-    wanted = [i for i, column in enumerate(factor.columns) if column.measure in GROUPED] or list(
-        range(len(factor.columns))
-    )
-    wanted = wanted[:ACROSS]
-    rows = [
-        (f"△ {level.label}" if level.small else level.label, f"{level.rows:,}", [level.entries[i] for i in wanted])
-        for level in factor.levels[:MOST_ROWS]
-    ]
-    page.table(*_tables(("level", "rows"), [factor.columns[i] for i in wanted], rows))
-    rest = len(factor.levels) + factor.hidden - MOST_ROWS
-    if rest > 0:
-        page.said(sentences.more(rest, "level"))
-    if factor.spreads:
-        page.blank()
-        page.said(sentences.SPREAD)
-        page.table(*(_spread_table(factor, room) for room in (LABEL, 16, 10)))
-
-
-def _spread_table(factor: Factor, room: int) -> Table:
-    rows = [
-        [
-            Text(one.about.measure),
-            *(Text(fitted(end, room)) for end in (one.lowest, one.highest)),
-            *map(Text, (one.p, one.beyond_chance)),
-        ]
-        for one in factor.spreads
-    ]
-    return Table(list(sentences.SPREAD_HEAD), rows)
-
-
-def _undefined(page: _Page, document: Document) -> None:
-    lost = (
-        [(row.label, row.entries) for row in document.classes.rows[:MOST_ROWS]] if document.classes is not None else []
-    )
-    for factor in document.factors:
-        for level in factor.levels[:MOST_ROWS]:
-            lost += [(level.label, tuple(one for one in level.entries if one.about.measure in GROUPED))]
-    lines = [
-        f'{one.about.measure} of "{fitted(label, LABEL)}": {one.reason}'
-        for label, entries in lost
-        for one in entries
-        if not one.defined
-    ]
-    lines += [f"{one.about.measure}: {one.reason}" for one in document.undefined]
-    if document.infinite:
-        page.head("Infinite, and why")
-        for one in document.infinite:
-            so = f" ({document.level} interval {one.interval})" if one.interval else ""
-            page.said(f"  {one.about.measure}{so}: {sentences.infinite(one.about.formula)}", hang="    ")
-    if not lines:
-        return
-    page.head("∅ Undefined, and why")
-    for line in lines[:MOST_UNDEFINED]:
-        page.said(f"  {line}", hang="    ")
-    if len(lines) > MOST_UNDEFINED:
-        page.said(f"  {sentences.more(len(lines) - MOST_UNDEFINED, 'undefined value')}")
-
-
-def _decided(page: _Page, found: Verdicts | None) -> None:
-    """The verdict first, then each criterion with the reason."""
-    if found is None:
-        return
-    page.line(Text(f"{found.sign} {found.overall}: {found.says}", "strong"))
-    for one in found.rows[:MOST_ROWS]:
-        why = f"{one.why}; {one.needed}" if one.needed else one.why
-        page.said(f"  {one.sign} {one.verdict:<12} {one.criterion}: {why}", hang=" " * 17)
-    if len(found.rows) > MOST_ROWS:
-        page.said(sentences.more(len(found.rows) - MOST_ROWS, "criterion", "criteria"))
-    page.blank()
-
-
-def _conformity(page: _Page, statement: Statement | None) -> None:
-    """The rows that decide, the deviations, and how many rows have which verdict; the report lists them all."""
-    if statement is None:
-        return
-    page.head(f"Conformity with {statement.document}: {statement.overall}")
-    shown = [*statement.shall, *statement.deviations]
-    for row in shown[:MOST_ROWS]:
-        why = f" Found: {row.why}." if row.verdict in ("fail", "suspect") else ""
-        page.said(f"{row.sign} {row.verdict:<11} {row.id:<11} {row.says}{why}", hang=" " * 26)
-    tally = ", ".join(f"{n} {name}" for _, name, _, n in statement.counts if n)
-    page.said(f"{sum(n for *_, n in statement.counts)} rows: {tally}")
-
-
-def _closing(page: _Page, document: Document) -> None:
-    page.blank()
-    page.said(document.rows)
-    for remark in document.remarks:
-        if remark.word != "undefined":
-            page.said(f"{remark.sign} {remark.sentence}", hang="  ")
-    for note in document.notes:
-        page.said(f"note: {note}", hang="  ")
+DRAWN: Final[dict[type[Block], Callable[[_Page, Any], None]]] = {
+    Paragraph: _paragraph,
+    Heading: _heading,
+    Bullets: _bullets,
+    Terms: _terms,
+    Figure: _nothing,
+    Threshold: _nothing,
+    Table: _table,
+    Grid: _grid,
+    Values: _values,
+    Card: _inside,
+    Fold: _fold,
+}

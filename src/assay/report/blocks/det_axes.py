@@ -13,8 +13,6 @@ from itertools import pairwise
 from statistics import NormalDist
 from typing import Final, TypeAlias
 
-from assay.report.charts.svg import Axis
-
 Rates: TypeAlias = tuple[float, float]
 """False positive rate and false negative rate at one threshold."""
 TICKS: Final = (1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
@@ -38,8 +36,12 @@ def deviate(rate: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deviates(Axis):
+class Deviates:
     """An axis of rates whose places are normal deviates; its ends are deviates, its ticks rates."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
 
     def at(self, value: float, left: float, right: float) -> float:
         """Where a rate stands, kept inside the chart."""

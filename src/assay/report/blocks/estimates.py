@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The estimates of a Record of all rows: the headline, averages over classes, and every measure by family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from assay.assess.record import Record
+from assay.core.text import counted, visible
+from assay.report import sentences
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Column,
+    Fold,
+    Item,
+    Paragraph,
+    Reach,
+    Row,
+    Table,
+    Term,
+    Terms,
+    Values,
+    number_cell,
+)
+from assay.report.estimate_rows import About, Entry, about, entry, prose
+
+HEADLINE: Final = {
+    "binary": (
+        "accuracy",
+        "balanced_accuracy",
+        "precision",
+        "recall",
+        "specificity",
+        "f1",
+        "matthews_corrcoef",
+        "cohen_kappa",
+    ),
+    "multiclass": (
+        "accuracy",
+        "balanced_accuracy",
+        "f1_macro",
+        "f1_weighted",
+        "precision_macro",
+        "recall_macro",
+        "matthews_corrcoef",
+        "cohen_kappa",
+    ),
+}
+OF_SCORES: Final = {
+    "binary": ("auroc", "average_precision", "brier_score", "expected_calibration_error"),
+    "multiclass": ("auroc_macro", "log_loss_multiclass"),
+}
+"""Headlines that are there where scores are."""
+BASELINE: Final = "no_information_rate"
+AVERAGED: Final = ("precision", "recall", "specificity", "f1", "jaccard")
+OF_COSTS: Final = "mean_cost"
+"""There where somebody stated costs, who then wants to know."""
+MOST_HEADLINES: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """The estimates of a Record by what they speak of."""
+
+    whole: dict[str, Entry] = field(default_factory=dict)
+    of_class: dict[str, dict[object, Entry]] = field(default_factory=dict)
+    of_level: dict[tuple[str, str], dict[str, Entry]] = field(default_factory=dict)
+    methods: dict[str, set[int]] = field(default_factory=dict)
+    """Interval methods, and how many draws they took."""
+
+    @property
+    def baseline(self) -> Entry | None:
+        """What calling every row the largest class would reach."""
+        return self.whole.get(BASELINE)
+
+    @property
+    def undefined(self) -> list[Entry]:
+        """Measures of all rows without a value."""
+        return [value for value in self.whole.values() if not value.defined]
+
+    def families(self) -> dict[str, list[Entry]]:
+        """The measures of all rows by the name of their family."""
+        by_name: dict[str, list[Entry]] = {name: [] for name in sentences.FAMILIES}
+        for value in self.whole.values():
+            by_name.setdefault(value.about.family, []).append(value)
+        return {sentences.FAMILIES.get(name, name or "Others"): some for name, some in by_name.items() if some}
+
+    def headline(self, task: str) -> tuple[Entry, ...]:
+        """The measures that a reader meets first."""
+        names = (*HEADLINE.get(task, ()), *OF_SCORES.get(task, ()), OF_COSTS)
+        wanted = [self.whole[name] for name in names if name in self.whole]
+        return tuple(wanted or [v for v in self.whole.values() if v.about.family != "counts"][:MOST_HEADLINES])
+
+
+def read_estimates(record: Record) -> Estimates:
+    """The estimates of a Record, sorted."""
+    read = Estimates()
+    for estimate in record["estimates"]:
+        label, slice_, name = estimate.get("class"), estimate.get("slice"), str(estimate["measure"])
+        if estimate.get("interval"):
+            draws = read.methods.setdefault(str(estimate["interval"]), set())
+            draws |= {int(estimate["draws"])} if "draws" in estimate else set()
+        if slice_ is None and label is None:
+            read.whole[name] = entry(estimate)
+        elif slice_ is None:
+            read.of_class.setdefault(name, {})[label] = entry(estimate)
+        elif label is None and len(slice_) == 1:
+            ((factor, level),) = slice_.items()
+            read.of_level.setdefault((factor, repr(level)), {})[name] = entry(estimate)
+    return read
+
+
+def headline_blocks(read: Estimates, headline: tuple[Entry, ...], level: str, classes: int) -> Iterator[Block]:
+    """The headline measures, each on the whole range it can take."""
+    if not headline:
+        return
+    yield Paragraph(
+        f"Each value with its {level} interval, drawn on the whole range of the measure.", "soft", reach=Reach.FULL
+    )
+    baseline = read.baseline if read.baseline is not None and read.baseline.defined else None
+    yield Values(
+        headline,
+        level,
+        baseline,
+        beside="accuracy",
+        mark="always the largest class",
+        averaged=f"over {counted(classes, 'class', 'classes')}",
+    )
+
+
+def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
+    """Measures averaged over classes in several ways, side by side."""
+    by_base: dict[str, dict[str, Entry]] = {}
+    for value in read.whole.values():
+        known = value.about
+        if known.average in sentences.AVERAGES and known.measure == f"{known.base}_{known.average}":
+            by_base.setdefault(known.base, {})[known.average] = value
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=about(base).name),
+                *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES),
+            )
+        )
+        for base, ways in by_base.items()
+        if len(ways) > 1 and base in AVERAGED
+    )
+    if not rows:
+        return
+    meant = "; ".join(f"{way}: {what}" for way, what in sentences.AVERAGES.items())
+    yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)
+    columns = (
+        Column(name="measure", width=3),
+        *(Column(name=way, kind="number", width=2) for way in sentences.AVERAGES),
+    )
+    table = Table(
+        name="Macro, weighted and micro averages",
+        caption=f"Averages over classes with {level} intervals",
+        columns=columns,
+        rows=rows,
+        look="flat",
+    )
+    yield Card((table,))
+
+
+def lost_blocks(read: Estimates, level: str) -> Iterator[Block]:
+    """Measures of all rows that are undefined or infinite, and why."""
+    items = []
+    for value in read.whole.values():
+        if value.endless:
+            ends = f"; {level} interval {value.interval}" if value.interval else ""
+            why = f"infinite; its formula divides by 0 here: {value.about.formula}{ends}"
+            items.append(Item(name=value.about.measure, text=why))
+    items += [Item(name=value.about.measure, text=value.reason) for value in read.undefined]
+    if items:
+        yield Bullets(tuple(items), "named")
+
+
+def measure_blocks(read: Estimates, level: str, places: Mapping[str, str]) -> Iterator[Block]:
+    """Every measure with its formula, what it rests on and how its interval was made."""
+    yield Paragraph(
+        "Every measure with its formula, what it rests on and how its interval was made.", "soft", reach=Reach.FULL
+    )
+    columns = (
+        Column(name="measure", width=3.4),
+        Column(name="value", kind="number"),
+        Column(name="interval", width=2.6),
+        Column(name="n", kind="number"),
+        Column(name="method", width=1.8),
+        Column(name="formula", kind="formula", width=3.6),
+    )
+    folds = []
+    for family, entries in read.families().items():
+        table = Table(
+            name=family,
+            caption=f"{family}, with {level} intervals",
+            columns=columns,
+            rows=tuple(_measure_row(value, places) for value in entries),
+            look="kin",
+            small=True,
+        )
+        folds.append(Fold(title=family, more=str(len(entries)), blocks=(table,)))
+    yield Card(tuple(folds), "folds")
+
+
+def _measure_row(value: Entry, places: Mapping[str, str]) -> Row:
+    known = value.about
+    infinite = "its formula divides by 0 here" if value.endless else ""
+    plain = known.name.replace(" ", "_") == known.measure
+    return Row(
+        cells=(
+            Cell(
+                text=known.name,
+                below="; ".join(value.notes),
+                typed="" if plain else known.measure,
+                anchor=places.get(known.measure, ""),
+            ),
+            Cell(text=value.shown) if value.defined else Cell(text=f"∅ {value.shown}", tone="warn"),
+            Cell(text=value.interval, below=infinite)
+            if value.interval
+            else Cell(text=value.missing if value.defined else value.reason, tone="soft"),
+            Cell(text=value.n, below=value.parts),
+            Cell(text=value.method if value.defined else "none", tone="soft"),
+            Cell(text=known.formula),
+        )
+    )
+
+
+def method_blocks(read: Estimates, settings: Iterable[str]) -> Iterator[Block]:
+    """How intervals were made, and the choices that shape the numbers."""
+    methods = tuple(
+        Term(name=visible(name), text=prose(sentences.method(name, sorted(drawn))))
+        for name, drawn in read.methods.items()
+    )
+    yield Card((Terms(methods, "list"), Bullets(tuple(Item(text=text) for text in settings))))
+
+
+def glossary(read: Estimates, columns: Iterable[About]) -> dict[str, About]:
+    """The measures that a report names, by what is typed to get them."""
+    known = {value.about.measure: value.about for value in read.whole.values()}
+    for column in columns:
+        known.setdefault(column.measure, column)
+    return known
+
+
+def glossary_fold(known: Mapping[str, About], places: Mapping[str, str]) -> Fold:
+    """What every measure means."""
+    listed = []
+    for measure, known_as in known.items():
+        facts: list[Any] = [known_as.range, known_as.better]
+        facts += [f"by chance {known_as.chance}"] if known_as.chance else []
+        facts += [f"also called {', '.join(known_as.also)}"] if known_as.also else []
+        symbol = known_as.symbol if known_as.symbol != known_as.name else ""
+        more = f"{'; '.join(filter(None, facts))}. {known_as.source}"
+        listed.append(Term(name=known_as.name, text=f"{known_as.says}.", symbol=symbol, more=more, id=places[measure]))
+    return Fold(
+        title="Glossary", more=f"{len(listed)} measures", blocks=(Terms(tuple(listed), "list"),), reach=Reach.FULL
+    )

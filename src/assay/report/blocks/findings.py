@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The findings of a comparison as people read them: who is ahead by how much, how sure that is, and mean ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.assess.catalogue import POWER, p_shown
+from assay.assess.record import Record
+from assay.core.text import figure, visible
+from assay.report import sentences
+from assay.report.estimate_rows import prose, real
+
+POINTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingText:
+    """One finding as people read it."""
+
+    sentence: str
+    test: str
+    about: str
+    pair: str
+    minus: str
+    """The two models as the difference is taken; empty for several."""
+    effect: str
+    interval: str
+    p: str
+    adjusted: str
+    chosen: str
+    label: str
+    mark: str
+    power: str
+    notes: tuple[str, ...]
+    checks: tuple[str, ...]
+    counts: tuple[tuple[str, str], ...]
+    value: float | None
+    low: float | None
+    high: float | None
+    share: bool
+    significant: bool | None
+    margin: bool = False
+    """Whether it was held to a margin, so that significance speaks of no difference."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the difference and both ends of its interval are known."""
+        return None not in (self.value, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """Mean ranks, the critical difference, and groups of models that cannot be told apart."""
+
+    places: tuple[tuple[str, float], ...]
+    critical: float | None
+    cliques: tuple[tuple[str, ...], ...]
+
+
+def sentence(finding: Mapping[str, Any]) -> str:
+    """A finding in one plain sentence: who is ahead by how much, how sure that is, and by which test."""
+    models = [visible(m) for m in finding["models"]]
+    effect, p = finding["effect"], _p(finding)
+    value = real(effect.get("value"))
+    if len(models) != 2 or value is None or "minus" not in str(effect["name"]):  # noqa: PLR2004
+        return prose(f"{_global(finding)}, {p}.")
+    low, high = real(effect.get("low")), real(effect.get("high"))
+    ahead, behind = models
+    if value < 0:
+        ahead, behind = behind, ahead
+        value, low, high = -value, None if high is None else -high, None if low is None else -low
+    ends = (
+        ""
+        if low is None or high is None
+        else f", {_level(effect)} interval {_size(low, effect)} to {_size(high, effect)}"
+    )
+    what = _ahead(str(finding["about"]), ahead, behind, _amount(value, effect), effect, equal=value == 0)
+    lead = _by_margin(finding, models) or ("" if finding.get("significant") or value == 0 else _not_shown(finding))
+    named = not what.startswith((ahead, behind))  # a name keeps its spelling, a measure opens the sentence
+    return prose(f"{lead}{what if lead or not named else what[:1].upper() + what[1:]}{ends}, {p}.")
+
+
+def _by_margin(finding: Mapping[str, Any], models: Sequence[str]) -> str:
+    """What a test against a margin shows or does not; nothing for other tests."""
+    first, second = models
+    test, found = str(finding["test"]), finding.get("significant")
+    words: dict[object, str] = {}
+    if test.endswith("non_inferiority"):
+        words = {
+            True: f"{first} is not worse than {second} by the margin: ",
+            False: f"That {first} is good enough is not shown: ",
+            None: f"Whether {first} is good enough cannot be said: ",
+        }
+    elif test.endswith("equivalence"):
+        words = {
+            True: f"{first} and {second} are equal within the margin: ",
+            False: "Equality within the margin is not shown: ",
+            None: "Whether the models are equal within the margin cannot be said: ",
+        }
+    return words.get(found, "")
+
+
+def _not_shown(finding: Mapping[str, Any]) -> str:
+    alone = finding["p"] is not None and finding["p"] <= 1 - float(finding["level"])
+    return "Not significant after correction: " if alone else "No difference is shown: "
+
+
+def _global(finding: Mapping[str, Any]) -> str:
+    effect = finding["effect"]
+    value = real(effect.get("value"))
+    size = "undefined" if value is None else _amount(value, effect)
+    words = {True: "The models differ", False: "No difference is shown", None: "Nothing can be said"}
+    found = words[finding.get("significant")]
+    return f"{found}: {effect['name']} {size}"
+
+
+def _ahead(about: str, ahead: str, behind: str, size: str, effect: Mapping[str, Any], *, equal: bool) -> str:
+    if equal:
+        named = sentences.SPOKEN.get(about, about.replace("_", " ")) or _plain(str(effect["name"]))
+        return f"{ahead} and {behind} are equal in {named}"
+    known = {
+        "accuracy": f"{ahead} is right on {size} more of the rows than {behind}",
+        "recall": f"{ahead} finds {size} more of the positives than {behind}",
+        "specificity": f"{ahead} leaves out {size} more of the negatives than {behind}",
+        "mean_cost": f"mistakes of {ahead} cost {size} more a row than those of {behind}",
+        "auroc": f"{ahead} ranks positives above negatives better than {behind}: AUROC higher by {size}",
+    }
+    if about in known:
+        return known[about]
+    if "mean rank" in str(effect["name"]):
+        return f"{behind} ranks better than {ahead}: mean rank lower by {size}"
+    name = sentences.SPOKEN.get(about, about.replace("_", " ")) or "mean"
+    return f"{name} of {ahead} is higher than that of {behind} by {size}"
+
+
+def _plain(effect: str) -> str:
+    return "mean rank" if "mean rank" in effect else "their mean"
+
+
+def _amount(value: float, effect: Mapping[str, Any]) -> str:
+    return f"{value * POINTS:.1f} points" if effect.get("unit") == "share" else figure(value)
+
+
+def _size(value: float, effect: Mapping[str, Any]) -> str:
+    return f"{value * POINTS:.1f}" if effect.get("unit") == "share" else figure(value)
+
+
+def _level(effect: Mapping[str, Any]) -> str:
+    return sentences.percent(float(effect.get("level", 0.95)))
+
+
+def _p(finding: Mapping[str, Any]) -> str:
+    name = str(finding["title"])
+    if finding["p"] is None:
+        return f"{name}: p undefined, {finding['undefined']}"
+    told = f"{name}: p {finding['p_shown']}"
+    if finding.get("adjusted"):
+        told += f", {finding['adjusted']['by']}-adjusted {p_shown(finding['adjusted']['p']).removeprefix('= ')}"
+    return told
+
+
+def finding_text(finding: Mapping[str, Any]) -> FindingText:
+    """A finding of a Record as text and as numbers to draw."""
+    effect = finding["effect"]
+    value, low, high = (real(effect.get(k)) for k in ("value", "low", "high"))
+    share = effect.get("unit") == "share"
+    adjusted = finding.get("adjusted")
+    least = finding.get("least_detectable") or {}
+    power = ""
+    if finding.get("significant") is False and least.get("value") is not None:
+        size = _amount(float(real(least["value"]) or 0.0), effect)
+        power = f"a difference of {size} would have been detected with a chance of {sentences.percent(POWER)}"
+    return FindingText(
+        sentence=sentence(finding),
+        test=prose(finding["title"]),
+        about=prose(sentences.SPOKEN.get(finding["about"], str(finding["about"]).replace("_", " "))),
+        pair=" and ".join(visible(m) for m in finding["models"]),
+        minus=" minus ".join(visible(m) for m in finding["models"]) if len(finding["models"]) == 2 else "",  # noqa: PLR2004
+        effect="undefined" if value is None else _amount(value, effect),
+        interval="" if low is None or high is None else f"{_size(low, effect)} to {_size(high, effect)}",
+        p="undefined" if finding["p"] is None else str(finding["p_shown"]).removeprefix("= "),
+        adjusted="" if not adjusted else p_shown(adjusted["p"]).removeprefix("= "),
+        chosen=prose(finding["chosen"]),
+        label=sentences.sentence(prose(finding.get("label") or "")),
+        mark={True: "●", False: "○", None: "∅"}[finding.get("significant")],
+        power=power,
+        notes=tuple(prose(note) for note in finding["notes"]),
+        checks=tuple(
+            prose(f"{'✓' if c['holds'] else '?' if c['holds'] is None else '✗'} {c['assumes']}: {c['seen']}")
+            for c in finding["checks"]
+        ),
+        counts=tuple((prose(k), f"{v:,}") for k, v in finding["counts"].items()),
+        value=value,
+        low=low,
+        high=high,
+        share=share,
+        significant=finding.get("significant"),
+        margin=str(finding["test"]).endswith(("non_inferiority", "equivalence")),
+    )
+
+
+def mean_ranks(record: Record) -> Ranks | None:
+    """The mean ranks of at least three models; None where there are none."""
+    places = [(visible(p["model"]), real(p["value"])) for p in record["ranking"] if p["measure"] == "mean rank"]
+    known = [(model, value) for model, value in places if value is not None]
+    tests = (finding for finding in record["findings"] if finding["test"] in ("nemenyi", "conover"))
+    pairs = [finding for finding in tests if len(finding["models"]) == 2]  # noqa: PLR2004
+    if len(known) < 3:  # noqa: PLR2004  two models need no diagram
+        return None
+    critical = next(
+        (r for finding in pairs if finding["test"] == "nemenyi" and (r := _half(finding)) is not None), None
+    )
+    apart = {frozenset(visible(m) for m in finding["models"]) for finding in pairs if finding.get("significant")}
+    tied = not pairs
+    return Ranks(places=tuple(known), critical=critical, cliques=_cliques([m for m, _ in known], apart, tied=tied))
+
+
+def _half(finding: Mapping[str, Any]) -> float | None:
+    low, high = real(finding["effect"].get("low")), real(finding["effect"].get("high"))
+    return None if low is None or high is None else (high - low) / 2
+
+
+def _cliques(order: Sequence[str], apart: set[frozenset[str]], *, tied: bool) -> tuple[tuple[str, ...], ...]:
+    """Longest runs of neighbours in the ranking no two of which differ; without tests of pairs, all are one run."""
+    if tied:
+        return (tuple(order),)
+    runs: list[tuple[str, ...]] = []
+    for start in range(len(order)):
+        stop = start + 1
+        while stop < len(order) and all(frozenset((order[stop], m)) not in apart for m in order[start:stop]):
+            stop += 1
+        run = tuple(order[start:stop])
+        if len(run) > 1 and not any(set(run) <= set(other) for other in runs):
+            runs.append(run)
+    return tuple(runs)

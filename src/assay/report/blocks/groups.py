@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Estimates class by class and group by group: charts, tables, and how far merged sites lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.assess.record import Record
+from assay.assess.view import SMALL
+from assay.core.text import chance_shown, counted, figure, listed, visible
+from assay.report import sentences
+from assay.report.blocks.blocks import (
+    Block,
+    Card,
+    Cell,
+    Chart,
+    Column,
+    Figure,
+    Fold,
+    Heading,
+    Paragraph,
+    Reach,
+    Row,
+    Table,
+    number_cell,
+)
+from assay.report.blocks.confusion_matrix import MOST_CLASSES, ClassCounts
+from assay.report.blocks.estimates import Estimates
+from assay.report.estimate_rows import About, Entry, about, amount, in_hundred, prose, real
+
+NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
+"""Headlines that depend on how common a class is, which differs between groups by itself."""
+NOT_CHARTED: Final = ("matthews_corrcoef", "cohen_kappa", "f1_weighted")
+"""Headlines that say of a group what others say more plainly."""
+MOST_CHARTS: Final = 6
+OF_CLASS: Final = ("precision", "recall", "f1")
+MOST_ROWS: Final = 200
+MOST_BRIEF: Final = 20
+"""Levels whose charts a notebook shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A class, or a level of a group: its sizes as text, and its measures."""
+
+    label: str
+    sizes: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    plotted: bool
+    small: bool = False
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """A way to divide rows, and its levels."""
+
+    name: str
+    columns: tuple[About, ...]
+    sizes: tuple[str, ...]
+    """What the sizes of a level are called; the first one is shown everywhere."""
+    levels: tuple[Level, ...]
+    hidden: int
+    things: tuple[str, str]
+    whole: tuple[Entry | None, ...] = ()
+
+    @property
+    def charted(self) -> tuple[int, ...]:
+        """Places of the measures that get a chart; the table has them all."""
+        wanted = [i for i, column in enumerate(self.columns) if column.measure not in NOT_CHARTED]
+        return tuple(wanted[-MOST_CHARTS:]) or tuple(range(len(self.columns)))[:MOST_CHARTS]
+
+
+def read_classes(read: Estimates, tally: ClassCounts) -> Factor | None:
+    """The classes one by one; None for two classes, of which one mirrors the other."""
+    k = len(tally.labels)
+    there = [title for title, by_label in read.of_class.items() if len(by_label) == k]
+    titles: list[str] = [title for title in OF_CLASS if title in there]
+    titles = titles or [title for title in there if about(title).family != "counts"][: len(OF_CLASS)]
+    if not titles and k <= MOST_ROWS:
+        return None
+    kept, plotted = tally.largest(MOST_ROWS), set(tally.largest(MOST_CLASSES))
+    return Factor(
+        name="class",
+        columns=tuple(about(title) for title in titles),
+        sizes=("weight" if tally.weighted else "rows", "predicted", "right"),
+        levels=tuple(
+            Level(
+                label=visible(tally.labels[i]),
+                sizes=(amount(tally.actual[i]), amount(tally.called[i]), amount(tally.hits[i])),
+                entries=tuple(read.of_class[title][tally.labels[i]] for title in titles),
+                plotted=i in plotted,
+            )
+            for i in kept
+        ),
+        hidden=k - len(kept),
+        things=("class", "classes"),
+        whole=(None,) * len(titles),
+    )
+
+
+def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> tuple[Factor, ...]:
+    """The groups of a Record with their levels."""
+    shown = [value for value in headline if value.about.measure not in NOT_BY_GROUP]
+    titles = [value.about.measure for value in shown]
+    factors = []
+    for name, levels in record["tallies"].get("groups", {}).items():
+        by_size = sorted(range(len(levels)), key=lambda i: (-int(levels[i]["confusion"]["rows"]), i))
+        kept, plotted = set(by_size[:MOST_ROWS]), set(by_size[:MOST_CLASSES])
+        rows = []
+        for i, level in enumerate(levels):
+            entries = read.of_level.get((name, repr(level["level"])), {})
+            if i not in kept or not all(title in entries for title in titles):
+                continue
+            n = int(level["confusion"]["rows"])
+            rows.append(
+                Level(
+                    label=visible(level["level"]),
+                    sizes=(f"{n:,}",),
+                    entries=tuple(entries[title] for title in titles),
+                    plotted=i in plotted,
+                    small=n < SMALL,
+                    rows=n,
+                )
+            )
+        factors.append(
+            Factor(
+                name=visible(name),
+                columns=tuple(value.about for value in shown),
+                sizes=("rows",),
+                levels=tuple(rows),
+                hidden=len(levels) - len(rows),
+                things=("level", "levels"),
+                whole=tuple(shown),
+            )
+        )
+    return tuple(factors)
+
+
+def class_blocks(classes: Factor, level: str) -> Iterator[Block]:
+    """Each class against all the others."""
+    total = len(classes.levels) + classes.hidden
+    unlisted = f"A Record of {total:,} classes lists no measures class by class, so these are the counts of its tally."
+    lead = "Each class against all the others." if classes.columns else unlisted
+    yield Paragraph(" ".join((lead, *_cuts(classes))), "soft", reach=Reach.FULL if classes.columns else Reach.ALL)
+    yield Card(tuple(_level_blocks(classes, level)))
+
+
+def group_blocks(record: Record, factors: Sequence[Factor], level: str) -> Iterator[Block]:
+    """Every group with the value of all rows as a dashed line, and whether sites differ by more than chance."""
+    if any(factor.levels for factor in factors):
+        yield Paragraph("The dashed line is the value of all rows together.", "soft", reach=Reach.FULL)
+    for name, factor in zip(record["tallies"].get("groups", {}), factors, strict=True):
+        if not factor.levels:
+            continue
+        cuts = [Paragraph(text, "soft", reach=Reach.FULL) for text in _cuts(factor)]
+        yield Card(
+            (Heading(f"By {factor.name}"), *cuts, *_level_blocks(factor, level), *_spread_blocks(record, name, factor))
+        )
+
+
+def _cuts(factor: Factor) -> Iterator[str]:
+    """What a table and its charts leave out."""
+    things, shown = factor.things[1], sum(level.plotted for level in factor.levels)
+    if factor.hidden:
+        yield (
+            f"The {len(factor.levels)} largest {things} are shown; {factor.hidden:,} more are not,"
+            " but the Record has their counts."
+        )
+    if factor.columns and shown < len(factor.levels):
+        yield f"The charts show the {shown} largest {things}; the table below them has more."
+
+
+def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
+    if factor.columns:
+        plotted = [row for row in factor.levels if row.plotted]
+        points = tuple((row.label, row.small, tuple(row.entries[i] for i in factor.charted)) for row in plotted)
+        wholes = tuple(factor.whole[i] for i in factor.charted)
+        charts = tuple(Chart("forest_of", (points, i, factor.name, whole)) for i, whole in enumerate(wholes))
+        brief = factor.name == "class" and len(factor.levels) <= MOST_BRIEF
+        reach = Reach.FULL | Reach.BRIEF if brief else Reach.FULL
+        yield Figure(charts=charts, alt=f"Forest plots by {factor.name}", reach=reach)
+    measured = f"{counted(len(factor.levels), *factor.things)}, {counted(len(factor.columns), 'measure')}"
+    yield Fold(
+        title="The numbers",
+        more=measured if factor.columns else counted(len(factor.levels), *factor.things),
+        blocks=(_level_table(factor, level),),
+        open=not factor.columns,
+        named=False,
+    )
+
+
+def _level_table(factor: Factor, level: str) -> Table:
+    rows = (
+        Row(
+            cells=(
+                Cell(
+                    text=row.label,
+                    sign="△" if row.small else "",
+                    below=f"only {counted(row.rows, 'row')}" if row.small else "",
+                    tone="warn" if row.small else "",
+                ),
+                *(Cell(text=size) for size in row.sizes),
+                *map(number_cell, row.entries),
+            )
+        )
+        for row in factor.levels
+    )
+    sizes = (
+        Column(name=size, kind="number", reach=Reach.REPORT if i and factor.columns else Reach.ALL)
+        for i, size in enumerate(factor.sizes)
+    )
+    return Table(
+        name=f"Measures by {factor.name}",
+        caption=f"Measures by {factor.name}, with {level} intervals",
+        columns=(
+            Column(name=factor.things[0], kind="name", width=1.8),
+            *sizes,
+            *(Column(name=column.name, kind="number", width=1, typed=column.measure) for column in factor.columns),
+        ),
+        rows=tuple(rows),
+        small=len(factor.columns) > len(OF_CLASS),
+        things=factor.things,
+        hidden=factor.hidden,
+    )
+
+
+def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]:
+    """Whether sites differ by more than chance; nothing for a Record that was not merged."""
+    by_measure = {test["measure"]: test for test in record.get("heterogeneity", ()) if test["factor"] == name}
+    rows = tuple(
+        Row(
+            cells=(
+                Cell(text=column.name, typed=column.measure),
+                Cell(text=_end(test["lowest"])),
+                Cell(text=_end(test["highest"])),
+                Cell(text=chance_shown(float(test["p"]))),
+                Cell(text=in_hundred(float(test["i_squared"]))),
+                Cell(text=prose(test["method"]), below=_left_out(test["left_out"])),
+            )
+        )
+        for column in factor.columns
+        if (test := by_measure.get(column.measure)) is not None
+    )
+    if not rows:
+        return
+    yield Paragraph(sentences.SPREAD)
+    yield Table(
+        name=f"Differences between {factor.name}",
+        caption=f"Differences between {factor.name}s",
+        columns=(
+            Column(name="measure", width=2),
+            Column(name="lowest", kind="name", width=2),
+            Column(name="highest", kind="name", width=2),
+            Column(name="p", kind="number"),
+            Column(name="beyond chance", kind="number"),
+            Column(name="method", width=2, reach=Reach.REPORT),
+        ),
+        rows=rows,
+    )
+
+
+def _end(end: dict[str, Any]) -> str:
+    value = real(end["value"])
+    return f"{'?' if value is None else figure(value)} ({visible(end['level'])})"
+
+
+def _left_out(levels: Sequence[object]) -> str:
+    return f"without {listed(levels, most=3)}: no value or no interval there" if levels else ""

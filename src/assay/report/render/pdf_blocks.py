@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks as data for the typesetter: texts with places to break, tables with widths, charts as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from assay.report import charts, colours
+from assay.report.blocks.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Chart,
+    Column,
+    Figure,
+    Fold,
+    Grid,
+    GridCell,
+    Heading,
+    Item,
+    Paragraph,
+    Table,
+    Terms,
+    Threshold,
+    Values,
+)
+from assay.report.fit_text import fitted
+from assay.report.pdf_text import breakable
+
+Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
+Piece: TypeAlias = "dict[str, Json]"
+
+FEW: Final = 3
+DENSE: Final = 12
+"""Names from which the heads of a grid stand upright."""
+CROWDED: Final = 20
+ROOM: Final = {"few": 44, "some": 24, "many": 18}
+"""Cells of a name beside a grid; a table has it whole."""
+SHADES: Final = {name: (ground, text) for name, ground, text in colours.steps(colours.LIGHT)}
+
+
+def pieces(blocks: Iterable[Block]) -> list[Json]:
+    """What the typesetter sets, in order."""
+    return [piece for block in blocks for piece in DRAWN[type(block)](block)]
+
+
+def _says(text: str, *, soft: bool = False) -> Piece:
+    return {"kind": "says", "text": breakable(text), "soft": soft}
+
+
+def _paragraph(block: Paragraph) -> Iterator[Piece]:
+    yield _says(block.text, soft=block.tone == "soft")
+
+
+def _heading(block: Heading) -> Iterator[Piece]:
+    yield {"kind": "heading", "text": breakable(f"{block.text} {block.more}".rstrip())}
+
+
+def _bullets(block: Bullets) -> Iterator[Piece]:
+    if block.look in ("signed", "verdicts"):
+        yield {"kind": "marked", "lines": [[item.sign, breakable(_item(item))] for item in block.items]}
+    else:
+        yield {"kind": "bullets", "texts": [breakable(_item(item)) for item in block.items]}
+
+
+def _item(item: Item) -> str:
+    name = f"{item.name}:" if item.name else ""
+    return " ".join(filter(None, (item.word, name, item.text, item.label, *item.below)))
+
+
+def _terms(block: Terms) -> Iterator[Piece]:
+    pairs: list[Json] = []
+    for term in block.terms:
+        name = f"{term.name} ({term.symbol})" if term.symbol else term.name
+        more = f" ({term.more})" if term.more and not term.id else f" {term.more}" if term.more else ""
+        pairs.append([breakable(name), breakable(f"{term.text.replace('`', '')}{more}")])
+    if pairs:
+        yield {"kind": "terms", "pairs": pairs, "look": "columns" if block.look == "list" else block.look}
+
+
+def _figure(block: Figure) -> Iterator[Piece]:
+    drawn: list[Json] = [svg for chart in block.charts if (svg := charts.draw(chart))]
+    across = {"wide": 1, "many": 3}.get(block.look, 2)
+    if drawn:
+        yield {"kind": "panels", "charts": drawn, "across": across}
+    if block.note:
+        yield _says(block.note, soft=True)
+
+
+def _text(text: str, *, below: str = "", tone: str = "", code: bool = False) -> Piece:
+    warn, soft = tone in ("warn", "bad", "open"), tone == "soft"
+    return {"text": breakable(text), "below": breakable(below), "warn": warn, "soft": soft, "code": code}
+
+
+def _cell(cell: Cell, column: Column) -> Piece:
+    text = f"{cell.sign} {cell.text}".strip()
+    if cell.facts:
+        return _text("", below="; ".join(f"{name}: {value}" for name, value in cell.facts))
+    below = "; ".join(filter(None, (cell.typed, cell.below)))
+    return _text(text, below=below, tone=cell.tone, code=column.kind == "formula")
+
+
+def _set_table(caption: str, columns: Iterable[tuple[str, str, float]], rows: list[Json], *, small: bool) -> Piece:
+    """A table; a width is `auto` or a share of what is left such as `2fr`, after `l` or `r` for the side."""
+    heads = list(columns)
+    return {
+        "kind": "table",
+        "caption": caption,
+        "head": [breakable(name) for name, *_ in heads],
+        "rows": rows,
+        "widths": [f"{side} {f'{width:g}fr' if width else 'auto'}" for _, side, width in heads],
+        "small": small,
+    }
+
+
+def _table(block: Table) -> Iterator[Piece]:
+    rows: list[Json] = []
+    for row in block.rows:
+        if row.title:
+            rows.append([{"text": breakable(row.title), "span": len(block.columns)}])
+        else:
+            rows.append([_cell(*pair) for pair in zip(row.cells, block.columns, strict=True)])
+    sides = [(c.name, "r" if c.kind == "number" else "l", c.width) for c in block.columns]
+    yield _set_table(block.caption, sides, rows, small=block.small)
+    reasons: list[Json] = [breakable(f"{column} of {row}: {why}") for column, row, why in block.reasons()]
+    if reasons:
+        yield _says("∅ Undefined, and why")
+        yield {"kind": "bullets", "texts": reasons}
+
+
+def _grid(block: Grid) -> Iterator[Piece]:
+    size = len(block.labels)
+    room = ROOM["few" if size <= FEW else "some" if size <= DENSE else "many"]
+    labels = [breakable(fitted(name, room)) for name in block.labels]
+    rows: list[Json] = [
+        {"label": label, "cells": [_shaded(cell, tight=size > DENSE) for cell in cells], "total": total}
+        for label, cells, total in zip(labels, block.rows, block.sums, strict=True)
+    ]
+    yield {
+        "kind": "matrix",
+        "caption": block.caption,
+        "corner": f"{block.down} ↓ {block.across} →",
+        "labels": list(labels),
+        "rows": rows,
+        "totals": list(block.totals),
+        "total": block.total,
+        "upright": size > DENSE,
+        "crowded": size > CROWDED,
+    }
+
+
+def _shaded(cell: GridCell, *, tight: bool) -> Piece:
+    ground, ink = SHADES[colours.shade(cell.share, right=cell.right)]
+    mark = "✓ " if cell.right and not cell.empty and not tight else ""
+    below = "" if tight else cell.below
+    return {"text": f"{mark}{cell.text}", "below": below, "ground": ground, "ink": ink, "empty": cell.empty}
+
+
+def _values(block: Values) -> Iterator[Piece]:
+    rows: list[Json] = []
+    for value in block.entries:
+        marked = block.baseline if value.about.measure == block.beside else None
+        note = f"┃ {marked.shown}: {block.mark}" if marked is not None else ""
+        below = "; ".join(filter(None, (value.about.says, note, *value.notes)))
+        bar = charts.draw(Chart("bar", (value, marked)))
+        shown = _text(value.shown) if value.defined else _text(f"∅ {value.shown}", tone="warn")
+        ends = _text(value.so if value.defined else value.reason)
+        rows.append([_text(value.about.name, below=below), shown, ends, {"svg": bar} if bar else _text("")])
+    sides = (("measure", "l", 5.0), ("value", "r", 0.0), (f"{block.level} interval", "l", 2.2))
+    yield _set_table("", (*sides, ("on its range", "l", 2.6)), rows, small=False)
+
+
+def _inside(block: Card) -> Iterator[Any]:
+    yield from pieces(block.blocks)
+
+
+def _fold(block: Fold) -> Iterator[Any]:
+    if block.named:
+        yield {"kind": "heading", "text": breakable(block.title)}
+        if block.lead:
+            yield _says(block.lead)
+    for piece in pieces(block.blocks):
+        # The title of the fold stands where the caption would say it again.
+        again = isinstance(piece, dict) and str(piece.get("caption", "")).startswith(block.title)
+        yield {**piece, "caption": ""} if again and isinstance(piece, dict) else piece
+
+
+def _nothing(block: Threshold) -> Iterator[Piece]:
+    """Paper cannot move a threshold; the operating points stand in their table."""
+    del block
+    yield from ()
+
+
+DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[Json]]]] = {
+    Paragraph: _paragraph,
+    Heading: _heading,
+    Bullets: _bullets,
+    Terms: _terms,
+    Figure: _figure,
+    Table: _table,
+    Grid: _grid,
+    Values: _values,
+    Threshold: _nothing,
+    Card: _inside,
+    Fold: _fold,
+}
