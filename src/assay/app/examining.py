@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-CORE = ("numpy", "scipy", "narwhals", "duckdb", "click", "rich", "jinja2", "typst")
+CORE = ("numpy", "scipy", "narwhals", "duckdb", "click", "rich", "typst")
 OPTIONAL = {
     "pandas": "pandas frames as data=",
     "polars": "Polars frames as data=",

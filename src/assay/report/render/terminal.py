@@ -169,7 +169,7 @@ def _bullets(page: _Page, block: Bullets) -> None:
 
 def _item(item: Item) -> str:
     name = f"{item.name}:" if item.name else ""
-    return " ".join(filter(None, (item.sign, item.word, name, item.text)))
+    return " ".join(filter(None, (item.sign or "-", item.word, name, item.text)))
 
 
 def _terms(page: _Page, block: Terms) -> None:
