@@ -202,4 +202,4 @@ rows = st.lists(
     ),
     min_size=1,
     max_size=40,
-)
+).filter(lambda part: any(weight for *_, weight in part))

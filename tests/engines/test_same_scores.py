@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,10 +14,9 @@ import assay
 from assay.assess.verifying import verify
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
-from assay.rows.scoreframes import arrays, fetched
+from assay.rows.scoreframes import fetched
 from assay.rows.scores import score_columns
-from assay.tally import digitbins, scoreframes
-from assay.tally import weighing as weighing_
+from assay.tally import fixed_point, scoreframes
 from assay.tally.binmaps import PROBABILITY, REAL
 from assay.tally.binned import bin_map, binned
 from assay.tally.pooledbins import pooled_map
@@ -159,86 +156,19 @@ def counted(data, taken, score, weight, *, exact):
     return [found.whole, *(found.by_factor["group"][level] for level in ("a", "b"))]
 
 
-@pytest.mark.parametrize("kind", ["lazy", "duckdb", "parquet", "csv", "arrow"])
-def test_bins_of_weighted_scores_hold_the_exact_sums_of_weights_on_every_engine(kind, tmp_path):
+@pytest.mark.parametrize("kind", ["lazy", "duckdb", "parquet", "csv", "arrow", "pandas"])
+def test_weighted_scores_are_the_same_tally_on_every_engine(kind, tmp_path):
     frame = rows().with_columns(pl.Series(name, held) for name, (_, held) in WEIGHTED.items())
     data = given(kind, frame, tmp_path)
     for name, (column, _) in WEIGHTED.items():
-        found = counted(data, str, column, name, exact=20)
-        # Text holds decimals, which are summed as such, so that arrays of doubles weigh something else.
-        rows_of = (data, str) if kind == "csv" else (None, lambda role: frame[role].to_numpy())
-        one_by_one = counted(*rows_of, column, name, exact=len(frame))
-        expected = [binned(one, bin_map(probability=column == "p_cat")) for one in one_by_one]
-        assert found == expected
+        found = counted(data, str, column, name, exact=len(frame))
+        assert found == counted(None, lambda role: frame[role].to_numpy(), column, name, exact=len(frame))
         assert all(one.weighted for one in found)
-        for mine, theirs in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(mine.columns[0].only, theirs.columns[0].only)
 
 
 NAMES, LABELS = ["p_cat", "p_dog", "p_eel"], ["cat", "dog", "eel"]
 OF_CLASSES = ["auroc_macro", "auroc_weighted", "auroc_one_vs_one", "auroc_micro", "average_precision_micro"]
 OF_CLASSES += ["mean_average_precision", "log_loss_multiclass", "brier_score_multiclass", "top_k_accuracy(k=2)"]
-
-
-WEIGHTED_CLASSES = [("lazy", "w"), ("duckdb", "n"), ("parquet", "w"), ("parquet", "n"), ("csv", "n"), ("pandas", "w")]
-
-
-@pytest.mark.parametrize("kind", ["csv", "lazy", "duckdb", "decimal"])
-def test_bins_of_weights_that_are_decimals_come_back_by_digits_and_not_by_weight(kind, tmp_path, monkeypatch):
-    rng = np.random.default_rng(12)
-    frame = rows(4000).with_columns(pl.col("p_cat").round(2)).select("y", "ill", "p_cat", "group")
-    texts = [f"{one:.{2 + i % 3}f}" if i % 7 else f"{one:.3e}" for i, one in enumerate(rng.lognormal(0, 2, 4000))]
-    texts = ["0.0", *texts[1:]] if kind != "decimal" else [f"{float(one):.9f}" for one in texts]
-    frame = frame.with_columns(w=pl.Series(texts))
-    if kind == "decimal":
-        frame = frame.with_columns(pl.col("w").cast(pl.Decimal(30, 9)))
-    sizes = []
-
-    def told(*asked):
-        found = arrays(*asked)
-        sizes.append(len(found[0]))
-        return found
-
-    monkeypatch.setattr(digitbins, "arrays", told)
-    data = given("parquet" if kind == "decimal" else kind, frame, tmp_path)
-    found = counted(data, str, "p_cat", "w", exact=20)
-    expected = [binned(one, bin_map(probability=True)) for one in counted(data, str, "p_cat", "w", exact=len(frame))]
-    assert found == expected
-    assert len(sizes) == 2  # by group, and all rows
-    assert sizes[1] <= 101 * 2 * 9 < len(frame)  # bins, classes, and numbers of decimals with their exponents
-    sure = sum(map(Fraction, texts))
-    whole = found[0].columns[0].weight
-    assert whole.pos.total() + whole.neg.total() == sure
-
-
-@pytest.mark.parametrize(("kind", "name"), WEIGHTED_CLASSES)
-def test_bins_of_weighted_classes_are_those_of_the_exact_tally_on_every_engine(kind, name, tmp_path):
-    frame = rows(200).with_columns(w=pl.Series(weighing(200)), n=pl.Series(np.arange(200) % 5, dtype=pl.Int32))
-    few = {"scores": "probability", "measures": OF_CLASSES, "exact_scores": 9}
-    data = given(kind, frame, tmp_path)
-    a = assay.assess(data=data, truth="y", score=NAMES, weight=name, group="group", **few)
-    b = assay.assess(
-        truth=frame["y"].to_list(),
-        score=frame.select(NAMES).to_numpy(),
-        labels=LABELS,
-        weight=frame[name].to_numpy(),
-        group={"group": frame["group"].to_list()},
-        **few,
-    )
-    assert a.scores.ranks == b.scores.ranks
-    assert a["top_k_accuracy(k=2)"].value == b["top_k_accuracy(k=2)"].value
-    if kind == "pandas":  # rows in memory are counted one by one
-        assert a.scores.whole == b.scores.whole
-        return
-    expected = binned(b.scores.whole, bin_map(probability=True))
-    assert a.scores.whole == expected
-    for mine, theirs in zip(a.scores.whole.columns, expected.columns, strict=True):
-        np.testing.assert_array_equal(mine.only, theirs.only)
-    for level, tally in b.scores.groups["group"].items():
-        assert a.scores.groups["group"][level] == binned(tally, bin_map(probability=True))
-    for one in OF_CLASSES[:-1]:
-        low, high = a[one].bracket
-        assert low <= b[one].value <= high
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
@@ -252,14 +182,13 @@ def test_ranks_of_weighted_rows_come_back_as_so_many_cells_however_the_weights_d
         sizes.append(len(found))
         return found
 
-    for module in (scoreframes, weighing_):
+    for module in (scoreframes, fixed_point):
         monkeypatch.setattr(module, "fetched", told)
     roles = Roles(truth="y", predicted="y", score=score_columns(NAMES), weight="w")
     source, _ = sound(open_source(given(kind, frame, tmp_path), roles), "any", single=False, drop=False)
     found = count_ranks(source, Wanted(labels=tuple(LABELS), scored=tuple(LABELS), columns=(0, 1, 2)))
     codes = [LABELS.index(one) for one in frame["y"]]
-    held = [Fraction(str(one)) for one in weight] if kind == "csv" else weight  # text is taken at its word
-    assert found == Ranks.of(frame.select(NAMES).to_numpy(), codes, held)
+    assert found == Ranks.of(frame.select(NAMES).to_numpy(), codes, weight)
     assert max(sizes) <= 24  # of 200 rows
 
 

@@ -150,6 +150,12 @@ _ROWS = (
     ),
     click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option(
+        "--weight-quantum",
+        metavar="NUMBER",
+        type=float,
+        help="Power of two that weights are multiples of; stated alike, the tallies of sites merge to the last bit.",
+    ),
+    click.option(
         "--measure", "measures", metavar="NAME", multiple=True, help="Only these measures or families; repeatable."
     ),
     *_COSTS,

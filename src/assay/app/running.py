@@ -44,6 +44,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
         truth_table=given.pop("truth_table", None),
         truth_query=given.pop("truth_query", None),
         show_ids=given.pop("show_ids", False),
+        weight_quantum=given.pop("weight_quantum", None),
     )
     limits = limits_of(given)
     groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))

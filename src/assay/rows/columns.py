@@ -7,7 +7,6 @@ import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -339,7 +338,7 @@ def all_text(array: NDArray[Any]) -> bool:
     )
 
 
-def weights(column: object, rows: int) -> NDArray[Any]:
+def weights(column: object, rows: int) -> NDArray[np.float64]:
     """A column of weights: finite, not negative, one a row."""
     array = as_array(column, "weight")
     if array.dtype.kind == "O":
@@ -352,9 +351,7 @@ def weights(column: object, rows: int) -> NDArray[Any]:
                 found=visible(repr(strange)),
                 fix="give one number a row",
             )
-        if any(isinstance(v, Decimal) for v in array):
-            return _decimals(array, rows)
-        array = np.array([np.nan if absent(v) else v for v in array], dtype=np.float64)
+        array = np.array([np.nan if absent(v) else float(v) for v in array], dtype=np.float64)
     if array.dtype.kind not in "iufb":
         raise RowsError(
             "column-not-numeric",
@@ -369,7 +366,7 @@ def weights(column: object, rows: int) -> NDArray[Any]:
             where="weight",
             fix="give one weight a row",
         )
-    real = array.astype(np.float64)
+    real: NDArray[np.float64] = array.astype(np.float64)
     if array.dtype.kind in "iu" and len(array) and (real.astype(array.dtype) != array).any():
         raise RowsError(
             "weight-not-finite", "a weight is a whole number above 2^53", where="weight", fix="rescale the weights"
@@ -377,12 +374,6 @@ def weights(column: object, rows: int) -> NDArray[Any]:
     _refuse(~np.isfinite(real), real, "weight-not-finite", "missing, NaN or infinite")
     _refuse(real < 0, real, "weight-negative", "below zero")
     return real
-
-
-def _decimals(array: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Decimal weights as exact fractions, after the same checks."""
-    real = weights(np.array([np.nan if absent(v) else float(v) for v in array]), rows)
-    return np.array([Fraction(v) for v in array], dtype=object) if len(real) else real
 
 
 def _refuse(bad: NDArray[np.bool_], values: NDArray[np.float64], code: str, what: str) -> None:

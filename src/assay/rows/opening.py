@@ -77,6 +77,8 @@ class ArraySource:
     join: Join | None = None
     stored: tuple[str, ...] = ()
     """The types the scores were stored with."""
+    quantum: int | None = None
+    """The exponent of the power of two that weights are multiples of."""
 
     def locate(self, role: str, label: Label | None) -> str:
         """Where the first rows with a label stand."""
@@ -122,6 +124,8 @@ class FrameSource:
     """The column with the user's own index of each row, where rows were brought together."""
     stored: tuple[str, ...] = ()
     """The types the scores were stored with."""
+    quantum: int | None = None
+    """The exponent of the power of two that weights are multiples of."""
     seen: Look | None = None
     """What is known of a single column of scores that holds finite numbers only."""
     unlooked: bool = False
@@ -165,6 +169,38 @@ def open_source(
     unmatched: Unmatched = "error",
 ) -> Source:
     """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
+    source = _open_rows(
+        data,
+        roles,
+        reading,
+        progress=progress,
+        engine=engine,
+        limits=limits,
+        truth_data=truth_data,
+        unmatched=unmatched,
+    )
+    if roles.weight is None:
+        return source
+    from assay.rows.weights import with_quantum
+
+    try:
+        return with_quantum(source, None if reading is None else reading.weight_quantum)
+    except BaseException:
+        source.close()
+        raise
+
+
+def _open_rows(
+    data: object,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None,
+    truth_data: object,
+    unmatched: Unmatched,
+) -> Source:
     from assay.rows.databases import is_connection, refuse_selection
 
     refuse_limits(data, engine, limits)

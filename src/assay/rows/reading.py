@@ -91,6 +91,8 @@ class Reading:
     truth_table: str | None = None
     """The table of a database that holds the truth, where the predictions are elsewhere; or a query, as for these."""
     truth_query: str | None = None
+    weight_quantum: float | None = None
+    """The power of two that weights are multiples of; stated alike, sites merge to the last bit."""
     show_ids: bool = False
     """Whether errors show ids as they are; else as hashes, for an id may name a person and errors end in logs."""
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pass over the rows: how often each combination of labels occurs, and the exact weight it carries."""
+"""One pass over the rows: how often each combination of labels occurs, and what it weighs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from assay.core.labels import Label
 from assay.rows.columns import CHUNK, Coded
 from assay.rows.opening import ArraySource, FrameSource, Source
 from assay.tally.base import Count, Weight
+from assay.tally.fixed_point import Weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,6 @@ Cells: TypeAlias = dict[Cell, tuple[int, Count | Weight]]
 DENSE: Final = 1 << 20
 """Up to this many possible cells a chunk is counted into a full table (8 MiB); above, cells are sorted out."""
 BLOCK: Final = 1 << 22
-HALF: Final = 27
-"""A 53-bit significand is summed in two halves, each exact in float64 for 2^26 rows at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +48,25 @@ def count(source: Source) -> Counted:
 
 def _count_arrays(source: ArraySource) -> Counted:
     pair = [source.truth, source.predicted]
+    weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
     return Counted(
-        cells=_count(pair, source.weight),
-        by_factor={name: _count([column, *pair], source.weight) for name, column in source.group.items()},
+        cells=count_columns(pair, weight),
+        by_factor={name: count_columns([column, *pair], weight) for name, column in source.group.items()},
         rows=len(source.truth),
         weighted=source.weight is not None,
     )
 
 
-def _count(columns: Sequence[Coded], weight: NDArray[np.float64] | None) -> Cells:
+def count_columns(columns: Sequence[Coded], weight: Weights | None) -> Cells:
+    """Rows of every combination of labels in columns in memory, and what they weigh."""
     # One more number in each column with missing entries, so that they have a place of their own.
     spans = [column.span + (column.missing is not None) for column in columns]
     size = int(np.prod([max(span, 1) for span in spans], dtype=object))
     if size > 2**62:
         columns = [_compact(column) for column in columns]
-        return _count(columns, weight)
+        return count_columns(columns, weight)
     keys, counts = _dense(columns, spans, size) if size <= DENSE else _sparse(columns, spans)
-    return _decoded(columns, spans, keys, counts, None if weight is None else _weights(columns, spans, weight))
+    return _decoded(columns, spans, keys, counts, None if weight is None else _weights(columns, spans, keys, weight))
 
 
 def _compact(column: Coded) -> Coded:
@@ -116,39 +116,14 @@ def _sparse(columns: Sequence[Coded], spans: Sequence[int]) -> tuple[NDArray[np.
     return keys, counts
 
 
-def _weights(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Weight]:
-    """Exact sums of weights and of their squares by cell."""
-    with np.errstate(over="ignore", under="ignore"):
-        squares = None if weight.dtype == object else weight**2
-    if squares is None or not (np.isfinite(squares) & ((squares > 0) | (weight == 0))).all():
-        found: dict[int, Weight] = {}
-        none = Weight.of(Fraction(0))
-        for key, one in zip(_keys(columns, spans, slice(0, len(weight))).tolist(), weight.tolist(), strict=True):
-            found[key] = found.get(key, none) + Weight.of(Fraction(one))
-        return found
-    totals, seconds = _sums(columns, spans, weight), _sums(columns, spans, squares)
-    return {key: Weight(total=total, squares=seconds[key]) for key, total in totals.items()}
-
-
-def _sums(columns: Sequence[Coded], spans: Sequence[int], weight: NDArray[np.float64]) -> dict[int, Fraction]:
-    """Exact sums of doubles by cell: significands added as integers, one bin for each exponent."""
-    sums: dict[int, Fraction] = {}
+def _weights(columns: Sequence[Coded], spans: Sequence[int], keys: NDArray[np.int64], weight: Weights) -> list[Weight]:
+    """What the rows of each key weigh."""
+    place = np.empty(len(weight), dtype=np.int64)
     for start in range(0, len(weight), BLOCK):
         rows = slice(start, start + BLOCK)
-        significand, exponent = np.frexp(weight[rows])
-        whole = np.ldexp(significand, 53).astype(np.int64)
-        # Cells and exponents are numbered within the block, so that the pair fits one integer for any number of cells.
-        cells, place = np.unique(_keys(columns, spans, rows), return_inverse=True)
-        powers, power = np.unique(exponent, return_inverse=True)
-        both = place * len(powers) + power
-        size = len(cells) * len(powers)
-        low = np.bincount(both, weights=(whole & ((1 << HALF) - 1)).astype(np.float64), minlength=size)
-        high = np.bincount(both, weights=(whole >> HALF).astype(np.float64), minlength=size)
-        for i in np.flatnonzero((low > 0) | (high > 0)).tolist():
-            cell, scale = int(cells[i // len(powers)]), int(powers[i % len(powers)]) - 53
-            exact = Fraction((int(high[i]) << HALF) + int(low[i])) * Fraction(2) ** scale
-            sums[cell] = sums.get(cell, Fraction(0)) + exact
-    return sums
+        place[rows] = np.searchsorted(keys, _keys(columns, spans, rows))
+    totals, squares = (sums.tolist() for sums in weight.added_by(place, len(keys)))
+    return [Weight(total=total, squares=square) for total, square in zip(totals, squares, strict=True)]
 
 
 def _decoded(
@@ -156,13 +131,13 @@ def _decoded(
     spans: Sequence[int],
     keys: NDArray[np.int64],
     counts: NDArray[np.int64],
-    sums: dict[int, Weight] | None,
+    weights: Sequence[Weight] | None,
 ) -> Cells:
     cells: Cells = {}
-    for key, times in zip(keys.tolist(), counts.tolist(), strict=True):
+    for place, (key, times) in enumerate(zip(keys.tolist(), counts.tolist(), strict=True)):
         rest, labels = key, []
         for column, span in zip(reversed(columns), reversed(spans), strict=True):
             rest, number = divmod(rest, span)
             labels.append(None if number == column.span else column.label(number))
-        cells[tuple(reversed(labels))] = (times, times if sums is None else sums.get(key, Weight.of(Fraction(0))))
+        cells[tuple(reversed(labels))] = (times, times if weights is None else weights[place])
     return cells

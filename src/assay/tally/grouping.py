@@ -3,31 +3,22 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
-from functools import partial
 from typing import TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import OutOfRange, RowsError
+from assay.core.errors import RowsError
 from assay.core.labels import Label
-from assay.core.text import visible
-from assay.rows.frames import first_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import FrameSource
-from assay.rows.places import places
 from assay.rows.scoreframes import fetched
 from assay.tally.base import Count, Weight, together
 from assay.tally.counting import Cells, Counted
-from assay.tally.weighing import weighed
+from assay.tally.fixed_point import weigh_cells
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 def count_frame(source: FrameSource) -> Counted:
@@ -57,7 +48,7 @@ def _without_level(cells: Cells) -> Cells:
 
 def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
     keys = list(dict.fromkeys(columns))
-    rows = _counted(source, keys) if source.weight is None else _weighed(source, keys)
+    rows: Sequence[_Row] = _counted(source, keys) if source.weight is None else weigh_cells(source, keys)
     cells: Cells = {}
     names: dict[tuple[str, object], Label | None] = {}
     for row, times, weight in rows:
@@ -93,38 +84,6 @@ def _label(
         return names[key]
     except TypeError:
         return label_of(value, where=where)
-
-
-def weight_of(value: object, source: FrameSource) -> Fraction:
-    """Rows with the same weight were counted together, so the sum is exact whatever the engine does with reals."""
-    if isinstance(value, str):
-        mark = "." if source.opened is None else source.opened.decimal
-        number = value.translate({ord(mark): ".", ord("."): mark})
-        if not _DECIMAL.fullmatch(number):
-            raise _unfit("column-not-numeric", "not a number", value, source)
-        value = number
-    elif not isinstance(value, (int, float, Decimal)) or not math.isfinite(value):
-        raise _unfit("weight-not-finite", "missing, NaN or infinite", value, source)
-    weight = Fraction(value)
-    if weight < 0:
-        raise _unfit("weight-negative", "below zero", value, source)
-    return weight
-
-
-def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRange:
-    rows = first_rows(source, cast("str", source.weight), cast("Label | None", value))
-    where = f", first {places(rows[:1])}" if rows else ""
-    return OutOfRange(
-        code,
-        f"a weight is {what}",
-        where=f"{source.where}, {source.shown(cast('str', source.weight))}",
-        found=visible("no value" if value is None else value) + where,
-        fix="correct the weights, or leave the rows out before assessing",
-    )
-
-
-def _weighed(source: FrameSource, keys: list[str]) -> Sequence[_Row]:
-    return weighed(source, keys, partial(weight_of, source=source))
 
 
 def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:

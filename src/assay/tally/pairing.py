@@ -90,9 +90,9 @@ def joint(source: Source) -> dict[Cell, int]:
         if source.opened is not None:
             source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
     else:
-        from assay.tally.counting import _count
+        from assay.tally.counting import count_columns
 
-        cells = _count([source.truth, source.predicted, *source.group.values()], None)
+        cells = count_columns([source.truth, source.predicted, *source.group.values()], None)
     return {cell: rows for cell, (rows, _) in cells.items()}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.core.errors import PlanError, RecordError
 from assay.tally.base import VERSION, Count, count_from_json, count_to_json, digest
+from assay.tally.fixed_point import Weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,7 +33,7 @@ class Ranks:
     weighted: bool = False
 
     @classmethod
-    def of(cls, matrix: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None) -> Ranks:
+    def of(cls, matrix: ArrayLike, truth: ArrayLike, weight: ArrayLike | Weights | None = None) -> Ranks:
         """From a matrix of scores, one column a class, and class numbers.
 
         >>> Ranks.of([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2]], [0, 1]).cells
@@ -40,14 +41,18 @@ class Ranks:
         """
         scores, codes = np.asarray(matrix, dtype=np.float64), np.asarray(truth, dtype=np.int64)
         rows, k = scores.shape
-        exact = None if weight is None else [Fraction(one) for one in np.asarray(weight).tolist()]
-        cells: Cells = {}
+        key = np.empty(rows, dtype=np.int64)
         for start in range(0, rows, BLOCK):
             part = slice(start, start + BLOCK)
             own = np.take_along_axis(scores[part], codes[part, np.newaxis], axis=1)
             above, tied = (scores[part] > own).sum(axis=1), (scores[part] == own).sum(axis=1) - 1
-            _add(cells, above * k + tied, k, None if exact is None else exact[part])
-        return cls(k=k, cells=dict(sorted(cells.items())), rows=rows, weighted=weight is not None)
+            key[part] = above * k + tied
+        keys, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+        sums: list[Count] = counts.tolist()
+        if weight is not None:
+            sums = list(Weights.of(weight).added_by(place, len(keys))[0].tolist())
+        cells = {divmod(one, k): count for one, count in zip(keys.tolist(), sums, strict=True) if count}
+        return cls(k=k, cells=cells, rows=rows, weighted=weight is not None)
 
     @property
     def n(self) -> Count:
@@ -109,18 +114,6 @@ class Ranks:
             exact = count_from_json(count)
             cells[cast("int", above), cast("int", tied)] = Fraction(exact) if weighted else exact
         return cls(k=cast("int", content["k"]), cells=cells, rows=cast("int", content["rows"]), weighted=weighted)
-
-
-def _add(cells: Cells, keys: NDArray[np.int64], k: int, weight: list[Fraction] | None) -> None:
-    if weight is None:
-        found, counts = np.unique(keys, return_counts=True)
-        pairs = zip(found.tolist(), cast("list[Count]", counts.tolist()), strict=True)
-    else:
-        pairs = zip(keys.tolist(), cast("list[Count]", weight), strict=True)
-    for key, count in pairs:
-        if count:
-            cell = divmod(key, k)
-            cells[cell] = cells.get(cell, 0) + count
 
 
 def top_label(matrix: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -19,6 +19,7 @@ from assay.rows.opening import FrameSource, Source
 from assay.rows.rowscores import DIRECTION, TOP, with_row_scores
 from assay.tally.base import VERSION
 from assay.tally.binned import Tallied, joined, tally_from_json
+from assay.tally.fixed_point import Weights
 from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class RowScores:
     direction: Tallied
 
     @classmethod
-    def of(cls, matrix: ArrayLike, truth: ArrayLike, weight: ArrayLike | None = None) -> RowScores:
+    def of(cls, matrix: ArrayLike, truth: ArrayLike, weight: ArrayLike | Weights | None = None) -> RowScores:
         """From a matrix of probabilities and class numbers; of several largest the first class is meant.
 
         >>> t = RowScores.of([[0.6, 0.8], [1.0, 0.0]], [1, 1]).top.one_vs_rest(RIGHT)
@@ -108,7 +109,8 @@ def count_row_scores(source: Source, wanted: Wanted) -> RowScores:
     if not isinstance(source, FrameSource):
         truth, there = classes_of(source, wanted.labels)
         matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
-        return RowScores.of(matrix, truth[there], None if source.weight is None else source.weight[there])
+        weight = None if source.weight is None else Weights.of(source.weight, source.quantum)[there]
+        return RowScores.of(matrix, truth[there], weight)
     derived = with_row_scores(source, wanted.columns, wanted.labels)
     both = replace(wanted, labels=SIDES, scored=(RIGHT,), columns=(0,), probability=True)
     top, direction = (count_scores(replace(derived, score=(name,)), both).whole for name in (TOP, DIRECTION))

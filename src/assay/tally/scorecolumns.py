@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -13,15 +14,15 @@ import numpy as np
 from assay.core.errors import OutOfRange
 from assay.core.text import counted
 from assay.core.threads import together
-from assay.tally.base import count_from_json, count_to_json
+from assay.tally.fixed_point import Sums, Weights
 from assay.tally.ranked import LARGE, Multiset, ones
-from assay.tally.scoreweights import squares_of, summed
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
-    Weights: TypeAlias = NDArray[np.object_]
     Places: TypeAlias = NDArray[np.int64]
 
 
@@ -32,23 +33,22 @@ class Column:
     value: Floats
     count: Floats  # whole numbers, as all counts of a Ranked table
     start: NDArray[np.int64]
-    weight: Weights | None = None
-    squares: Weights | None = None
+    weight: Sums | None = None
+    squares: Sums | None = None
     """Of weighted rows: the sum of their squared weights at each score, without which a rate has no interval."""
 
     def rows(self, truth: int) -> Multiset:
         """The scores of the rows of one true class; weights take the place of counts where they are given."""
         part = slice(int(self.start[truth]), int(self.start[truth + 1]))
         if self.weight is not None:
-            return Multiset(self.value[part], self.weight[part].astype(np.float64))
+            return Multiset(self.value[part], self.weight[part].doubles())
         return Multiset(self.value[part], self.count[part])
 
     def squares_at(self, truth: int, threshold: float) -> tuple[Fraction, Fraction]:
         """The squared weights of the rows of one true class that a threshold calls, and of those it does not."""
         part = slice(int(self.start[truth]), int(self.start[truth + 1]))
-        held, called = cast("Weights", self.squares)[part], self.value[part] >= threshold
-        above, below = (sum(held[some].tolist(), Fraction(0)) for some in (called, ~called))
-        return above, below
+        squares, called = cast("Sums", self.squares)[part], self.value[part] >= threshold
+        return squares[called].total(), squares[~called].total()
 
     def to_json(self) -> dict[str, object]:
         """As in a Record; counts are left out where every score occurs once."""
@@ -56,18 +56,17 @@ class Column:
         if len(self.count) and self.count.max() > 1:
             out["counts"] = self.count.tolist()
         if self.weight is not None:
-            out["weights"] = [count_to_json(weight) for weight in self.weight.tolist()]
+            out["weights"] = self.weight.to_json()
         if self.squares is not None:
-            out["squares"] = [count_to_json(square) for square in self.squares.tolist()]
+            out["squares"] = self.squares.to_json()
         return out
 
 
 def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
     """Each class sorted apart: two sorts are twice as fast as one order of all rows, and need no index."""
     if weight is not None:
-        weighted = [_weighted(scores[part], weight[part]) for part in parts]
-        kept, squares = (np.concatenate([one[which] for one in weighted]) for which in (1, 2))
-        return _built([rows for rows, *_ in weighted], kept, squares)
+        weighted, sums, squares = zip(*(_weighted(scores[part], weight[part]) for part in parts), strict=True)
+        return _built(weighted, reduce(add, sums), reduce(add, squares))
     sizes = [int(np.count_nonzero(part)) if part.dtype == bool else len(part) for part in parts]
     start = np.cumsum([0, *sizes])
     held = np.empty(int(start[-1]))
@@ -86,7 +85,7 @@ def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int
     return _built(rows)
 
 
-def _built(rows: Sequence[Multiset], weight: Weights | None = None, squares: Weights | None = None) -> Column:
+def _built(rows: Sequence[Multiset], weight: Sums | None = None, squares: Sums | None = None) -> Column:
     start = np.cumsum([0, *(len(one.value) for one in rows)])
     single = all(one.single for one in rows)
     return Column(
@@ -110,13 +109,16 @@ def _sorted(scores: Floats) -> Multiset:
     return Multiset(scores[first], np.diff(first, append=len(scores)))
 
 
-def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Weights, Weights]:
-    """The same with the exact weight of each distinct score, and the squares; rows without weight are absent."""
-    kept = (weight != 0).astype(np.bool_)
-    order = np.argsort(scores[kept], kind="stable")
-    rows = _sorted(scores[kept][order])
-    held, times = weight[kept][order], np.asarray(rows.count, dtype=np.int64)
-    return rows, summed(held, times), summed(squares_of(held), times)
+def _weighted(scores: Floats, weight: Weights) -> tuple[Multiset, Sums, Sums]:
+    """The same with the weight of each distinct score, and the squares; scores without weight are absent."""
+    order = np.argsort(scores, kind="stable")
+    rows = _sorted(scores[order])
+    count = np.asarray(rows.count, dtype=np.int64)
+    sums, squares = weight[order].added_in_runs(np.cumsum(count) - count)
+    kept = sums.occupied
+    if kept.all():
+        return rows, sums, squares
+    return Multiset(rows.value[kept], cast("Floats", count[kept])), sums[kept], squares[kept]
 
 
 def _refuse_infinite(ordered: Floats) -> None:
@@ -133,8 +135,8 @@ def _refuse_infinite(ordered: Floats) -> None:
 def joined(a: Column, b: Column, k: int) -> Column:
     """Two columns together, class by class."""
     rows: list[Multiset] = []
-    weights: list[Weights] = []
-    squares: list[Weights] = []
+    weights: list[Sums] = []
+    squares: list[Sums] = []
     for truth in range(k):
         parts = [slice(int(one.start[truth]), int(one.start[truth + 1])) for one in (a, b)]
         value = np.concatenate([a.value[parts[0]], b.value[parts[1]]])
@@ -148,9 +150,8 @@ def joined(a: Column, b: Column, k: int) -> Column:
         rows.append(Multiset(value[first], held))
         for sums, one, other in ((weights, a.weight, b.weight), (squares, a.squares, b.squares)):
             if one is not None and other is not None:
-                both = np.concatenate([one[parts[0]], other[parts[1]]])[order]
-                sums.append(np.add.reduceat(both, first) if len(first) else both)
-    return _built(rows, *(np.concatenate(sums) if sums else None for sums in (weights, squares)))
+                sums.append((one[parts[0]] + other[parts[1]])[order].added_in_runs(first))
+    return _built(rows, *(reduce(add, sums) if sums else None for sums in (weights, squares)))
 
 
 def pooled(rows: Sequence[Multiset]) -> Multiset:
@@ -166,7 +167,7 @@ def pooled(rows: Sequence[Multiset]) -> Multiset:
     return Multiset(value[first], np.add.reduceat(count, first))
 
 
-def read(content: Mapping[str, list[object]]) -> Column:
+def read(content: Mapping[str, object]) -> Column:
     """The inverse of `Column.to_json`."""
     value = np.array(content["scores"], dtype=np.float64)
     counts = np.array(content["counts"], dtype=np.int64) if "counts" in content else ones(len(value))
@@ -174,12 +175,10 @@ def read(content: Mapping[str, list[object]]) -> Column:
         value=value,
         count=cast("Floats", counts),
         start=np.array(content["start"], dtype=np.int64),
-        weight=_fractions(content["weights"]) if "weights" in content else None,
-        squares=_fractions(content["squares"]) if "squares" in content else None,
+        weight=_sums(content["weights"]) if "weights" in content else None,
+        squares=_sums(content["squares"]) if "squares" in content else None,
     )
 
 
-def _fractions(content: Sequence[object]) -> Weights:
-    held = np.empty(len(content), dtype=object)
-    held[:] = [Fraction(count_from_json(one)) for one in content]
-    return held
+def _sums(content: object) -> Sums:
+    return Sums.from_json(cast("Mapping[str, object]", content))

@@ -38,14 +38,13 @@ from assay.tally.binmaps import (
     BinMap,
 )
 from assay.tally.binned import Binned, Tallied, bin_map, pairs_classes
-from assay.tally.grouping import weight_of
+from assay.tally.fixed_point import weigh_cells
 from assay.tally.pooledbins import PooledBins, pooled_map
 from assay.tally.ranked import whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoring import Scored, Wanted, coded
 from assay.tally.truthbins import TruthBins, count_classes, paired_map
-from assay.tally.weighing import weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -288,7 +287,7 @@ def _ranked_cells(source: FrameSource, ranked: Frame) -> Iterator[tuple[tuple[ob
     by = ["a", "e"]
     if source.weight is not None:
         held = replace(source, frame=ranked, weight="given")
-        for cell, times, weight in weighed(held, by, lambda value: weight_of(value, source)):
+        for cell, times, weight in weigh_cells(held, by):
             yield cell, times, weight.total
         return
     for more, same, found in fetched(source, ranked.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)):

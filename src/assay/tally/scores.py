@@ -16,15 +16,14 @@ from assay.core.errors import OutOfRange, PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import VERSION
+from assay.tally.fixed_point import Weights
 from assay.tally.ranked import Multiset, Ranked
 from assay.tally.scorecolumns import Column, column_of, joined, pooled, read
-from assay.tally.scoreweights import given_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
-    Weights: TypeAlias = NDArray[np.object_]
     Places: TypeAlias = NDArray[np.int64]
 
 LARGEST_WHOLE = 2**53
@@ -45,7 +44,7 @@ class Scores:
         cls,
         scores: ArrayLike,
         is_positive: ArrayLike,
-        weight: ArrayLike | None = None,
+        weight: ArrayLike | Weights | None = None,
         *,
         labels: tuple[Label, Label] = (0, 1),
     ) -> Scores:
@@ -62,7 +61,7 @@ class Scores:
         return cls(
             labels=labels,
             scored=labels[1:],
-            columns=(column_of(column, parts, given_weights(weight)),),
+            columns=(column_of(column, parts, None if weight is None else Weights.of(weight)),),
             rows=len(column),
             weighted=weight is not None,
         )
@@ -73,7 +72,7 @@ class Scores:
         columns: ArrayLike | Sequence[ArrayLike],
         truth: ArrayLike,
         labels: Iterable[Label],
-        weight: ArrayLike | None = None,
+        weight: ArrayLike | Weights | None = None,
     ) -> Scores:
         """From a matrix or a list of columns, one a class; `truth` holds class numbers in the order of the labels."""
         names, codes = tuple(labels), np.asarray(truth, dtype=np.int64)
@@ -89,12 +88,12 @@ class Scores:
         order = np.argsort(codes, kind="stable")
         start = np.searchsorted(codes[order], np.arange(len(names) + 1))
         parts = [order[start[i] : start[i + 1]] for i in range(len(names))]
-        exact = given_weights(weight)
+        held_weights = None if weight is None else Weights.of(weight)
         made = []
         for one in held:
             column = _numbers(one)
             _same_length(column, codes)
-            made.append(column_of(column, parts, exact))
+            made.append(column_of(column, parts, held_weights))
         return cls(labels=names, scored=names, columns=tuple(made), rows=len(codes), weighted=weight is not None)
 
     @property
@@ -133,9 +132,11 @@ class Scores:
 
     def sizes(self) -> list[int | Fraction]:
         """Rows, or their weight, by true class."""
-        one = self.columns[0]
-        held = one.count if one.weight is None else one.weight
-        return [sum(held[one.start[i] : one.start[i + 1]].tolist()) for i in range(self.k)]
+        first = self.columns[0]
+        parts = [slice(int(first.start[i]), int(first.start[i + 1])) for i in range(self.k)]
+        if first.weight is not None:
+            return [first.weight[part].total() for part in parts]
+        return [int(first.count[part].sum()) for part in parts]
 
     def squares_at(self, label: Label, threshold: float) -> dict[str, Fraction] | None:
         """The squared weights in the four cells of one class at a threshold; None where they are not known."""
@@ -186,9 +187,9 @@ class Scores:
         for column in self.columns:
             for part, kind in ((column.start, "<i8"), (column.value, "<f8"), (column.count, "<i8")):
                 found.update(np.ascontiguousarray(part, dtype=kind).tobytes())
-            for held in (column.weight, column.squares):
-                if held is not None:
-                    found.update(json.dumps([str(weight) for weight in held.tolist()]).encode())
+            for sums in (column.weight, column.squares):
+                if sums is not None:
+                    found.update(sums.to_bytes())
         return found.hexdigest()
 
     def to_json(self, *, columns: bool = True) -> dict[str, object]:
@@ -216,7 +217,7 @@ class Scores:
         return cls(
             labels=tuple(cast("list[Label]", content["labels"])),
             scored=tuple(cast("list[Label]", content["scored"])),
-            columns=tuple(read(one) for one in cast("list[dict[str, list[object]]]", content["columns"])),
+            columns=tuple(read(one) for one in cast("list[dict[str, object]]", content["columns"])),
             rows=cast("int", content["rows"]),
             weighted=bool(content["weighted"]),
         )

@@ -7,9 +7,10 @@ Up to EXACT distinct scores are counted one by one; beyond, rows of a frame or f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import TYPE_CHECKING, Final, cast
 
 import narwhals.stable.v2 as nw
@@ -20,10 +21,9 @@ from assay.rows.columns import Coded
 from assay.rows.labels import label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
 from assay.rows.scored import look
-from assay.tally.base import Weight
 from assay.tally.binned import Tallied
 from assay.tally.counting import _numbers
-from assay.tally.grouping import weight_of
+from assay.tally.fixed_point import Sums, Weights, weigh_groups
 from assay.tally.ranked import ones, whole
 from assay.tally.ranks import Ranks
 from assay.tally.scorecolumns import Column
@@ -31,8 +31,6 @@ from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from assay.rows.scoreframes import Frame
 
 _ROWS = "assay_rows"
 EXACT: Final = 4_000_000
@@ -69,13 +67,13 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
     truth, there = classes_of(source, wanted.labels)
     columns = [source.score[place] for place in wanted.columns]
     levels = {name: _levels(column) for name, column in source.group.items()}
-    whole = _of_rows(columns, truth, source.weight, wanted, there)
+    weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
+    whole = _of_rows(columns, truth, weight, wanted, there)
     return Scored(
         whole=whole,
         by_factor={
             name: {
-                label: _of_rows(columns, truth, source.weight, wanted, there & (codes == number))
-                for number, label in labels
+                label: _of_rows(columns, truth, weight, wanted, there & (codes == number)) for number, label in labels
             }
             for name, (codes, labels) in levels.items()
         },
@@ -90,7 +88,8 @@ def count_ranks(source: Source, wanted: Wanted) -> Ranks:
         return ranks_of_frame(source, wanted)
     truth, there = classes_of(source, wanted.labels)
     matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
-    return Ranks.of(matrix, truth[there], None if source.weight is None else source.weight[there])
+    weight = None if source.weight is None else Weights.of(source.weight, source.quantum)[there]
+    return Ranks.of(matrix, truth[there], weight)
 
 
 def classes_of(source: ArraySource, labels: Sequence[Label]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -117,7 +116,7 @@ def _levels(column: Coded) -> tuple[NDArray[np.int64], list[tuple[int, Label | N
 def _of_rows(
     columns: Sequence[NDArray[np.float64]],
     truth: NDArray[np.int64],
-    weight: NDArray[np.float64] | None,
+    weight: Weights | None,
     wanted: Wanted,
     rows: NDArray[np.bool_],
 ) -> Scores:
@@ -174,8 +173,7 @@ class _Cells:
 
     value: NDArray[np.float64]
     count: NDArray[np.int64]
-    weight: NDArray[np.object_] | None
-    squares: NDArray[np.object_] | None
+    sums: tuple[Sums, Sums] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +205,15 @@ def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
 
 def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -> dict[Label | None, _Level]:
     """Cells by level of a factor and true class; one group-by."""
-    found = _grouped(source, level, score)
+    keys, count, sums = _grouped(source, level, score)
     place = {label: i for i, label in enumerate(wanted.labels)}
-    truth = coded(found["t"], lambda label: -1 if label is None else place.get(label, -1))
+    truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
     levels: dict[Label | None, int] = {} if level is not None else {None: 0}
     group = np.zeros(len(truth), dtype=np.int64)
     if level is not None:
-        group = coded(found["g"], lambda label: levels.setdefault(label, len(levels)))
+        group = coded(keys["g"], lambda label: levels.setdefault(label, len(levels)))
     # Adding zero takes the sign from a zero, which equals the other zero.
-    value, count = found["s"].astype(np.float64) + 0.0, found[_ROWS].astype(np.int64)
-    weight = None if source.weight is None else cell_weights(found["w"], count, source)
+    value = keys["s"].astype(np.float64) + 0.0
     out: dict[Label | None, _Level] = {}
     order = np.lexsort((value, truth, group))
     for label, number in levels.items():
@@ -224,43 +221,29 @@ def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -
         ends = np.searchsorted(truth[order][first:last], np.arange(len(wanted.labels) + 1)) + first
         parts = [order[a:b] for a, b in pairwise(ends.tolist())]
         out[label] = _Level(
-            tuple(_cells(value[part], count[part], None if weight is None else weight[:, part]) for part in parts),
+            tuple(
+                _cells(value[part], count[part], None if sums is None else (sums[0][part], sums[1][part]))
+                for part in parts
+            ),
             sum(int(count[part].sum()) for part in parts),
         )
     return out
 
 
-def _grouped(source: FrameSource, level: str | None, score: str) -> dict[str, NDArray[np.object_]]:
+def _grouped(
+    source: FrameSource, level: str | None, score: str
+) -> tuple[dict[str, NDArray[np.object_]], NDArray[np.int64], tuple[Sums, Sums] | None]:
+    """True class, score and level of each cell, its rows, and the sums of weights and squares."""
     from assay.rows.scoreframes import arrays, complete
 
-    keys = {"t": source.truth, "s": score}
-    keys |= {"g": level} if level is not None else {}
-    keys |= {"w": source.weight} if source.weight is not None else {}
-    named = complete(source).select(*(nw.col(key).alias(name) for name, key in keys.items()))
-    named = with_written_decimals(named) if source.weight is not None else named
-    counted = named.group_by(*keys).agg(nw.len().alias(_ROWS)).select(*keys, _ROWS)
-    return dict(zip((*keys, _ROWS), arrays(source, counted), strict=True))
-
-
-def with_written_decimals(rows: Frame) -> Frame:
-    """The rows with a weight `w` that is a decimal as text: as an array it would come as a double."""
-    decimal = rows.collect_schema()["w"].is_decimal()
-    return rows.with_columns(w=nw.col("w").cast(nw.String)) if decimal else rows
-
-
-def cell_weights(values: NDArray[np.object_], count: NDArray[np.int64], source: FrameSource) -> NDArray[np.object_]:
-    """The weight that each cell carries, and below it that of its squares; each distinct weight is read once."""
-    known: dict[object, Weight] = {}
-
-    def one(value: object, times: int) -> tuple[Fraction, Fraction]:
-        if value not in known:
-            known[value] = Weight.of(weight_of(value, source))
-        return known[value].total * times, known[value].squares * times
-
-    held = np.empty((2, len(values)), dtype=object)
-    for i, (value, times) in enumerate(zip(values.tolist(), count.tolist(), strict=True)):
-        held[:, i] = one(value, times)
-    return held
+    columns = {"t": source.truth, "s": score} | ({"g": level} if level is not None else {})
+    if source.weight is not None:
+        groups = weigh_groups(replace(source, frame=complete(source)), list(columns.values()))
+        return dict(zip(columns, groups.keys, strict=True)), groups.rows, (groups.weight, groups.squares)
+    named = complete(source).select(*(nw.col(column).alias(name) for name, column in columns.items()))
+    counted = named.group_by(*columns).agg(nw.len().alias(_ROWS)).select(*columns, _ROWS)
+    *keys, rows = arrays(source, counted)
+    return dict(zip(columns, keys, strict=True)), rows.astype(np.int64), None
 
 
 def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) -> NDArray[np.int64]:
@@ -275,32 +258,31 @@ def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) ->
     return np.fromiter((one(value) for value in values.tolist()), np.int64, len(values))
 
 
-def _cells(value: NDArray[np.float64], count: NDArray[np.int64], weight: NDArray[np.object_] | None) -> _Cells:
-    """Equal scores together (they differ in weight, or in the sign of a zero); rows without weight are absent."""
-    if weight is not None:
-        kept = np.array([bool(one) for one in weight[0].tolist()], dtype=np.bool_)
-        value, count, weight = value[kept], count[kept], weight[:, kept]
+def _cells(value: NDArray[np.float64], count: NDArray[np.int64], sums: tuple[Sums, Sums] | None) -> _Cells:
+    """Equal scores together, for two zeros differ in sign; scores without weight are absent."""
     first = np.flatnonzero(np.concatenate([np.ones(min(1, len(value)), dtype=np.bool_), value[1:] != value[:-1]]))
     if len(first) < len(value):
-        weight = None if weight is None else np.add.reduceat(weight, first, axis=1)
         value, count = value[first], np.add.reduceat(count, first)
-    return _Cells(value, count, *((None, None) if weight is None else (weight[0], weight[1])))
+        sums = None if sums is None else (sums[0].added_in_runs(first), sums[1].added_in_runs(first))
+    if sums is None:
+        return _Cells(value, count, None)
+    kept = sums[0].occupied
+    return _Cells(value[kept], count[kept], (sums[0][kept], sums[1][kept]))
 
 
 def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
     made, weighted = [], False
     for column in columns:
         count = np.concatenate([one.count for one in column.cells])
-        weights = [one.weight for one in column.cells if one.weight is not None]
-        squares = [one.squares for one in column.cells if one.squares is not None]
-        weighted = bool(weights)
+        sums = [one.sums for one in column.cells if one.sums is not None]
+        weighted = bool(sums)
         made.append(
             Column(
                 value=np.concatenate([one.value for one in column.cells]),
                 count=whole(count) if len(count) and count.max() > 1 else ones(len(count)),
                 start=np.cumsum([0, *(len(one.value) for one in column.cells)]),
-                weight=np.concatenate(weights) if weights else None,
-                squares=np.concatenate(squares) if squares else None,
+                weight=reduce(add, (weight for weight, _ in sums)) if sums else None,
+                squares=reduce(add, (squares for _, squares in sums)) if sums else None,
             )
         )
     return Scores(

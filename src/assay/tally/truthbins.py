@@ -25,6 +25,7 @@ from assay.tally.sums import Sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.tally.fixed_point import Sums as FixedPointSums
     from assay.tally.scorecolumns import Column
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -181,7 +182,8 @@ def exact_weights(column: Column) -> tuple[Sums, Sums]:
             "the weighted scores come without the sums of squared weights, which bins hold",
             fix="count the rows again with this version of assay",
         )
-    return Sums.of(cast("NDArray[np.object_]", column.weight).tolist()), Sums.of(column.squares.tolist())
+    weight = cast("FixedPointSums", column.weight)
+    return Sums.of(weight.tolist()), Sums.of(column.squares.tolist())
 
 
 def count_classes(

@@ -24,7 +24,8 @@ from assay.rows.scoreframes import fetched
 from assay.rows.scorestream import embedded
 from assay.tally.base import Count, Weight
 from assay.tally.codes import Codes
-from assay.tally.counting import Cell, Cells, _count
+from assay.tally.counting import Cell, Cells, count_columns
+from assay.tally.fixed_point import Weights
 from assay.tally.pairedrows import sound_weights, weightless, without_subject
 from assay.tally.pairing import lines
 from assay.tally.unitstream import add_products, streamed
@@ -81,7 +82,8 @@ def summed(columns: Sequence[Codes], subject: Whole | None, weight: Floats | Non
     _, first, pattern = np.unique(key, return_index=True, return_inverse=True)
     names = [tuple(cast("Label", column.names[column.codes[i]]) for column in columns) for i in first.tolist()]
     coded = Coded(role="pattern", codes=pattern, offset=0, span=len(names), labels=tuple(range(len(names))))
-    cells = {names[cast("int", at)]: cell for (at,), cell in _count([coded], weight).items()}
+    held = None if weight is None else Weights.of(weight)
+    cells = {names[cast("int", at)]: cell for (at,), cell in count_columns([coded], held).items()}
     if subject is None:
         return _of_rows(cells, weighted=weight is not None, limit=limit)
     products = _products(subject, pattern.astype(np.int64), weight, len(names))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -21,13 +22,15 @@ from assay.core.threads import MOST
 from assay.rows.opening import FrameSource
 from assay.rows.scoreframes import Frame, arrays, complete
 from assay.rows.scorestream import embedded, weighted_batches
+from assay.rows.weights import refuse_unfit
+from assay.tally.base import Weight
 from assay.tally.binmaps import CHUNK, BinMap
 from assay.tally.binned import Tallied, bin_map, pairs_classes
 from assay.tally.binweights import BinWeights
 from assay.tally.digitbins import weighed_by_digits
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scoreframes import Columns, built, lone_scores, with_places
-from assay.tally.scoring import Scored, Wanted, cell_weights, coded, with_written_decimals
+from assay.tally.scoring import Scored, Wanted, coded
 from assay.tally.splitweights import weight_ends
 from assay.tally.sums import Sums
 from assay.tally.truthbins import TruthBins, paired_map
@@ -45,6 +48,7 @@ _ROWS = "assay_rows"
 
 def weighted_bins(source: FrameSource, wanted: Wanted) -> Scored:
     """Count weighted scores into bins, in all rows and in each level of each factor."""
+    refuse_unfit(source)
     ends = weight_ends(source)
     by_factor: dict[str, dict[Label | None, Tallied]] = {}
     every = range(len(wanted.columns))
@@ -210,5 +214,11 @@ def _weighed(
     found = dict(zip((*every, *parts), arrays(source, grouped.select(*told)), strict=True))
     if cut:
         return found, cut.joined(found)
-    weights, squares = cell_weights(found["w"], found[_ROWS].astype(np.int64), source)
-    return found, (Sums.of(weights.tolist()), Sums.of(squares.tolist()))
+    each = [Weight.of(Fraction(w), int(n)) for w, n in zip(found["w"].tolist(), found[_ROWS].tolist(), strict=True)]
+    return found, (Sums.of([one.total for one in each]), Sums.of([one.squares for one in each]))
+
+
+def with_written_decimals(rows: Frame) -> Frame:
+    """The rows with a weight `w` that is a decimal as text: as an array it would come as a double."""
+    decimal = rows.collect_schema()["w"].is_decimal()
+    return rows.with_columns(w=nw.col("w").cast(nw.String)) if decimal else rows

@@ -24,8 +24,8 @@ def test_rows_are_counted_by_pairs_of_labels():
 
 
 def test_weights_are_kept_beside_the_rows_they_belong_to():
-    found = counted(["a", "b", "a"], ["a", "a", "a"], weight=[0.1, 2, 0.2])
-    both = Weight(total=Fraction(0.1) + Fraction(0.2), squares=Fraction(0.1**2) + Fraction(0.2**2))
+    found = counted(["a", "b", "a"], ["a", "a", "a"], weight=[0.125, 2, 0.25])
+    both = Weight(total=Fraction(3, 8), squares=Fraction(5, 64))
     assert found.cells == {("a", "a"): (2, both), ("b", "a"): (1, Weight.of(Fraction(2)))}
     assert found.weighted
 

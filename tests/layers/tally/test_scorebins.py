@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from hypothesis import strategies as st
 
 from assay.core.errors import AssayError, PlanError, RecordError
 from assay.tally import bincounting, binmaps
-from assay.tally.base import squared
 from assay.tally.binmaps import PROBABILITY, REAL, BinMap
-from assay.tally.binned import binned, tally_from_json
+from assay.tally.binned import binned
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
 
@@ -83,18 +81,6 @@ weighted = st.lists(
 
 def weighing(some, by):
     return binned(Scores.binary([s for s, *_ in some], [y for _, y, _ in some], [w for *_, w in some]), by)
-
-
-@given(weighted, weighted, st.sampled_from([PROBABILITY, REAL, PROBABILITY.coarser(8)]))
-def test_weighted_bins_merge_coarsen_and_come_back_from_json_without_rounding(a, b, by):
-    both = weighing(a + b, by)
-    assert weighing(a, by) + weighing(b, by) == both
-    assert tally_from_json(json.loads(json.dumps(both.to_json()))) == both
-    (column,), (coarse,) = both.columns, weighing(a + b, by.coarser(4)).columns
-    assert column.coarser(coarse.map) == coarse
-    assert both.sizes() == [sum((Fraction(w) for _, y, w in a + b if y == side), Fraction(0)) for side in (False, True)]
-    squares = both.squares_at(1, 0.0)
-    assert squares["tp"] + squares["fp"] == sum((squared(Fraction(w)) for *_, w in a + b if w), Fraction(0))
 
 
 def test_bins_with_and_without_weights_are_not_added():

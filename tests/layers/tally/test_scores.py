@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import AssayError, OutOfRange, PlanError, RecordError
+from assay.tally.fixed_point import Weights
 from assay.tally.scores import Scores
 
 values = st.sampled_from([-3.0, -0.0, 0.0, 5e-324, 0.25, 0.5, 1.0, 1e300]) | st.floats(-10, 10)
@@ -80,41 +81,36 @@ def test_json_brings_back_the_same_tally(some):
     assert table(again.one_vs_rest(1)) == table(tally.one_vs_rest(1))
 
 
-@given(st.lists(st.tuples(values, st.booleans(), st.sampled_from([0.0, 0.1, 1.0, 2.5, 1e15])), max_size=25))
-def test_weights_are_summed_exactly_and_zero_weight_is_absence(some):
-    tally = binary([row[:2] for row in some], [w for *_, w in some])
-    kept = [row for row in some if row[2]]
+@given(
+    st.lists(st.tuples(values, st.booleans(), st.sampled_from([0.0, 0.1, 1.0, 2.5, 1e15])), max_size=25).filter(
+        lambda some: any(w for *_, w in some) or not some
+    )
+)
+def test_weights_are_summed_in_fixed_point_and_a_score_without_weight_is_absent(some):
+    weights = Weights.of([w for *_, w in some])
+    quanta = [int(one) for one in weights.quanta.tolist()]
+    tally = binary([row[:2] for row in some], weights)
+    kept = [row for row, own in zip(some, quanta, strict=True) if own]
     assert tally.columns[0].value.tolist() == binary([row[:2] for row in kept]).columns[0].value.tolist()
-    assert sum(tally.sizes()) == sum(Fraction(w) for *_, w in some)
+    assert sum(tally.sizes()) == sum(quanta) * Fraction(2) ** weights.exponent
     again = Scores.from_json(json.loads(json.dumps(tally.to_json())))
     assert again == tally
     assert tally + tally == binary([row[:2] for row in some + some], [w for *_, w in some + some])
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([0.1, 0.2, 0.7]),
-            st.floats(0, 1e300) | st.sampled_from([0.1, 5e-324, 1e15, 2.0**53 + 2]),
-        ),
-        min_size=1,
-        max_size=30,
-    )
-)
-def test_doubles_and_fractions_give_one_tally_however_far_apart_the_weights_are(some):
-    scores, weights = [s for s, _ in some], [w for _, w in some]
-    doubles = Scores.binary(scores, [True] * len(some), weights)
-    assert doubles == Scores.binary(scores, [True] * len(some), [Fraction(w) for w in weights])
-    held = {s: sum(Fraction(w) for t, w in some if t == s) for s in set(scores)}
-    column = doubles.columns[0]
-    assert dict(zip(column.value.tolist(), column.weight.tolist(), strict=True)) == {s: w for s, w in held.items() if w}
+def test_merged_tallies_of_different_quanta_are_exact():
+    heavy, light = ([2.0**20, 3.0], [2.0**-5, 2.0**-4])
+    both = [Scores.binary([0.1, 0.2], [True, True], weight) for weight in (heavy, light)]
+    merged = both[0] + both[1]
+    assert merged.sizes()[1] == sum(map(Fraction, [*heavy, *light]))
+    assert merged.columns[0].weight.tolist() == [2**20 + Fraction(1, 2**5), 3 + Fraction(1, 2**4)]
+    with pytest.raises(OutOfRange, match="differ too much"):
+        merged + Scores.binary([0.1], [True], [1e-40])
 
 
-def test_whole_weights_beyond_a_double_stay_exact_and_infinite_ones_are_refused():
-    tally = Scores.binary([0.5, 0.5], [True, True], np.array([2**53 + 1, 1]))
-    assert tally.sizes()[1] == 2**53 + 2
-    with pytest.raises(OutOfRange, match="NaN or infinite"):
-        Scores.binary([0.5], [True], [float("inf")])
+def test_equal_tallies_have_one_digest_whatever_their_quanta():
+    apart = Scores.binary([0.1], [True], [1.0]) + Scores.binary([0.2], [True], [4.0])
+    assert apart.digest() == Scores.binary([0.1, 0.2], [True, True], [1.0, 4.0]).digest()
 
 
 def test_a_row_twice_is_a_row_of_weight_two():

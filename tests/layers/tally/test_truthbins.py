@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import AssayError, RecordError
-from assay.core.values import Undefined
-from assay.measures import REGISTRY, parse
-from assay.measures.brackets import bracket_of_classes, bracketed
+from assay.measures import REGISTRY
+from assay.measures.brackets import bracketed
 from assay.tally import truthbins
 from assay.tally.base import count_to_json
 from assay.tally.binmaps import PROBABILITY, REAL
@@ -24,7 +21,6 @@ from assay.tally.packing import packed_steps, unpacked_steps
 from assay.tally.scorebins import ScoreBins
 from assay.tally.scores import Scores
 from assay.tally.truthbins import CELLS, MOST_PAIRED, WEIGHED, count_classes, paired_map
-from assay.tally.weightedbins import weigh_classes
 from tests.scorecases import classes, matrix, scores
 
 MAPS = [PROBABILITY, PROBABILITY.coarser(16), REAL]
@@ -61,67 +57,10 @@ def weighing(some, weight=None):
     return Scores.per_class(matrix([(row, y) for row, y, _ in some]), [y for _, y, _ in some], ("a", "b", "c"), held)
 
 
-@given(weighed, weighed, st.sampled_from(MAPS))
-@settings(max_examples=40)
-def test_weighted_bins_of_classes_merge_and_come_back_from_json_without_rounding(a, b, by):
-    both = binned(weighing(a + b), by)
-    assert both.weighted
-    assert len(both.paired) == 3
-    assert binned(weighing(a), by) + binned(weighing(b), by) == both
-    assert binned(weighing(a), by) + weighing(b) == both
-    again = Binned.from_json(json.loads(json.dumps(both.to_json())))
-    assert again == both
-    assert again.pooled() == both.pooled()
-
-
-@given(weighed, st.sampled_from(MAPS))
-@settings(max_examples=40)
-def test_a_pair_of_weighted_classes_is_that_of_its_rows_alone(some, by):
-    held = binned(weighing(some), by)
-    for a, b in [(a, b) for a in range(3) for b in range(3) if a != b]:
-        few = [one for one in some if one[1] in (a, b)]
-        score, truth = matrix([(row, y) for row, y, _ in few])[:, a], [y == a for _, y, _ in few]
-        pair = held.pair("abc"[a], "abc"[b])
-        (alone,) = binned(Scores.binary(score, truth, [w for *_, w in few]), by).columns
-        assert replace(pair, rows=alone.rows) == alone.coarser(paired_map(by, 3, weighted=True))
-        assert pair.rows == len(some)
-
-
 whole = st.lists(st.tuples(st.tuples(*[st.integers(0, 8)] * 3), st.integers(0, 2), st.integers(0, 3)), max_size=12)
 
 
-@given(whole, st.sampled_from(MAPS[:2]))  # in which pairs of rows and of weighted rows have the same bins
-@settings(max_examples=40)
-def test_a_whole_weight_is_a_row_repeated_as_often(some, by):
-    weighted = binned(weighing(some), by)
-    repeated = binned(scores([(row, y) for row, y, w in some for _ in range(w)]), by)
-    pairs = [(a, b) for a in "abc" for b in "abc" if a != b]
-    tables = [(weighted.pooled(), repeated.pooled()), (weighted.own(), repeated.own())]
-    tables += [(weighted.bins(a), repeated.bins(a)) for a in "abc"]
-    tables += [(weighted.pair(*pair), repeated.pair(*pair)) for pair in pairs]
-    for one, other in tables:
-        assert one.place.tolist() == other.place.tolist()
-        assert one.weight.pos.tolist() == other.pos.tolist()
-        assert one.weight.neg.tolist() == other.neg.tolist()
-        np.testing.assert_array_equal(one.only, other.only)
-
-
 OF_CLASSES = [one.name for one in REGISTRY if one.takes is Scores and bracketed(one)]
-
-
-@given(weighed, st.sampled_from([PROBABILITY, PROBABILITY.coarser(16), PROBABILITY.coarser(4)]))
-@example([((0, 0, 0), 0, Fraction(4, 5)), ((0, 0, 1), 2, 3.0), ((1, 0, 0), 0, 2.0)], PROBABILITY)  # rounds past 1
-@settings(max_examples=60)
-def test_brackets_of_weighted_classes_hold_the_exact_value(some, by):
-    # Products of weights that are next to nothing are not normal doubles, of which the exact value is rounded too.
-    some = [(row, y, w if w > 1e-100 else 0.0) for row, y, w in some]
-    exact, bins = weighing(some), binned(weighing(some), by)
-    for name in OF_CLASSES:
-        value, ends = parse(name)(exact), bracket_of_classes(parse(name), bins)
-        if isinstance(value, Undefined):
-            assert isinstance(ends, Undefined), name
-        else:
-            assert ends[0] <= value.value <= ends[1], (name, value, ends)
 
 
 def test_bins_of_classes_with_and_without_weights_are_not_added():
@@ -130,28 +69,6 @@ def test_bins_of_classes_with_and_without_weights_are_not_added():
     for a, b in ((plain, weighing(some)), (binned(weighing(some), PROBABILITY), plain)):
         with pytest.raises(AssayError, match="one tally is weighted and the other is not"):
             _ = a + b
-
-
-def test_weighted_rows_that_come_in_parts_are_counted_as_those_that_are_there(monkeypatch):
-    rng = np.random.default_rng(4)
-    some = [(tuple(rng.integers(0, 9, 3)), int(rng.integers(0, 3)), w) for w in 2.0 ** rng.normal(size=200) * 0.7]
-    some[::9] = [(row, y, 0.0) for row, y, _ in some[::9]]
-    weight = np.array([w for *_, w in some])
-    score, truth = matrix([(row, y) for row, y, _ in some]), np.array([y for _, y, _ in some], dtype=np.int8)
-    ends = (weight[weight > 0].min(), weight.max())
-    for most in (truthbins.WEIGHED, 9 * 1000):  # as fine as the columns, and coarser
-        monkeypatch.setattr(truthbins, "WEIGHED", most)
-        expected = binned(weighing(some), PROBABILITY)
-        by = paired_map(PROBABILITY, 3, weighted=True)
-        assert (by == PROBABILITY) == (most > 9 * 1000)
-        for own in range(3):
-            codes = np.concatenate([truth, [np.int8(-1)]])  # a row of no class
-            rows = (codes, np.append(score[:, own], 0.5), np.append(weight, 3.0))
-            blocks = [tuple(one[i : i + 30] for one in rows) for i in range(0, 201, 30)]
-            column, apart, _ = weigh_classes(blocks, (PROBABILITY, by), own, 3, ends=ends)
-            assert column == expected.columns[own]
-            np.testing.assert_array_equal(column.only, expected.columns[own].only)
-            assert apart.to_json() == expected.paired[own].to_json()
 
 
 def test_the_rows_of_an_older_record_are_read_as_they_were_written():

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Row weights: the quantum they are multiples of, and the check that every weight can be used."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import OutOfRange, PlanError, RowsError
+from assay.core.text import visible
+from assay.rows.frames import first_rows
+from assay.rows.opening import FrameSource, Source
+from assay.rows.places import places
+
+if TYPE_CHECKING:
+    from assay.core.labels import Label
+
+BITS: Final = 53
+"""Bits of the largest weight in quanta: as many as a double has."""
+LEAST_BITS: Final = 40
+"""Bits that a stated quantum must leave to the largest weight."""
+SMALLEST: Final = 2.0**-500
+"""The largest weight must not be smaller: its square must be a normal double."""
+NUMBER: Final = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+
+def with_quantum(source: Source, stated: float | None = None) -> Source:
+    """The source with the exponent of its weight quantum, taken from the largest weight unless stated."""
+    if isinstance(source, FrameSource):
+        if source.weight is None:
+            return source
+        largest = _largest_in_frame(source)
+        return source if largest is None else replace(source, quantum=quantum_exponent(largest, stated))
+    if source.weight is None or not len(source.weight):
+        return source
+    return replace(source, quantum=quantum_exponent(float(source.weight.max()), stated))
+
+
+def quantum_exponent(largest: float, stated: float | None = None) -> int:
+    """The quantum as a power of two: 2**-53 of the power of two above the largest weight, unless stated.
+
+    >>> quantum_exponent(1.0), quantum_exponent(0.9), quantum_exponent(3.0, stated=2.0**-48)
+    (-52, -53, -48)
+    """
+    if largest < SMALLEST:
+        raise OutOfRange(
+            "value-out-of-domain",
+            "all weights are zero" if largest == 0 else "all weights are below 2**-500",
+            where="weight",
+            fix="give weights above 0" if largest == 0 else "multiply all weights by the same large number",
+        )
+    above = math.frexp(largest)[1]
+    if stated is None:
+        return above - BITS
+    significand, exponent = math.frexp(stated) if 0 < stated < math.inf else (0.0, 0)
+    if significand != 0.5:  # noqa: PLR2004  the significand of a power of two
+        raise PlanError(
+            "option-unknown",
+            f"weight_quantum cannot be {stated!r}",
+            known="powers of two, such as 2**-40",
+            fix="state a power of two",
+        )
+    finest, coarsest = above - BITS, above - LEAST_BITS
+    if not finest <= exponent - 1 <= coarsest:
+        raise PlanError(
+            "option-unknown",
+            f"weight_quantum = 2**{exponent - 1} does not suit a largest weight of {largest:g}",
+            known=f"2**{finest} to 2**{coarsest}",
+            fix="state a quantum of this range, the same at all sites",
+        )
+    return exponent - 1
+
+
+def weight_number(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
+    """The weight as a double; missing where a text is not a number."""
+    name = cast("str", source.weight)
+    kind, given = source.frame.collect_schema()[name], nw.col(name)
+    if kind.is_numeric() or kind == nw.Boolean:
+        return given.cast(nw.Float64)
+    if kind != nw.String:
+        raise RowsError(
+            "column-not-numeric",
+            f"{source.shown(name)} is {kind}, and weights are numbers",
+            where=source.where,
+            fix="name a column of numbers",
+        )
+    text = _pointed(given, source)
+    return nw.when(text.str.contains(NUMBER)).then(text).cast(nw.Float64)
+
+
+def is_fit(weight: Any) -> Any:  # noqa: ANN401  Narwhals expressions
+    """Whether a double is a weight: finite and not negative.
+
+    DuckDB answers comparisons from the statistics of a file, which leave out NaN; it does not do so for is_finite.
+    """
+    return weight.is_finite() & (weight >= 0.0)
+
+
+def refuse_unfit(source: FrameSource) -> None:
+    """Raise the error of a weight that is missing, not a number, not finite or negative, if there is one."""
+    from assay.rows.scoreframes import fetched
+
+    name = cast("str", source.weight)
+    rows = source.frame.select(given=nw.col(name), w=weight_number(source))
+    flagged = rows.with_columns(unfit=nw.when(is_fit(nw.col("w"))).then(nw.lit(0)).otherwise(nw.lit(1)))
+    for value, weight in fetched(source, flagged.filter(nw.col("unfit") == 1).select("given", "w").head(1)):
+        if isinstance(value, str) and (weight is None or weight != weight):  # noqa: PLR0124  NaN differs from itself
+            raise _unfit("column-not-numeric", "not a number", value, source)
+        if isinstance(weight, float) and -math.inf < weight < 0:
+            raise _unfit("weight-negative", "below zero", value, source)
+        raise _unfit("weight-not-finite", "missing, NaN or infinite", value, source)
+
+
+def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRange:
+    name = cast("str", source.weight)
+    rows = first_rows(source, name, cast("Label | None", value))
+    first = f", first {places(rows[:1])}" if rows else ""
+    return OutOfRange(
+        code,
+        f"a weight is {what}",
+        where=f"{source.where}, {source.shown(name)}",
+        found=visible("no value" if value is None else value) + first,
+        fix="correct the weights, or leave the rows out before assessing",
+    )
+
+
+def _largest_in_frame(source: FrameSource) -> float | None:
+    """The largest weight, or None without rows; an unfit one is an error, as far as the largest shows it."""
+    from assay.rows.scoreframes import fetched
+
+    rows = source.frame.select(w=weight_number(source))
+    largest = cast("float | None", fetched(source, rows.select(nw.col("w").max()))[0][0])
+    if largest is not None and 0 < largest < math.inf:
+        return float(largest)
+    refuse_unfit(source)
+    return None if largest is None else float(largest)
+
+
+def _pointed(text: Any, source: FrameSource) -> Any:  # noqa: ANN401  Narwhals expressions
+    """A text with a decimal point, where the file has another mark."""
+    mark = "." if source.opened is None else source.opened.decimal
+    return text if mark == "." else text.str.replace_all(mark, ".", literal=True)

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights in fixed point: whole multiples of a quantum, whose sums are the same in any order and on any engine.
+
+A weight counts floor(weight / quantum) quanta, a whole number below 2**53. Its square is rounded up to a multiple of
+2**53 squared quanta, again below 2**53. The quantum is a power of two, so sums of different quanta add exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from assay.core.errors import OutOfRange, RecordError
+from assay.rows.opening import FrameSource
+from assay.rows.scoreframes import Frame, arrays, fetched
+from assay.rows.weights import BITS, is_fit, quantum_exponent, refuse_unfit, weight_number, with_quantum
+from assay.tally.base import Weight, count_from_json, count_to_json
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+    Index: TypeAlias = Whole | NDArray[np.bool_] | slice[int, int, None]
+
+HALF: Final = 27
+"""Bits of the lower half of a whole number below 2**53; the sum of 2**36 halves fits 63 bits."""
+LONGEST: Final = 116
+"""Bits of a sum at most."""
+BLOCK: Final = 1 << 22
+"""Rows added at a time, so that sums of halves are exact in doubles."""
+_ROWS, _LEAST = "assay_rows", "assay_least"
+_PARTS: Final = ("w0", "w1", "q0", "q1")
+"""Lower and upper halves of the weights, then of the squares."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Many exact sums, each of them (high * 2**53 + low) * 2**exponent."""
+
+    high: Whole
+    low: Whole
+    exponent: int
+
+    @classmethod
+    def of_halves(cls, halves: Sequence[Whole], exponent: int) -> Sums:
+        """From lower and upper halves, of which the upper ones count 2**27 times as much.
+
+        >>> Sums.of_halves([np.array([5]), np.array([1])], 0).tolist()
+        [Fraction(134217733, 1)]
+        """
+        low, high = halves
+        high = high + (low >> HALF)
+        return cls(high >> (BITS - HALF), ((high & _mask(BITS - HALF)) << HALF) | (low & _mask(HALF)), exponent)
+
+    @classmethod
+    def of_whole(cls, whole: Sequence[int], exponent: int) -> Sums:
+        """From whole numbers of 2**exponent.
+
+        >>> Sums.of_whole([2**60 + 1, 3], -1).tolist() == [Fraction(2**60 + 1, 2), Fraction(3, 2)]
+        True
+        """
+        if max(whole, default=0) >> LONGEST:
+            raise OutOfRange(
+                "count-overflow",
+                "the weights that are added differ too much in size",
+                fix="rescale the weights of one part, so that all parts have weights of about one size",
+            )
+        high, low = ([one >> BITS for one in whole], [one & _mask(BITS) for one in whole])
+        return cls(np.array(high, dtype=np.int64), np.array(low, dtype=np.int64), exponent)
+
+    def __len__(self) -> int:
+        """How many sums there are."""
+        return len(self.high)
+
+    def __getitem__(self, index: Index) -> Sums:
+        """Some of the sums."""
+        return Sums(self.high[index], self.low[index], self.exponent)
+
+    def __add__(self, other: Sums) -> Sums:
+        """Two lists of sums, one behind the other, in the smaller of their two units."""
+        exponent = min(self.exponent, other.exponent)
+        a, b = (one.in_smaller_unit(exponent) for one in (self, other))
+        return Sums(np.concatenate([a.high, b.high]), np.concatenate([a.low, b.low]), exponent)
+
+    def in_smaller_unit(self, exponent: int) -> Sums:
+        """The same sums as multiples of a smaller power of two."""
+        if exponent == self.exponent or not self.occupied.any():
+            return Sums(self.high, self.low, exponent)
+        return Sums.of_whole([one << (self.exponent - exponent) for one in self.whole()], exponent)
+
+    @property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Which sums are not zero."""
+        return cast("NDArray[np.bool_]", (self.high | self.low) != 0)
+
+    def added_in_runs(self, first: Whole) -> Sums:
+        """The sum from each of some places up to the next of them."""
+        if not len(first):
+            return self
+        low, middle, high = (
+            np.add.reduceat(part, first) for part in (self.low & _mask(HALF), self.low >> HALF, self.high)
+        )
+        carried = Sums.of_halves([low, middle], self.exponent)
+        return Sums(carried.high + high, carried.low, self.exponent)
+
+    def whole(self) -> list[int]:
+        """The sums as whole numbers of 2**exponent."""
+        return [(high << BITS) + low for high, low in zip(self.high.tolist(), self.low.tolist(), strict=True)]
+
+    def tolist(self) -> list[Fraction]:
+        """The sums as Fractions."""
+        unit = Fraction(2) ** self.exponent
+        return [one * unit for one in self.whole()]
+
+    def total(self) -> Fraction:
+        """The sum of all."""
+        return sum(self.added_in_runs(np.zeros(1, dtype=np.int64)).tolist(), Fraction(0)) if len(self) else Fraction(0)
+
+    def doubles(self) -> Floats:
+        """The sums as doubles."""
+        return cast("Floats", np.ldexp(self.high * 2.0**BITS + self.low, self.exponent))
+
+    def reduced(self) -> Sums:
+        """The same sums in the largest power of two that divides all of them, so that equal sums have one form."""
+        every = (int(np.bitwise_or.reduce(self.high)) << BITS) | int(np.bitwise_or.reduce(self.low))
+        if not every:
+            return Sums(self.high, self.low, 0)
+        down = (every & -every).bit_length() - 1
+        if down >= BITS:
+            return Sums(np.zeros_like(self.high), self.high, self.exponent + BITS)
+        low = (self.low >> down) | ((self.high & _mask(down)) << (BITS - down))
+        return Sums(self.high >> down, low, self.exponent + down)
+
+    def to_bytes(self) -> bytes:
+        """The canonical form, for digests."""
+        least = self.reduced()
+        return b"".join(
+            np.ascontiguousarray(part, dtype="<i8").tobytes() for part in (least.high, least.low, [least.exponent])
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record: whole numbers of a power of two."""
+        least = self.reduced()
+        return {"exponent": least.exponent, "numbers": [count_to_json(one) for one in least.whole()]}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Sums:
+        """The inverse of `to_json`."""
+        exponent = content["exponent"]
+        numbers = [count_from_json(one) for one in cast("list[object]", content["numbers"])]
+        if type(exponent) is not int or not all(isinstance(one, int) and one >= 0 for one in numbers):
+            raise RecordError(
+                "record-unreadable", "sums of weights in the Record are damaged", fix="restore the file from its source"
+            )
+        return cls.of_whole(cast("list[int]", numbers), exponent)
+
+
+def _mask(bits: int) -> int:
+    return (1 << bits) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """Weights of rows in memory, each a whole number of quanta of 2**exponent."""
+
+    quanta: Floats
+    exponent: int
+
+    @classmethod
+    def of(cls, weight: ArrayLike | Weights, exponent: int | None = None) -> Weights:
+        """From doubles; without an exponent the largest weight gives it.
+
+        >>> Weights.of([0.5, 1.0]).quanta.tolist() == [2.0**51, 2.0**52]
+        True
+        """
+        if isinstance(weight, Weights):
+            return weight
+        real = np.asarray(weight, dtype=np.float64)
+        if exponent is None:
+            exponent = quantum_exponent(float(real.max())) if len(real) else 0
+        return cls(np.floor(np.ldexp(real, -exponent)), exponent)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.quanta)
+
+    def __getitem__(self, index: Index) -> Weights:
+        """The weights of some rows."""
+        return Weights(self.quanta[index], self.exponent)
+
+    def added_by(self, place: Whole, size: int) -> tuple[Sums, Sums]:
+        """Sums of the weights, and of their squares, that go to each of `size` places."""
+        halves = np.zeros((4, size), dtype=np.int64)
+        for start in range(0, len(self), BLOCK):
+            rows = slice(start, start + BLOCK)
+            for i, half in enumerate(_halves(self.quanta[rows])):
+                halves[i] += np.bincount(place[rows], weights=half, minlength=size).astype(np.int64)
+        return _both(list(halves), self.exponent)
+
+    def added_in_runs(self, first: Whole) -> tuple[Sums, Sums]:
+        """Sums of the weights, and of their squares, from each of some rows up to the next of them."""
+        halves = [half.astype(np.int64) for half in _halves(self.quanta)]
+        return _both([np.add.reduceat(half, first) for half in halves] if len(first) else halves, self.exponent)
+
+
+def _both(halves: Sequence[Whole], exponent: int) -> tuple[Sums, Sums]:
+    """Sums of weights and of squares, from their halves."""
+    return Sums.of_halves(halves[:2], exponent), Sums.of_halves(halves[2:], _square_unit(exponent))
+
+
+def _halves(quanta: Floats) -> list[Floats]:
+    """Lower and upper halves of weights and of their squares."""
+    halves: list[Floats] = []
+    for whole in (quanta, np.ceil(quanta * quanta * 2.0**-BITS)):
+        high = np.floor(whole * 2.0**-HALF)
+        halves += [whole - high * 2.0**HALF, high]
+    return halves
+
+
+def _square_unit(exponent: int) -> int:
+    """The unit of squares, as a power of two."""
+    return 2 * exponent + BITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedGroups:
+    """What a group-by found: a column of values for each key, rows, weights and squares of each group."""
+
+    keys: tuple[NDArray[np.object_], ...]
+    rows: Whole
+    weight: Sums
+    squares: Sums
+
+
+def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple[object, ...], int, Weight]]:
+    """Rows and weight of every combination of values of some columns, added by the engine that holds the rows."""
+    source = _with_quantum(source)
+    exponent, keys = cast("int", source.quantum), len(columns)
+    wide = source.frame.implementation.is_duckdb()
+    units = Fraction(2) ** exponent, Fraction(2) ** _square_unit(exponent)
+    cells = []
+    for row in fetched(source, _grouped(source, columns, halves=not wide)):
+        rows, least, *parts = (int(cast("int", number)) for number in row[keys:])
+        _demand_fit(source, least)
+        weight, squares = parts if wide else (parts[0] + (parts[1] << HALF), parts[2] + (parts[3] << HALF))
+        cells.append((tuple(row[:keys]), rows, Weight(total=weight * units[0], squares=squares * units[1])))
+    return cells
+
+
+def weigh_groups(source: FrameSource, columns: Sequence[str]) -> WeighedGroups:
+    """The same for many combinations, as arrays."""
+    source = _with_quantum(source)
+    exponent = cast("int", source.quantum)
+    answer = arrays(source, _grouped(source, columns, halves=True))
+    rows, least, *halves = (number.astype(np.int64) for number in answer[len(columns) :])
+    _demand_fit(source, int(least.min(initial=0)))
+    weight, squares = _both(halves, exponent)
+    return WeighedGroups(keys=tuple(answer[: len(columns)]), rows=rows, weight=weight, squares=squares)
+
+
+def _with_quantum(source: FrameSource) -> FrameSource:
+    found = source if source.quantum is not None else cast("FrameSource", with_quantum(source))
+    return found if found.quantum is not None else replace(found, quantum=0)  # a frame without rows
+
+
+def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Frame:
+    """One group-by: keys, rows, the least weight, and sums of weights and squares, in halves unless the engine is wide.
+
+    DuckDB adds 64-bit integers in 128 bits, so it is given whole numbers. Keys get plain names, because some engines
+    take a key such as "a.b" for the column b of a table a.
+    """
+    names = [f"k{place}" for place in range(len(columns))]
+    exponent, x = cast("int", source.quantum), nw.col("x")
+    keys = (nw.col(column).alias(name) for column, name in zip(columns, names, strict=True))
+    rows = source.frame.select(*keys, w=weight_number(source))
+    # An unfit weight counts -1 quantum, by which the least weight shows it.
+    fit = nw.when(is_fit(nw.col("w"))).then(nw.col("w")).otherwise(nw.lit(-(2.0**exponent)))
+    rows = rows.select(*names, x=(fit * 2.0**-exponent).floor().cast(nw.Float64))
+    rows = rows.with_columns(q=(x * x * 2.0**-BITS).ceil().cast(nw.Float64))
+    parts = {"w": x, "q": nw.col("q")}
+    if halves:
+        high = {name: (whole * 2.0**-HALF).floor().cast(nw.Float64) for name, whole in parts.items()}
+        rows = rows.with_columns(**{f"{name}1": whole for name, whole in high.items()})
+        parts = {
+            part: nw.col(part) if part in {"w1", "q1"} else parts[part[0]] - nw.col(f"{part[0]}1") * 2.0**HALF
+            for part in _PARTS
+        }
+    rows = rows.select(*names, x, **{name: whole.cast(nw.Int64) for name, whole in parts.items()})
+    sums = [nw.col(name).sum() for name in parts]
+    grouped = rows.group_by(*names).agg(nw.len().alias(_ROWS), x.min().alias(_LEAST), *sums)
+    whole = [nw.col(name).cast(nw.Int64) if halves else nw.col(name) for name in parts]
+    return grouped.select(*names, _ROWS, _LEAST, *whole)
+
+
+def _demand_fit(source: FrameSource, least: int) -> None:
+    """Demand that the least weight is not negative; the error names a weight that is."""
+    if least < 0:
+        refuse_unfit(source)
