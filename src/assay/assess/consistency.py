@@ -143,22 +143,22 @@ def judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
         if said != row["says"]:
             path = f"conformity.rows[{i}].says"
             yield Mismatch(path=path, stored=row["says"], recomputed=said, why="the sentences of its evidence")
-    shall = [row for row in rows if row["strength"] == "shall"]
-    verdicts = {row["verdict"] if not row["answer"] else row["verdict"].replace("suspect", "declared") for row in shall}
-    overall = (
-        "non-conforming"
-        if "fail" in verdicts
-        else "conformity not demonstrated"
-        if verdicts & {"no-evidence", "suspect"} or not shall
-        else "conforming by declaration"
-        if "declared" in verdicts
-        else "conforming"
-    )
+    overall = _overall([row for row in rows if row["strength"] == "shall"])
     deviating = [row["id"] for row in rows if row["verdict"] == "fail" and row["strength"] in DEVIATING]
     counts = {name: sum(row["verdict"] == name for row in rows) for name in conformity["counts"]}
     for name, known in (("overall", overall), ("deviations", deviating), ("counts", counts)):
         if conformity[name] != known:
             yield Mismatch(path=f"conformity.{name}", stored=conformity[name], recomputed=known, why="by the rows")
+
+
+def _overall(shall: Sequence[Mapping[str, Any]]) -> str:
+    """The state that follows from the rows that shall be met."""
+    verdicts = {row["verdict"] if not row["answer"] else row["verdict"].replace("suspect", "declared") for row in shall}
+    if "fail" in verdicts:
+        return "non-conforming"
+    if verdicts & {"no-evidence", "suspect"} or not shall:
+        return "conformity not demonstrated"
+    return "conforming by declaration" if "declared" in verdicts else "conforming"
 
 
 def supported(conformity: Mapping[str, Any], controls: Sequence[Mapping[str, Any]]) -> Iterator[Mismatch]:

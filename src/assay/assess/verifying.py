@@ -47,7 +47,7 @@ KEYED: Final = {
     "decisions": ("criterion",),
     "refused": ("test",),
 }
-"""Lists whose entries are found by what they speak of, so that a later version may know further ones."""
+"""Lists whose entries are found by what they speak of, so that a mismatch names it."""
 WORDS: Final = (
     "why",
     "notes",
@@ -253,25 +253,23 @@ class _Comparing:
                     allowed = self._within(again, name)
                     yield from self.compared(stored[name], again[name], f"{path}.{visible(name)}", allowed)
             return
-        if path == "errata" and isinstance(stored, list) and isinstance(again, list):
-            self.values += len(stored)  # a later version may know further ones
-            lost = [one for i, one in enumerate(stored) if one not in again or one in stored[:i]]
-            why = "not among those used, or twice"
-            yield from (Mismatch(path=path, stored=one, recomputed=None, why=why) for one in lost)
-            return
-        keys = KEYED.get(path.rpartition(".")[2])
-        if keys is not None and isinstance(stored, list) and isinstance(again, list):
-            yield from self._keyed(stored, again, path, keys)
-            return
         if isinstance(stored, (list, tuple)) and isinstance(again, (list, tuple)):
-            if len(stored) != len(again):
-                yield Mismatch(path=path, stored=len(stored), recomputed=len(again), why="another number of entries")
-            for place, (one, other) in enumerate(zip(stored, again, strict=False)):
-                yield from self.compared(one, other, f"{path}[{place}]")
+            yield from self._listed(stored, again, path)
             return
         self.values += 1
         if not self._alike(stored, again, within, exact=path.startswith("tallies")):
             yield Mismatch(path=path, stored=stored, recomputed=again, why="computed again from the tallies")
+
+    def _listed(self, stored: Sequence[Any], again: Sequence[Any], path: str) -> Iterator[Mismatch]:
+        """Entries of lists, found by what they speak of where that is known, else by their place."""
+        keys = KEYED.get(path.rpartition(".")[2])
+        if keys is not None:
+            yield from self._keyed(stored, again, path, keys)
+            return
+        if len(stored) != len(again):
+            yield Mismatch(path=path, stored=len(stored), recomputed=len(again), why="another number of entries")
+        for place, (one, other) in enumerate(zip(stored, again, strict=False)):
+            yield from self.compared(one, other, f"{path}[{place}]")
 
     def _keyed(
         self, stored: Sequence[Any], again: Sequence[Any], path: str, keys: tuple[str, ...]

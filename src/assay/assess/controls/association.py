@@ -56,6 +56,12 @@ class Association:
         }
 
 
+def _largest_gap(rows: tuple[tuple[int, ...], ...], sides: list[int]) -> float:
+    """The largest difference of the share of one column between two rows."""
+    shares = [[n / side for n in row] for row, side in zip(rows, sides, strict=True) if side]
+    return float(max(max(column) - min(column) for column in zip(*shares, strict=True)))
+
+
 def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
     """The association of two columns; None where one of them has a single level."""
     down = sorted({a for a, _ in cells}, key=repr)
@@ -71,8 +77,6 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
     p = fisher_monte_carlo(table).p if sparse else found.p
     unbiased, ends = found.more[0].value, found.more[0].interval
     strength = float(unbiased) if not isinstance(unbiased, Undefined) else 0.0
-    shares = [[n / side for n in row] for row, side in zip(rows, sides, strict=True) if side]
-    gap = max(max(row[j] for row in shares) - min(row[j] for row in shares) for j in range(len(across)))
     least = found.least
     return Association(
         p=1.0 if p is None else p,
@@ -81,7 +85,7 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
         high=1.0 if ends is None else ends.high,
         detectable=float(least) if isinstance(least, (int, float)) else None,
         rows=total,
-        largest_gap=gap,
+        largest_gap=_largest_gap(rows, sides),
         method="random tables of the same margins" if sparse else "chi-squared",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.association import adjusted, associated
+from assay.assess.controls.association import Association, adjusted, associated
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
 from assay.core.text import counted, figure, listed, phrases
@@ -40,24 +40,14 @@ def missing(q: Inquiry) -> Iterator[Outcome]:
     looked: list[tuple[str, Any]] = []
     for name, split in there.items():
         columns = [one for one in q.plan.columns.features or split.columns if one != truth and split.has(one)]
-        by_class = missing_by(split, columns, truth) if columns else {}
-        rows = sum(n for n, _ in by_class.values())
-        for column in columns:
-            cells: dict[tuple[Any, ...], int] = {}
-            for label, (n, lacking) in by_class.items():
-                if label is not None:
-                    cells |= {(label, True): lacking[column], (label, False): n - lacking[column]}
-            gone = sum(lacking[column] for _, lacking in by_class.values())
-            if gone:
-                shares = {str(label): lacking[column] / n for label, (n, lacking) in by_class.items()}
-                facts[f"{column} in {name}"] = {"missing": gone, "share": gone / rows, "share_by_class": shares}
-                found = associated({cell: n for cell, n in cells.items() if n})
-                looked += [] if found is None else [(f"{column} in {name}", found)]
+        for column, told, found in _lacking(split, columns, truth):
+            facts[f"{column} in {name}"] = told
+            looked += [] if found is None else [(f"{column} in {name}", found)]
     limits, bad = q.plan.checks, []
     for (name, found), p in zip(looked, adjusted([one for _, one in looked]), strict=True):
-        told = p < limits.alpha and found.strength >= limits.association
-        facts[name] |= {**found.to_json(p), "flagged": told}
-        bad += [f"{name} (V {figure(found.strength)})"] if told else []
+        flagged = p < limits.alpha and found.strength >= limits.association
+        facts[name] |= {**found.to_json(p), "flagged": flagged}
+        bad += [f"{name} (V {figure(found.strength)})"] if flagged else []
     most = max((one["share"] for one in facts.values()), default=0.0)
     said = "no value is missing" if not facts else f"values are missing in {len(facts)} columns, at most {figure(most)}"
     if bad:
@@ -65,6 +55,25 @@ def missing(q: Inquiry) -> Iterator[Outcome]:
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association}
     verdict: Verdict = "suspect" if bad else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+
+
+def _lacking(
+    split: SplitRows, columns: list[str], truth: str
+) -> Iterator[tuple[str, dict[str, Any], Association | None]]:
+    """Columns with missing values: how many by class, and whether they go with the class."""
+    by_class = missing_by(split, columns, truth) if columns else {}
+    rows = sum(n for n, _ in by_class.values())
+    for column in columns:
+        gone = sum(lacking[column] for _, lacking in by_class.values())
+        if not gone:
+            continue
+        cells: dict[tuple[Any, ...], int] = {}
+        for label, (n, lacking) in by_class.items():
+            if label is not None:
+                cells |= {(label, True): lacking[column], (label, False): n - lacking[column]}
+        shares = {str(label): lacking[column] / n for label, (n, lacking) in by_class.items()}
+        told = {"missing": gone, "share": gone / rows, "share_by_class": shares}
+        yield column, told, associated({cell: n for cell, n in cells.items() if n})
 
 
 @control(
@@ -165,25 +174,32 @@ def age(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says=f"not every value is a time in {listed(unread)}")
         return
     now = datetime.fromisoformat(q.frozen_at).replace(tzinfo=None)
-    facts: dict[str, Any] = {}
-    for name, span in spans.items():
-        first, last = (datetime.fromisoformat(one).replace(tzinfo=None) for one in span or ())
-        facts[name] = {
-            "first": first.isoformat(),
-            "last": last.isoformat(),
-            "newest_age_days": (now - last).total_seconds() / DAY,
-            "oldest_age_days": (now - first).total_seconds() / DAY,
-        }
-    # A day of tolerance: times without a zone may be ahead of ours.
-    ahead = [name for name, one in facts.items() if one["newest_age_days"] < -1]
-    old = [name for name, one in facts.items() if most is not None and one["newest_age_days"] > most]
-    said = "newest sample: " + ", ".join(f"{name} {one['newest_age_days']:.0f} days" for name, one in facts.items())
-    verdict: Verdict = "fail" if old else "suspect" if ahead else "no-evidence" if most is None else "pass"
-    if ahead:
-        said += f"; dated after the assessment: {listed(ahead)}"
-    elif old:
-        said += f"; older than {most:g} days: {listed(old)}"
-    elif most is None:
-        said += "; no maximum is declared"
+    facts = {name: _ages(now, *span) for name, span in spans.items() if span is not None}
+    verdict, said = _recent({name: one["newest_age_days"] for name, one in facts.items()}, most)
     thresholds = {} if most is None else {"maximum_age_days": most}
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+
+
+def _recent(newest: Mapping[str, float], most: float | None) -> tuple[Verdict, str]:
+    """Whether the newest sample of every split is recent enough, and how old each is."""
+    # A day of tolerance: times without a zone may be ahead of ours.
+    ahead = [name for name, days in newest.items() if days < -1]
+    old = [name for name, days in newest.items() if most is not None and days > most]
+    said = "newest sample: " + ", ".join(f"{name} {days:.0f} days" for name, days in newest.items())
+    verdict: Verdict = "fail" if old else "suspect" if ahead else "no-evidence" if most is None else "pass"
+    if ahead:
+        return verdict, f"{said}; dated after the assessment: {listed(ahead)}"
+    if old:
+        return verdict, f"{said}; older than {most:g} days: {listed(old)}"
+    return verdict, said if most is not None else f"{said}; no maximum is declared"
+
+
+def _ages(now: datetime, *span: str) -> dict[str, Any]:
+    """The first and the last time of a span, and their age in days."""
+    first, last = (datetime.fromisoformat(one).replace(tzinfo=None) for one in span)
+    return {
+        "first": first.isoformat(),
+        "last": last.isoformat(),
+        "newest_age_days": (now - last).total_seconds() / DAY,
+        "oldest_age_days": (now - first).total_seconds() / DAY,
+    }

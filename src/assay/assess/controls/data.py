@@ -85,11 +85,10 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     if truth is None or len(there) < 2:  # noqa: PLR2004
         yield Outcome(verdict="no-evidence", says="fewer than two splits with true labels were counted")
         return
-    cells: dict[tuple[Any, ...], int] = {}
-    for name, split in there.items():
-        for (label,), n in (split.table(truth) or {}).items():
-            if label is not None:
-                cells[name, label] = n
+    tables = {name: split.table(truth) or {} for name, split in there.items()}
+    cells: dict[tuple[Any, ...], int] = {
+        (name, label): n for name, table in tables.items() for (label,), n in table.items() if label is not None
+    }
     labels = {label for _, label in cells}
     missing = sorted(f"{label} in {name}" for name in there for label in labels if (name, label) not in cells)
     found, limits = associated(cells), q.plan.checks
@@ -108,6 +107,11 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
         )
     verdict: Verdict = "fail" if missing or apart else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+    yield from _features_of_splits(q)
+
+
+def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
+    """Features of the training data against those of the other splits."""
     train = q.of_role("train")
     others = {**q.of_role("validation"), **q.of_role("test")}
     pairs = {f"{a} and {b}": (train[a], others[b]) for a in train for b in others}
@@ -125,10 +129,7 @@ def population(q: Inquiry) -> Iterator[Outcome]:
     """Class shares against the declared population."""
     shares, truth = q.plan.population.classes, q.plan.columns.truth
     held = {**q.of_role("test"), **q.of_role("train")}
-    parts = [] if (one := as_declared(q, held)) is None else [one]
-    if q.reference is not None:
-        pairs = {f"{name} and reference": (one, q.reference) for name, one in held.items()}
-        parts.append(alike(q, "features", q.plan.columns.features or [], pairs))
+    parts = list(_features_of_population(q, held))
     yield from parts
     odd = "".join(f"; features {one.says}" for one in parts if one.verdict == "fail")
     if not shares:
@@ -137,37 +138,45 @@ def population(q: Inquiry) -> Iterator[Outcome]:
         verdict: Verdict = "fail" if odd else "declared" if stated else "no-evidence"
         yield Outcome(verdict=verdict, says=said + odd)
         return
-    there = {**q.of_role("test"), **q.of_role("train")}
-    there = {name: one for name, one in there.items() if one.has(truth)}
+    there = {name: one for name, one in held.items() if one.has(truth)}
     if not there or truth is None:
         yield Outcome(verdict="no-evidence", says="no data with true labels were counted")
         return
-    facts: dict[str, dict[str, Any]] = {}
-    ps, gaps = [], []
-    for name, split in there.items():
-        sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
-        total = sum(sizes.values())
-        seen = {label: sizes.get(label, 0) for label in {**shares, **sizes}}
-        strange = [label for label in sizes if not shares.get(label)]
-        gap = sum(abs(n / total - shares.get(label, 0.0)) for label, n in seen.items()) / 2
-        known = [label for label in shares if shares[label]]
-        p = 0.0
-        if not strange and len(known) > 1:
-            reference = [max(1, round(shares[label] * SCALE)) for label in known]
-            p = chi_squared_fit(Table(rows=(tuple(seen[label] for label in known), tuple(reference)))).p or 0.0
-        ps.append(p)
-        gaps.append(gap)
-        facts[name] = {"total_variation": gap, "p": p, "not_in_population": strange, "rows": total}
-    limits, corrected = q.plan.checks, holm(ps)
+    facts = {name: _shares_apart(split, truth, shares) for name, split in there.items()}
+    limits, corrected = q.plan.checks, holm([one["p"] for one in facts.values()])
     apart = [
         name
-        for name, p, gap in zip(facts, corrected, gaps, strict=True)
-        if p < limits.alpha and gap >= limits.share_gap
+        for (name, one), p in zip(facts.items(), corrected, strict=True)
+        if p < limits.alpha and one["total_variation"] >= limits.share_gap
     ]
     said = "; ".join(f"{name}: total variation {figure(one['total_variation'])}" for name, one in facts.items()) + odd
     thresholds = {"alpha": limits.alpha, "total_variation": limits.share_gap}
     verdict = "fail" if apart or odd else "pass"
     yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
+
+
+def _features_of_population(q: Inquiry, held: Mapping[str, SplitRows]) -> Iterator[Outcome]:
+    """Features against what is declared of the population, and against a reference."""
+    if (declared := as_declared(q, held)) is not None:
+        yield declared
+    if q.reference is not None:
+        pairs = {f"{name} and reference": (one, q.reference) for name, one in held.items()}
+        yield alike(q, "features", q.plan.columns.features or [], pairs)
+
+
+def _shares_apart(split: SplitRows, truth: str, shares: Mapping[str, float]) -> dict[str, Any]:
+    """How far the class shares of a split lie from declared ones."""
+    sizes = {str(key[0]): n for key, n in (split.table(truth) or {}).items() if key[0] is not None}
+    total = sum(sizes.values())
+    seen = {label: sizes.get(label, 0) for label in {**shares, **sizes}}
+    strange = [label for label in sizes if not shares.get(label)]
+    gap = sum(abs(n / total - shares.get(label, 0.0)) for label, n in seen.items()) / 2
+    known = [label for label in shares if shares[label]]
+    p = 0.0
+    if not strange and len(known) > 1:
+        reference = [max(1, round(shares[label] * SCALE)) for label in known]
+        p = chi_squared_fit(Table(rows=(tuple(seen[label] for label in known), tuple(reference)))).p or 0.0
+    return {"total_variation": gap, "p": p, "not_in_population": strange, "rows": total}
 
 
 @control(

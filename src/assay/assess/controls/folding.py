@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.controls.declare import Outcome, control
@@ -31,36 +31,37 @@ def folds(q: Inquiry) -> Iterator[Outcome]:
     if not table.has(column, "fold"):
         yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
         return
+    yield _partition(q, table, column)
+
+
+def _partition(q: Inquiry, table: SplitRows, column: str) -> Outcome:
+    """Whether every sample is tested once in each round, in folds of one size."""
     nested = table.has("inner")
     round_ = (["repetition"] if table.has("repetition") else []) + (["fold"] if nested else [])
     within = "inner" if nested else "fold"
     repeated = table.rows() - table.distinct(column, *round_)
-    sizes: dict[Any, list[int]] = {}
-    for (*outer, inner), n in (table.table(*round_, within) or {}).items():
-        if inner is not None:  # in a nested table a sample without an inner fold is tested in this outer one
-            sizes.setdefault(tuple(outer), []).append(n)
+    sizes = _sizes(table, round_, within)
     totals = {sum(one) for one in sizes.values()}
     spread = max((max(one) - min(one) for one in sizes.values()), default=0)
     ks = {len(one) for one in sizes.values()}
     facts: dict[str, Any] = {"folds": sorted(ks), "rounds": len(sizes), "tested_twice": repeated}
     facts |= {"largest_difference": spread} | _subjects(q, table, round_, within)
-    bad = _outer(q, table, column, facts) if nested else []
-    if repeated:
-        bad.append(f"{counted(repeated, 'sample')} tested more than once")
-    if facts.get("shared_subjects"):
-        bad.append(f"{counted(facts['shared_subjects'], 'subject')} in more than one fold")
-    if len(totals) > 1 and not nested:
-        bad.append("repetitions differ in size")
+    shared = facts.get("shared_subjects", 0)
+    wrong = {
+        f"{counted(repeated, 'sample')} tested more than once": repeated,
+        f"{counted(shared or 0, 'subject')} in more than one fold": shared,
+        "repetitions differ in size": len(totals) > 1 and not nested,
+    }
+    bad = [*(_outer(q, table, column, facts) if nested else []), *(said for said, there in wrong.items() if there)]
     inputs = {table.name: table.sha256}
     if bad or not sizes:
         said = "; ".join(bad) or "the fold table holds no fold"
-        yield Outcome(verdict="fail" if bad else "no-evidence", says=said, facts=facts, inputs=inputs)
-    elif len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
-        yield Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
-    else:
-        rounds = counted(len(sizes), "round" if nested else "repetition")
-        said = f"{min(ks)} folds in {rounds}, every sample tested once in each"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+        return Outcome(verdict="fail" if bad else "no-evidence", says=said, facts=facts, inputs=inputs)
+    if len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
+        return Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
+    rounds = counted(len(sizes), "round" if nested else "repetition")
+    said = f"{min(ks)} folds in {rounds}, every sample tested once in each"
+    return Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
 
 
 def _subjects(q: Inquiry, table: SplitRows, round_: list[str], within: str) -> dict[str, int]:
@@ -112,6 +113,20 @@ def same_folds(q: Inquiry) -> Iterator[Outcome]:
         shown = ", ".join(f"{name} {quoted(one)}" for name, one in schemes.items() if one)
         yield Outcome(verdict="fail", says=f"models have different validation schemes: {shown}", facts=facts)
         return
+    yield _compared_folds(q, models, facts)
+
+
+def _sizes(table: SplitRows, round_: list[str], within: str) -> dict[tuple[Any, ...], list[int]]:
+    """How many samples each fold of a round tests."""
+    sizes: dict[tuple[Any, ...], list[int]] = {}
+    for (*outer, inner), n in (table.table(*round_, within) or {}).items():
+        if inner is not None:  # in a nested table a sample without an inner fold is tested in this outer one
+            sizes.setdefault(tuple(outer), []).append(n)
+    return sizes
+
+
+def _compared_folds(q: Inquiry, models: Mapping[str, Any], facts: dict[str, Any]) -> Outcome:
+    """Whether the fold tables of all models are one."""
     column = q.plan.columns.id or "id"
     digests = {name: _digest(q.fold_tables[name], column) for name in models if name in q.fold_tables}
     inputs = {name: one.sha256 for name, one in q.fold_tables.items()}
@@ -119,15 +134,14 @@ def same_folds(q: Inquiry) -> Iterator[Outcome]:
     lacking = [name for name in models if digests.get(name) is None]
     if lacking and not digests and q.folds is not None and q.loaded.signed:
         said = "stated: one fold table for all models"
-        yield Outcome(verdict="declared", says=said, facts=facts, inputs={q.folds.name: q.folds.sha256})
-    elif lacking:
+        return Outcome(verdict="declared", says=said, facts=facts, inputs={q.folds.name: q.folds.sha256})
+    if lacking:
         said = f"no fold table with {listed([column, 'fold'])} for {listed(lacking)}"
-        yield Outcome(verdict="no-evidence", says=said, facts=facts, inputs=inputs)
-    elif len(set(digests.values())) > 1:
-        yield Outcome(verdict="fail", says="models were tested on different folds", facts=facts, inputs=inputs)
-    else:
-        said = f"{counted(len(models), 'model')}, the same fold for every sample"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+        return Outcome(verdict="no-evidence", says=said, facts=facts, inputs=inputs)
+    if len(set(digests.values())) > 1:
+        return Outcome(verdict="fail", says="models were tested on different folds", facts=facts, inputs=inputs)
+    said = f"{counted(len(models), 'model')}, the same fold for every sample"
+    return Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
 
 
 def _digest(table: SplitRows, column: str) -> str | None:

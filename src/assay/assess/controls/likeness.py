@@ -28,18 +28,19 @@ def near(q: Inquiry, mine: SplitRows, other: SplitRows) -> dict[str, dict[str, A
     """By kind of content, the rows of one split that nearly equal a row of the other; empty where nothing fits."""
     found: dict[str, dict[str, Any]] = {}
     columns, limits = q.plan.columns, q.plan.checks
-    naming = Naming.of(mine, columns.id) if columns.id and mine.has(columns.id) and other.has(columns.id) else None
-    texts = [one for one in columns.texts or () if mine.has(one) and other.has(one)]
+    both = [one for one in mine.columns if other.has(one)]
+    naming = Naming.of(mine, columns.id) if columns.id in both else None
+    texts = [one for one in columns.texts or () if one in both]
     if texts:
         one = near_texts(mine, other, texts, limits.similarity, naming)
         found["texts"] = {**one.to_json(), "similarity": limits.similarity}
-    features = [one for one in columns.features or () if one not in texts and mine.has(one) and other.has(one)]
+    features = [one for one in columns.features or () if one not in texts and one in both]
     reach = {} if texts else _reach(mine, other, features, limits.near)
     if reach:
         same = [one for one in features if one not in reach]
         numbers: Near = near_numbers(mine, other, reach, same, naming)
         found["numbers"] = {**numbers.to_json(), "reach": reach}
-    if columns.picture and mine.has(columns.picture) and other.has(columns.picture):
+    if columns.picture in both:
         folder = Path(q.loaded.folder)
         alike = near_pictures(
             mine, other, columns.picture, folder=folder, distance=limits.picture_distance, naming=naming

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.fingerprint import differ
 from assay.assess.plan.loading import stated
+from assay.assess.plan.models import Model
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
 
@@ -129,17 +130,8 @@ def _version(text: str) -> tuple[int, ...]:
 def acceleration(q: Inquiry) -> Iterator[Outcome]:
     """Acceleration is reported, and the machine does not contradict it."""
     models = q.trained()
-    silent, open_, denied = [], [], []
     devices = list((q.moments[0].fields.get("accelerators") or ()) if q.moments else ())
-    for name, one in models.items():
-        for phase in ("training", "testing"):
-            given = None if one.acceleration is None else getattr(one.acceleration, phase)
-            if given is None or not any(stated(getattr(given, family)) for family in FAMILIES):
-                silent.append(f"{name}, {phase}")
-                continue
-            open_ += [f"{name}, {phase}, {family}" for family in FAMILIES if not stated(getattr(given, family))]
-            if phase == "testing" and devices and (given.gpu or "").strip().casefold() in NONE:
-                denied.append(name)
+    silent, open_, denied = _unanswered(models, devices)
     facts = {"silent": silent, "unanswered": open_, "devices": devices, "predictions_made_here": q.ran_here}
     if not models or silent or not q.loaded.signed:
         yield Outcome(verdict="no-evidence", says=f"nothing is stated for {listed(silent) or 'any model'}", facts=facts)
@@ -154,3 +146,19 @@ def acceleration(q: Inquiry) -> Iterator[Outcome]:
     complete: Verdict = "no-evidence" if not models or silent or open_ or not q.loaded.signed else "declared"
     said = "every family is answered" if complete == "declared" else f"unanswered: {listed([*silent, *open_])}"
     yield Outcome(part="families", verdict=complete, says=said, facts={"unanswered": open_})
+
+
+def _unanswered(models: Mapping[str, Model], devices: list[Any]) -> tuple[list[str], list[str], list[str]]:
+    """Phases nothing is stated of, families without an answer, and models that deny a device that is here."""
+    silent, open_, denied = [], [], []
+    for name, one in models.items():
+        for phase in ("training", "testing"):
+            given = None if one.acceleration is None else getattr(one.acceleration, phase)
+            unstated = [family for family in FAMILIES if given is None or not stated(getattr(given, family))]
+            if given is None or len(unstated) == len(FAMILIES):
+                silent.append(f"{name}, {phase}")
+                continue
+            open_ += [f"{name}, {phase}, {family}" for family in unstated]
+            if phase == "testing" and devices and (given.gpu or "").strip().casefold() in NONE:
+                denied.append(name)
+    return silent, open_, denied

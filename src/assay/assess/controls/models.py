@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from assay.assess.controls.declare import Outcome, control
+from assay.assess.controls.declare import Outcome, Verdict, control
 from assay.assess.controls.fitting import held_against_data
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.plan.answers import splits_of
 from assay.assess.plan.loading import stated
+from assay.assess.plan.models import Model, Step
 from assay.core.text import counted, listed, phrases
 from assay.core.traits import TS4213
 from assay.tally.base import digest
@@ -35,12 +36,7 @@ def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says=said)
         return
     lists = {name: sorted(one.hyperparameters or {}) for name, one in models.items()}
-    gone = [f"{h} of {name}" for name, one in models.items() for h, held in (one.hyperparameters or {}).items()
-            if not stated(held.value)]  # fmt: skip
-    for name, one in models.items():
-        alike = [lists[other] for other, held in models.items() if held.algorithm and held.algorithm == one.algorithm]
-        gone += [f"{h} of {name}" for h in dict.fromkeys(h for own in alike for h in own) if h not in lists[name]]
-    if gone:
+    if gone := list(_without_value(models, lists)):
         yield Outcome(verdict="fail", says=f"no value is stated for {listed(gone)}", facts={"names": lists})
         return
     yield Outcome(
@@ -48,6 +44,19 @@ def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
         says="; ".join(f"{name}: {counted(len(found), 'hyperparameter')}" for name, found in lists.items()),
         facts={"names": lists},
     )
+
+
+def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) -> Iterator[str]:
+    """Hyperparameters without a value, and those that only another model of the same algorithm states."""
+    for name, one in models.items():
+        for parameter, held in (one.hyperparameters or {}).items():
+            if not stated(held.value):
+                yield f"{parameter} of {name}"
+    for name, one in models.items():
+        alike = [lists[other] for other, held in models.items() if held.algorithm and held.algorithm == one.algorithm]
+        for parameter in dict.fromkeys(parameter for own in alike for parameter in own):
+            if parameter not in lists[name]:
+                yield f"{parameter} of {name}"
 
 
 @control(
@@ -83,21 +92,20 @@ def parity(q: Inquiry) -> Iterator[Outcome]:
 def preprocessing(q: Inquiry) -> Iterator[Outcome]:
     """Preprocessing is alike and fitted on training data."""
     models = q.trained()
+    steps = [(name, step) for name, one in models.items() for step in one.preprocessing or ()]
     silent = [name for name, one in models.items() if one.preprocessing is None]
-    silent += [
-        f"{name}: {step.step}" for name, one in models.items() for step in one.preprocessing or () if not step.fitted_on
-    ]
+    silent += [f"{name}: {step.step}" for name, step in steps if not step.fitted_on]
     if not models or silent or not q.loaded.signed:
         said = f"no preprocessing, or not on what it was fitted, is stated for {listed(silent) or 'any model'}"
         yield Outcome(verdict="no-evidence", says=said)
         return
-    training = splits_of(q.loaded, "train")
-    wrong = [
-        f"{name}: {step.step} (on {step.fitted_on})"
-        for name, one in models.items()
-        for step in one.preprocessing or ()
-        if step.fitted_on not in (*training, NOTHING)
-    ]
+    yield _fitted(q, models, steps)
+
+
+def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step]]) -> Outcome:
+    """Whether every step was fitted on training data, as stated and by the values it was fitted to."""
+    training = (*splits_of(q.loaded, "train"), NOTHING)
+    wrong = [f"{name}: {step.step} (on {step.fitted_on})" for name, step in steps if step.fitted_on not in training]
     digests = {
         name: digest([[step.step, step.fitted_on] for step in one.preprocessing or ()]) for name, one in models.items()
     }
@@ -107,22 +115,19 @@ def preprocessing(q: Inquiry) -> Iterator[Outcome]:
     ]
     odd = [name for name, one in fits.items() if one["fits"] is None]
     facts = {"pipelines": digests, "fitted_elsewhere": wrong, "parameters": fits}
-    if wrong:
-        yield Outcome(verdict="fail", says=f"fitted on data other than training data: {phrases(wrong)}", facts=facts)
-    elif odd:
-        said = f"not the values of the training data: {phrases(odd)}"
-        yield Outcome(verdict="suspect", says=said, facts=facts, inputs=q.digests(*q.splits))
-    elif len(set(digests.values())) > 1:
-        said = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
-        yield Outcome(verdict="suspect", says=said, facts=facts)
-    elif fits and all(
-        step.fitted or step.fitted_on == NOTHING for one in models.values() for step in one.preprocessing or ()
-    ):
-        said = f"{counted(len(fits), 'fitted value')}, all those of the training data"
-        yield Outcome(verdict="pass", says=said, facts=facts, inputs=q.digests(*q.splits))
-    else:
-        said = "stated: " + ("one pipeline for all models" if len(models) > 1 else "one pipeline")
-        yield Outcome(verdict="declared", says=f"{said}, fitted on training data only", facts=facts)
+    every = all(step.fitted or step.fitted_on == NOTHING for _, step in steps)
+    pipelines = "one pipeline for all models" if len(models) > 1 else "one pipeline"
+    differ = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
+    values = f"{counted(len(fits), 'fitted value')}, all those of the training data"
+    cases: tuple[tuple[bool, Verdict, str, bool], ...] = (
+        (bool(wrong), "fail", f"fitted on data other than training data: {phrases(wrong)}", False),
+        (bool(odd), "suspect", f"not the values of the training data: {phrases(odd)}", True),
+        (len(set(digests.values())) > 1, "suspect", differ, False),
+        (bool(fits) and every, "pass", values, True),
+        (True, "declared", f"stated: {pipelines}, fitted on training data only", False),
+    )
+    verdict, said, looked = next(case[1:] for case in cases if case[0])
+    return Outcome(verdict=verdict, says=said, facts=facts, inputs=q.digests(*q.splits) if looked else {})
 
 
 @control(

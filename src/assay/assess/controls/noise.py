@@ -105,28 +105,33 @@ def _errors(q: Inquiry, model: Assessment) -> Errors | str:
         calls = [str(q.plan.models[one].predicted) for one in _compared(q)]
         calls = calls if split.has(*calls) else []  # type: ignore[union-attr]
         cells = beside(split, table, str(key), [str(truth), *calls], names)  # type: ignore[arg-type]
-        place = {label: i for i, label in enumerate(labels)}
-        pairs: dict[tuple[int, int], int] = {}
-        disputed = items = 0
-        for cell, n in cells.items():
-            given = [one for one in cell[1 + len(calls) :] if one in place]
-            if cell[0] in place and given:
-                items += n
-                disputed += n * any(one != cell[0] for one in given)
-                for one in given:
-                    pair = place[cell[0]], place[one]
-                    pairs[pair] = pairs.get(pair, 0) + n
-        if not pairs:
-            return "no annotated item is among the test rows"
-        matrix = error_rates(pairs, len(labels))
-        rates = {label: float(1 - matrix[i, i]) for i, label in enumerate(labels)}
-        facts = {"items": items, "disputed": disputed, "error_rate_by_class": rates}
-        return Errors(matrix=matrix, source="as often as annotators err", facts=facts, disputed=cells if calls else {})
+        return _annotated(cells, labels, len(calls))
     rate = q.plan.ground_truth.error_rate
     if rate is not None and q.loaded.signed and len(labels) > 1:
         matrix = even_errors(rate, len(labels))
         return Errors(matrix=matrix, source="at the declared rate", facts={"error_rate": rate}, disputed={})
     return "no annotations can be set beside the truth by id, and no error rate is declared"
+
+
+def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str], calls: int) -> Errors | str:
+    """The errors that annotations beside the truth show; the first of a cell is the truth, then `calls` of models."""
+    place = {label: i for i, label in enumerate(labels)}
+    pairs: dict[tuple[int, int], int] = {}
+    disputed = items = 0
+    for cell, n in cells.items():
+        given = [one for one in cell[1 + calls :] if one in place]
+        if cell[0] in place and given:
+            items += n
+            disputed += n * any(one != cell[0] for one in given)
+            for one in given:
+                pair = place[cell[0]], place[one]
+                pairs[pair] = pairs.get(pair, 0) + n
+    if not pairs:
+        return "no annotated item is among the test rows"
+    matrix = error_rates(pairs, len(labels))
+    rates = {label: float(1 - matrix[i, i]) for i, label in enumerate(labels)}
+    facts = {"items": items, "disputed": disputed, "error_rate_by_class": rates}
+    return Errors(matrix=matrix, source="as often as annotators err", facts=facts, disputed=cells if calls else {})
 
 
 def _compared(q: Inquiry) -> tuple[str, ...]:

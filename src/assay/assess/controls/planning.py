@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
@@ -173,14 +173,7 @@ def results(q: Inquiry) -> Iterator[Outcome]:
 def basis(q: Inquiry) -> Iterator[Outcome]:
     """The basis of averaging is stated for every planned average."""
     kind = q.plan.task.type or (None if q.assessment is None else str(q.assessment.task))
-    several = kind == "multilabel"
-    given = (q.plan.metrics.multilabel_basis if several else q.plan.metrics.averaging_basis) or {}
-    said = {name for name, text in given.items() if stated(text)}
-    if several:
-        wanted = set(q.plan.metrics.measures or ())
-    else:
-        wanted = {m.title for m in chosen(q.plan.metrics.measures) or () if m.average is not None}
-        said = {m.title for name in said for m in chosen(name) or ()}
+    given, wanted, said = _bases(q, several=kind == "multilabel")
     lacking = sorted(wanted - said)
     facts = {"stated": dict(given), "lacking": lacking}
     if kind == "binary":
@@ -195,6 +188,17 @@ def basis(q: Inquiry) -> Iterator[Outcome]:
     else:
         shown = "; ".join(f"{name}: {quoted(text)}" for name, text in given.items())
         yield Outcome(verdict="pass", says=f"the basis is stated and reported here: {shown}", facts=facts)
+
+
+def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], set[str]]:
+    """The stated bases, the averages that want one, and those that have one."""
+    metrics = q.plan.metrics
+    given = (metrics.multilabel_basis if several else metrics.averaging_basis) or {}
+    said = {name for name, text in given.items() if stated(text)}
+    if several:
+        return given, set(metrics.measures or ()), said
+    wanted = {m.title for m in chosen(metrics.measures) or () if m.average is not None}
+    return given, wanted, {m.title for name in said for m in chosen(name) or ()}
 
 
 @control(

@@ -106,14 +106,32 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
         f"{name.replace('_', ' ')} {figure(value)}" for name, value in values.items() if value is not None
     )
     yield Outcome(verdict="pass", says=f"accuracy of trivial guesses: {shown}", facts=values)
-    beside = guessed(q, q.assessment)
+    yield from _guesses(q, q.assessment)
+    yield _beats(q.assessment, values["no_information_rate"])
+    kinds = ("model", "human", "published")
+    others = [name for name, one in q.plan.models.items() if name != q.model and one.kind in kinds]
+    yield Outcome(
+        part="comparator",
+        verdict="pass" if others else "fail",
+        says=f"compared with {listed(others)}" if others else "trivial guesses are the only comparison",
+        facts={"comparators": others},
+    )
+
+
+def _guesses(q: Inquiry, assessment: Assessment) -> Iterator[Outcome]:
+    """Every planned measure beside that of trivial guesses."""
+    beside = guessed(q, assessment)
     if beside:
         lost = list(lines(beside))
         told = f"; not told apart, or worse: {phrases(lost)}" if lost else "; every planned measure lies beyond them"
         lead = parse(q.plan.metrics.primary or next(iter(beside))).title
         odd: Verdict = "suspect" if not_beaten(beside, lead if lead in beside else next(iter(beside))) else "pass"
         yield Outcome(part="guesses", verdict=odd, says=said(beside) + told, facts=beside)
-    accuracy, largest = q.assessment["accuracy"], values["no_information_rate"]
+
+
+def _beats(assessment: Assessment, largest: float | None) -> Outcome:
+    """Accuracy against the share of the largest class."""
+    accuracy = assessment["accuracy"]
     facts: dict[str, object] = {
         "accuracy": accuracy.value,
         "low": accuracy.low,
@@ -121,31 +139,20 @@ def baseline(q: Inquiry) -> Iterator[Outcome]:
         "largest_class": largest,
     }
     if accuracy.value is None or largest is None:
-        yield Outcome(part="beats", verdict="no-evidence", says="accuracy has no value here", facts=facts)
-    elif q.assessment.confusion.weighted:
-        yield Outcome(part="beats", verdict="no-evidence", says="rows are weighted, so no row is a row", facts=facts)
-    else:
-        found = _against_majority(q.assessment)
-        gap, interval = found.effect.value, found.effect.interval
-        facts |= {"test": found.test, "p": found.p, "difference": gap if isinstance(gap, float) else None}
-        facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
-        above, below = bool(found.significant and gap > 0), bool(found.significant and gap < 0)  # type: ignore[operator]
-        word = "above" if above else "below" if below else "not told apart from"
-        words = (
-            f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
-            f" ({found.title}: {found.effect}, {found.p_shown})"
-        )
-        verdict = "pass" if above else "fail" if below else "suspect"
-        yield Outcome(part="beats", verdict=verdict, says=words, facts=facts)  # type: ignore[arg-type]  # one of three
-    others = [
-        name for name, one in q.plan.models.items() if name != q.model and one.kind in ("model", "human", "published")
-    ]
-    yield Outcome(
-        part="comparator",
-        verdict="pass" if others else "fail",
-        says=f"compared with {listed(others)}" if others else "trivial guesses are the only comparison",
-        facts={"comparators": others},
+        return Outcome(part="beats", verdict="no-evidence", says="accuracy has no value here", facts=facts)
+    if assessment.confusion.weighted:
+        return Outcome(part="beats", verdict="no-evidence", says="rows are weighted, so no row is a row", facts=facts)
+    found = _against_majority(assessment)
+    gap, interval = found.effect.value, found.effect.interval
+    facts |= {"test": found.test, "p": found.p, "difference": gap if isinstance(gap, float) else None}
+    facts |= {} if interval is None else {"difference_low": interval.low, "difference_high": interval.high}
+    above, below = bool(found.significant and gap > 0), bool(found.significant and gap < 0)  # type: ignore[operator]
+    word = "above" if above else "below" if below else "not told apart from"
+    words = (
+        f"accuracy {figure(accuracy.value)} is {word} the share of the largest class, {figure(largest)}"
+        f" ({found.title}: {found.effect}, {found.p_shown})"
     )
+    return Outcome(part="beats", verdict="pass" if above else "fail" if below else "suspect", says=words, facts=facts)
 
 
 def _against_majority(model: Assessment) -> Finding:

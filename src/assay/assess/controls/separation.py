@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.controls.declare import Outcome, Verdict, control
@@ -39,31 +39,36 @@ def overlap(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(part=part, verdict=verdict, says=said, facts=facts, inputs=q.digests(*ours, *theirs))
 
 
+LIKE: Final = {"same_content": "coincide", "nearly_same": "but for case, spaces or late digits"}
+
+
+def _both_have(mine: SplitRows, other: SplitRows, *columns: str) -> bool:
+    return mine.has(*columns) and other.has(*columns)
+
+
 def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tuple[Verdict, str, dict[str, Any]]:
     """Ids first, then contents, then near-duplicates."""
     column, features = q.plan.columns.id, q.plan.columns.features or []
     facts: dict[str, Any] = {"splits": [a, b]}
     looked, bad = [], []
     leaked: list[Shared] = []
-    if column is not None and mine.has(column) and other.has(column):
+    if column is not None and _both_have(mine, other, column):
         leaked.append(mine.shared(other, column))
         facts |= {"rows": mine.rows(), "shared_ids": leaked[-1].rows}
         looked.append("ids")
-        if facts["shared_ids"]:
-            bad.append(f"{counted(facts['shared_ids'], 'row')} of {a} {_are(facts['shared_ids'])} in {b} by id")
+        bad += _in_both(leaked[-1].rows, a, b, "id")
     folded = False
-    if features and mine.has(*features) and other.has(*features):
-        nearly = mine.shared(other, *features, nearly=True)
-        leaked += [mine.shared(other, *features), nearly]
-        same = leaked[-2].rows
-        facts |= {"rows": mine.rows(), "same_content": same}
+    if features and _both_have(mine, other, *features):
+        exactly, nearly = mine.shared(other, *features), mine.shared(other, *features, nearly=True)
+        leaked += [exactly, nearly]
+        facts |= {"rows": mine.rows(), "same_content": exactly.rows, "nearly_same": max(0, nearly.rows - exactly.rows)}
         looked.append("contents")
-        facts["nearly_same"] = max(0, nearly.rows - same)
-        folded = bool(facts["nearly_same"])
-        if same and not q.signed(q.plan.leakage.coincide):
-            bad.append(f"{counted(same, 'row')} of {a} {_are(same)} in {b} by content")
-        elif same:
-            folded, facts["distinct_contents"] = True, mine.distinct(*features)
+        coincide = bool(exactly.rows) and q.signed(q.plan.leakage.coincide)
+        folded = bool(facts["nearly_same"]) or coincide
+        if coincide:
+            facts["distinct_contents"] = mine.distinct(*features)
+        else:
+            bad += _in_both(exactly.rows, a, b, "content")
     alike = near(q, mine, other) if not bad else {}
     facts |= {"near": alike} if alike else {}
     if not looked and not alike:
@@ -72,19 +77,21 @@ def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tu
     facts |= {"without": left} if left else {}
     if bad:
         return "fail", "; ".join(bad) + told_without(left), facts
-    suspects = {kind: one["rows"] for kind, one in alike.items() if one["rows"]}
-    if folded or suspects:
-        words = [f"{counted(facts.get('same_content', 0), 'row')} coincide"] if facts.get("same_content") else []
-        words += (
-            [f"{counted(facts['nearly_same'], 'row')} but for case, spaces or late digits"]
-            if folded and facts["nearly_same"]
-            else []
-        )
-        words += [f"{counted(n, 'row')} by their {kind}" for kind, n in suspects.items()]
+    if words := _nearly(alike, facts if folded else {}):
         return "suspect", f"of {a} nearly the same as rows of {b}: {', '.join(words)}{told_without(left)}", facts
     looked += [f"near {kind}" for kind in alike]
     only = "" if len(looked) > 1 else f" (only {looked[0]} were compared)"
     return "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}", facts
+
+
+def _nearly(alike: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any]) -> list[str]:
+    """How many rows nearly equal one of the other split, by content and by kind of content."""
+    words = [f"{counted(n, 'row')} {how}" for name, how in LIKE.items() if (n := facts.get(name))]
+    return words + [f"{counted(one['rows'], 'row')} by their {kind}" for kind, one in alike.items() if one["rows"]]
+
+
+def _in_both(n: int, a: str, b: str, by: str) -> list[str]:
+    return [f"{counted(n, 'row')} of {a} {_are(n)} in {b} by {by}"] if n else []
 
 
 def _are(n: int) -> str:

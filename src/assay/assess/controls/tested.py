@@ -16,6 +16,7 @@ from assay.inference.multiplicity import family_wise_error, holm
 from assay.inference.power import POWER, least_disagreement, rows_for_mcnemar
 
 if TYPE_CHECKING:
+    from assay.assess.asking import Answer
     from assay.assess.contests import Contest
     from assay.inference.findings import Finding
 
@@ -81,34 +82,16 @@ def families(q: Inquiry) -> Iterator[Outcome]:
     if not held:
         yield Outcome(verdict="no-evidence", says=_none(q))
         return
-    facts: dict[str, Any] = {}
-    bare: list[str] = []
-    largest = 1
-    for split, one in held.items():
-        for answer in one.comparison.answers if one.comparison is not None else ():
-            m = len(answer.findings)
-            alpha = answer.findings[0].alpha if m else q.plan.checks.alpha
-            name = f"{split}, {answer.question}"
-            by = sorted({finding.adjusted.by for finding in answer.findings if finding.adjusted is not None})
-            facts[name] = {
-                "questions": m,
-                "family": list(answer.family),
-                "correction": by,
-                "risk_without": family_wise_error(alpha, m) if m else 0.0,
-                "p": [finding.p for finding in answer.findings],
-                "p_adjusted": [finding.adjusted_p for finding in answer.findings],
-            }
-            largest = max(largest, m)
-            own = [f for f in answer.findings if f.adjusted is None and f.p is not None and f.test not in WHOLE_FAMILY]
-            if m > 1 and len(own) > 1:
-                bare.append(name)
-    first = {split: _first(one) for split, one in held.items()}
-    ps = [1.0 if one is None or one.p is None else one.p for one in first.values()]
-    if len(first) > 1:  # the same question on several test sets is a family too
+    compared = {split: one.comparison for split, one in held.items() if one.comparison is not None}
+    answers = {f"{split}, {one.question}": one for split, found in compared.items() for one in found.answers}
+    facts: dict[str, Any] = {name: _family(answer, q.plan.checks.alpha) for name, answer in answers.items()}
+    bare = [name for name, answer in answers.items() if _uncorrected(answer)]
+    ps = [1.0 if one is None or one.p is None else one.p for one in map(_first, held.values())]
+    if len(ps) > 1:  # the same question on several test sets is a family too
         facts["over the test sets"] = {"questions": len(ps), "p": ps, "p_adjusted": holm(ps), "correction": ["Holm"]}
-    none = q.plan.tests.correction == "none" and (largest > 1 or len(first) > 1)
-    verdict: Verdict = "fail" if none else "suspect" if bare else "pass"
     several = sum(one["questions"] > 1 for one in facts.values())
+    none = q.plan.tests.correction == "none" and several > 0
+    verdict: Verdict = "fail" if none else "suspect" if bare else "pass"
     said = (
         "the plan asks for no correction of several questions"
         if none
@@ -119,6 +102,25 @@ def families(q: Inquiry) -> Iterator[Outcome]:
         else "one question a test set, nothing to correct"
     )
     yield Outcome(verdict=verdict, says=said, facts=facts)
+
+
+def _family(answer: Answer, alpha: float) -> dict[str, Any]:
+    """The questions of one answer, how they were corrected, and the risk without."""
+    m = len(answer.findings)
+    return {
+        "questions": m,
+        "family": list(answer.family),
+        "correction": sorted({finding.adjusted.by for finding in answer.findings if finding.adjusted is not None}),
+        "risk_without": family_wise_error(answer.findings[0].alpha if m else alpha, m) if m else 0.0,
+        "p": [finding.p for finding in answer.findings],
+        "p_adjusted": [finding.adjusted_p for finding in answer.findings],
+    }
+
+
+def _uncorrected(answer: Answer) -> bool:
+    """Whether several of its p values stand without a correction."""
+    own = [one for one in answer.findings if one.adjusted is None and one.p is not None]
+    return len([one for one in own if one.test not in WHOLE_FAMILY]) > 1
 
 
 def _first(one: Contest) -> Finding | None:

@@ -20,6 +20,7 @@ from assay.inference.raters import told
 from assay.measures.raters import Weighting, cohen, fleiss, gwet, krippendorff, weights
 from assay.tally.confusion import Confusion
 from assay.tally.ratings import Ratings
+from assay.tally.splits import SplitRows
 
 Cells: TypeAlias = Mapping[tuple[Any, ...], int]
 WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
@@ -37,32 +38,22 @@ def annotators(q: Inquiry) -> Iterator[Outcome]:
     if table is None or len(names) < 2 or not table.has(*names):  # noqa: PLR2004
         yield Outcome(verdict="no-evidence", says="the plan names no annotation table with two annotators")
         return
-    pairs: dict[str, Any] = {}
-    low: list[str] = []
     least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
     rows = table.table(*names)
     ranked = None if rows is None else _ranked(q, names, rows)
-    for a, b in combinations(names, 2):
-        cells = {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}
-        if not cells:
-            continue
-        found = _pair(cells) | _weighted(cells, ranked, level)
-        pairs[f"{a}, {b}"] = found
-        if least is not None and found["kappa"] is not None and found["kappa"] < least:
-            low.append(f"{a} and {b}: kappa {figure(found['kappa'])}")
+    cells = {pair: _both_labelled(table, *pair) for pair in combinations(names, 2)}
+    agreed = {pair: _pair(held) | _weighted(held, ranked, level) for pair, held in cells.items() if held}
+    pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
     if not pairs:
         yield Outcome(verdict="no-evidence", says="no item was labelled by two annotators")
         return
     facts: dict[str, Any] = {"pairs": pairs}
     if rows is not None:
         facts["together"] = _together(rows, ranked, level)
-    shown = "; ".join(
-        f"{name}: agreement {figure(one['agreement'])}, kappa "
-        + ("undefined" if one["kappa"] is None else f"{figure(one['kappa'])} ({_interval(one)})")
-        for name, one in list(pairs.items())[:3]
-    )
+    shown = "; ".join(f"{name}: {_agreement(one)}" for name, one in list(pairs.items())[:3])
     if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
         shown = f"{_shown(facts['together'])}; {shown}"
+    low = _below(agreed, least)
     said = f"below the declared minimum: {'; '.join(low)}" if low else shown
     thresholds = {} if least is None else {"minimum_kappa": least}
     inputs = {table.name: table.sha256}
@@ -145,3 +136,21 @@ def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | No
     own = {str(one): one for key in rows for one in key if one is not None}
     found = tuple(own.get(str(one), one) for one in classes)
     return found if set(own.values()) <= set(found) and names else None
+
+
+def _both_labelled(table: SplitRows, a: str, b: str) -> dict[tuple[Any, ...], int]:
+    """How often each pair of labels occurs on items that both annotators labelled."""
+    return {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}
+
+
+def _below(agreed: dict[tuple[str, str], dict[str, Any]], least: float | None) -> list[str]:
+    """Pairs of annotators whose kappa is below the declared minimum."""
+    kappas = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
+    low = {pair: kappa for pair, kappa in kappas.items() if least is not None and kappa < least}
+    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in low.items()]
+
+
+def _agreement(pair: dict[str, Any]) -> str:
+    """Agreement and kappa of two annotators."""
+    kappa = "undefined" if pair["kappa"] is None else f"{figure(pair['kappa'])} ({_interval(pair)})"
+    return f"agreement {figure(pair['agreement'])}, kappa {kappa}"

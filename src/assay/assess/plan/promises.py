@@ -47,15 +47,18 @@ def _relation(one: Mapping[str, Any], path: Path, measure: Measure | None) -> It
         yield Problem(path=(*path, said[1]) if len(said) > 1 else path, what=what, fix="keep one of them")
         return
     name, value = said[0], one[said[0]]
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    margin = one.get("margin")
-    if number and "margin" in one:
-        yield Problem(path=(*path, "margin"), what="a claim about a number has no margin", fix="leave it out")
-    if number and measure is not None and not measure.range[0] <= value <= measure.range[1]:
-        what = f"{value:g} is outside what {measure.name} can be"
-        yield Problem(path=(*path, name), what=what, known=measure.range_shown)
-    if number or not isinstance(value, str):
-        return
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if "margin" in one:
+            yield Problem(path=(*path, "margin"), what="a claim about a number has no margin", fix="leave it out")
+        if measure is not None and not measure.range[0] <= value <= measure.range[1]:
+            what = f"{value:g} is outside what {measure.name} can be"
+            yield Problem(path=(*path, name), what=what, known=measure.range_shown)
+    elif isinstance(value, str):
+        yield from _to_a_model(name, one.get("margin"), path, measure)
+
+
+def _to_a_model(name: str, margin: object, path: Path, measure: Measure | None) -> Iterator[Problem]:
+    """What is wrong with a claim that holds one model against another."""
     if name == "equivalent_to" and not margin:
         yield Problem(path=path, what="equivalence needs a margin above 0", fix="add margin = 0.02, for one")
     if measure is not None and measure.better is NEITHER and name != "equivalent_to":
