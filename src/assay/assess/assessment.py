@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.accepting import Accepted, accepted, reference_to, restored
@@ -18,7 +16,7 @@ from assay.assess.decide import Decisions
 from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record, sealed
-from assay.assess.rendering import RENDERERS, write_report
+from assay.assess.rendering import Result
 from assay.assess.scoring import ScorePart
 from assay.assess.settings import Settings
 from assay.assess.sites import SMALLEST, site_tally
@@ -41,7 +39,7 @@ NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
 
 
-class Assessment(Mapping[str, Estimate]):
+class Assessment(Mapping[str, Estimate], Result):
     """Every measure with its uncertainty, from one pass over the rows."""
 
     def __init__(
@@ -275,10 +273,6 @@ class Assessment(Mapping[str, Estimate]):
         other._standing = standing  # noqa: SLF001  its own kind
         return other
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the Record as JSON."""
-        return self.record.save(path)
-
     def tally(self, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
         """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`."""
         return site_tally(self, site=site, smallest_cell=smallest_cell)
@@ -288,28 +282,11 @@ class Assessment(Mapping[str, Estimate]):
         """Of merged sites: how far each measure lies apart between them."""
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
 
-    def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
-        """Write a report; the ending says which kind, unless it is named."""
-        return write_report(self.record, path, kind)
-
-    def __str__(self) -> str:
-        """The summary a terminal shows."""
-        return RENDERERS["text/plain"](self.record) if "text/plain" in RENDERERS else repr(self)
-
     def __repr__(self) -> str:
         """What it is about, in one line."""
         return (
             f"<Assessment: {self.task}, {self.confusion.rows:,} rows, {self.confusion.k} classes, {len(self)} measures>"
         )
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """What a notebook shows."""
-        del include, exclude
-        return {
-            kind: RENDERERS[kind](self.record)
-            for kind in ("text/html", "text/markdown", "text/plain")
-            if kind in RENDERERS
-        }
 
     @classmethod
     def from_record(cls, record: Record) -> Assessment:

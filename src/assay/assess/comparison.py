@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final, cast
 
 from assay.assess.answering import answered
@@ -16,7 +14,7 @@ from assay.assess.costs import Costs
 from assay.assess.environment import environment
 from assay.assess.questions import MEAN_RANK, flat, value_of_each
 from assay.assess.record import VERSION, Record, sealed
-from assay.assess.rendering import RENDERERS, write_report
+from assay.assess.rendering import Result
 from assay.assess.rowquestions import unit_values
 from assay.assess.settings import Settings, chosen
 from assay.assess.view import View
@@ -72,7 +70,7 @@ class Place:
         }
 
 
-class Comparison:
+class Comparison(Result):
     """Findings about several models on the same test data."""
 
     def __init__(
@@ -330,30 +328,9 @@ class Comparison:
                 fix="restore the file from its source",
             ) from error
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the Record as JSON."""
-        return self.record.save(path)
-
-    def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
-        """Write a report; the ending says which kind, unless it is named."""
-        return write_report(self.record, path, kind)
-
-    def __str__(self) -> str:
-        """The summary a terminal shows."""
-        return RENDERERS["text/plain"](self.record) if "text/plain" in RENDERERS else repr(self)
-
     def __repr__(self) -> str:
         """What it is about, in one line."""
         return f"<Comparison: {', '.join(self.models)}; {len(self)} findings>"
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """What a notebook shows."""
-        del include, exclude
-        return {
-            kind: RENDERERS[kind](self.record)
-            for kind in ("text/html", "text/markdown", "text/plain")
-            if kind in RENDERERS
-        }
 
 
 def _names(one: Finding) -> tuple[str, ...]:
@@ -376,13 +353,6 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
     if "channels" in tallies:
         out["channels"] = {one["channel"]: PairedLabels.from_json(one["paired"]) for one in tallies["channels"]}
     if "scores" in tallies:
-        if tallies["scores"].get("kind") == "areas":
-            raise RecordError(
-                "record-unreadable",
-                "the Record holds the areas of its models, but not their scores",
-                found=tallies["scores"].get("why"),
-                fix="compare again from the rows: this version keeps what it needs",
-            )
         out["scores"] = PairedScores.from_json(tallies["scores"])
     if "apart" in tallies:
         out["apart"] = Apart.from_json(tallies["apart"])

@@ -15,8 +15,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.record import strict_json
 from assay.core.errors import PlanError
+from assay.core.jsontext import strict_json
 from assay.core.text import visible
 from assay.tally.base import digest
 

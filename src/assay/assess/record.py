@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from assay.core.errors import PlanError, RecordError
+from assay.core.jsontext import strict_json
 from assay.core.text import visible
 from assay.rows.scratch import write_whole
 from assay.tally.base import digest
 
 VERSION = "1"
-DEEPEST = 32
 LARGEST = 256 * 2**20
 EVIDENCE = ("kind", "rows", "controls", "conformity", "ledger", "notes")
 """Parts of a Record that do not follow from its tallies and its plan."""
@@ -131,71 +131,6 @@ def _block(part: object) -> str:
 
 
 _line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
-def strict_json(text: str, where: str) -> Any:  # noqa: ANN401  JSON
-    """JSON without duplicate keys, NaN, infinities, lone surrogates, or more than 32 levels."""
-
-    def no_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-            raise RecordError(
-                "record-unreadable",
-                f'the key "{visible(twice)}" stands twice in one object',
-                where=where,
-                fix="keep one of them",
-            )
-        return found
-
-    def refuse(word: str) -> Any:  # noqa: ANN401
-        raise RecordError(
-            "record-unreadable", f"{word} is not JSON", where=where, fix="write the file again with assay"
-        )
-
-    def finite(number: str) -> float:
-        value = float(number)
-        return value if value not in (float("inf"), float("-inf")) else refuse(number)
-
-    try:
-        content = json.loads(text, object_pairs_hook=no_twice, parse_constant=refuse, parse_float=finite)
-    except RecursionError as error:
-        raise RecordError(
-            "record-unreadable",
-            "the file is nested too deeply",
-            where=where,
-            known=f"at most {DEEPEST} levels",
-            fix="give a record.json",
-        ) from error
-    except ValueError as error:
-        raise RecordError(
-            "record-unreadable",
-            "the file is not JSON",
-            where=where,
-            found=visible(str(error)),
-            fix="give a record.json",
-        ) from error
-    _refuse_depth(content, where)
-    return content
-
-
-def _refuse_depth(content: object, where: str) -> None:
-    level: list[object] = [content]
-    for _ in range(DEEPEST):
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())
-        ]
-        if not level:
-            return
-    raise RecordError(
-        "record-unreadable",
-        "the file is nested too deeply",
-        where=where,
-        known=f"at most {DEEPEST} levels",
-        fix="give a record.json",
-    )
 
 
 def _checked(content: object, where: str) -> dict[str, Any]:

@@ -100,3 +100,30 @@ def _standing(path: str | os.PathLike[str]) -> str:
             found=error.strerror,
             fix="give a path that can be read and written",
         ) from error
+
+
+class Result:
+    """What assessments and comparisons share: a Record that is saved, reported and shown."""
+
+    @property
+    def record(self) -> Record:
+        """The Record of it all."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the Record as JSON."""
+        return self.record.save(path)
+
+    def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
+        """Write a report; the ending says which kind, unless it is named."""
+        return write_report(self.record, path, kind)
+
+    def __str__(self) -> str:
+        """The summary a terminal shows."""
+        return RENDERERS["text/plain"](self.record) if "text/plain" in RENDERERS else repr(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What a notebook shows."""
+        del include, exclude
+        shown = ("text/html", "text/markdown", "text/plain")
+        return {kind: RENDERERS[kind](self.record) for kind in shown if kind in RENDERERS}

@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.record import Record, strict_json
+from assay.assess.record import Record
 from assay.core.errors import PlanError, RecordError
+from assay.core.jsontext import strict_json
 from assay.core.text import visible
 from assay.rows.scratch import write_whole
 
@@ -188,7 +189,7 @@ def _demand_subject(statement: Mapping[str, Any], content: bytes, place: Path) -
 
 
 def _envelope(place: Path) -> dict[str, Any]:
-    held = strict_json(_read(place, "the signature of a Record").decode("utf-8", "replace"), visible(place))
+    held: Any = strict_json(_read(place, "the signature of a Record").decode("utf-8", "replace"), visible(place))
     sound = isinstance(held, dict) and isinstance(held.get("payload"), str)
     signatures = held.get("signatures") if sound else None
     if not isinstance(signatures, list) or not all(isinstance(one, dict) for one in signatures):

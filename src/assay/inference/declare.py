@@ -7,9 +7,9 @@ Forms of one test are named siblings of one family (mcnemar_exact, mcnemar_midp)
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
@@ -138,7 +138,8 @@ class Significance:
     @property
     def where(self) -> tuple[str, int]:
         """File and line of the procedure."""
-        code = inspect.unwrap(self.function).__code__
+        function: Any = inspect.unwrap(self.function)
+        code = getattr(function, "func", function).__code__
         return code.co_filename, code.co_firstlineno
 
     def _run(self, tally: Tally, given: dict[str, object]) -> Finding | tuple[Finding, ...]:
@@ -227,3 +228,22 @@ def significance(
         )
 
     return declare
+
+
+def tabled(function: Procedure, name: str, takes: type, parameters: Mapping[str, object], **facts: Any) -> Significance:  # noqa: ANN401
+    """Declare one of several tests that share a function; `parameters` are those of the test with their defaults."""
+    known = {key: default for key, default in parameters.items() if default is not inspect.Parameter.empty}
+
+    def procedure(t: object, **given: object) -> Finding | tuple[Finding, ...]:
+        return function(t, **{**known, **given})
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    every = [inspect.Parameter(key, keyword, default=default) for key, default in parameters.items()]
+    for attribute, value in {
+        "__name__": name,
+        "__signature__": inspect.Signature(every),
+        "__annotations__": {"t": takes.__name__, "return": "Finding"},
+        "__wrapped__": function,
+    }.items():
+        setattr(procedure, attribute, value)
+    return significance(**facts)(procedure)

@@ -22,7 +22,7 @@ from assay.core.values import Share, Undefined
 from assay.inference.apart import PAIR, apart_difference, estimate
 from assay.inference.byinterval import one_sided, rooms
 from assay.inference.classunits import judged_rows
-from assay.inference.declare import Significance, significance
+from assay.inference.declare import Significance, tabled
 from assay.inference.delong import areas, delong, too_few
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
@@ -322,7 +322,7 @@ DIFFERENCES: Final = (
 """Every difference that a margin can be stated for."""
 
 
-def _held_to(of: Difference, t: Any, margin: float, *, both: bool, **how: Any) -> Finding:  # noqa: ANN401
+def _held_to(of: Difference, t: Any, *, margin: float, both: bool, **how: Any) -> Finding:  # noqa: ANN401
     """The finding of one operator on one difference."""
     stands = of.sides(t, margin, **how)
     told = f"margin {figure(margin)}; a small p speaks for the first model being good enough, not for a difference"
@@ -338,19 +338,11 @@ def _held_to(of: Difference, t: Any, margin: float, *, both: bool, **how: Any) -
 def _declared(of: Difference, *, both: bool) -> Significance:
     known = {name: default for name, default in of.test.parameters.items() if name not in ("alternative", "costs")}
     known |= {"measure": "accuracy"} if "measure" in known else {}
-
-    def function(t: Any, *, margin: float, **given: Any) -> Finding:  # noqa: ANN401
-        return _held_to(of, t, margin, both=both, **{**known, **given})
-
-    kind = inspect.Parameter.KEYWORD_ONLY
-    every = {"margin": inspect.Parameter.empty, **known}
-    function.__name__ = f"{of.name}_{'equivalence' if both else 'non_inferiority'}"
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, kind, default=default) for name, default in every.items()]
-    )
-    function.__annotations__ = {"t": of.test.takes.__name__, "return": "Finding"}
-    function.__wrapped__ = of.sides  # type: ignore[attr-defined]
-    return significance(
+    return tabled(
+        partial(_held_to, of, both=both),
+        f"{of.name}_{'equivalence' if both else 'non_inferiority'}",
+        of.test.takes,
+        {"margin": inspect.Parameter.empty, **known},
         title=of.titles[both],
         family="equivalence" if both else "non-inferiority",
         also=of.also if both else (),
@@ -361,7 +353,7 @@ def _declared(of: Difference, *, both: bool) -> Significance:
         never=of.never,
         source=of.source,
         spec="ADD",
-    )(function)
+    )
 
 
 NON_INFERIORITY: Final = {one.test.name: _declared(one, both=False) for one in DIFFERENCES}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.classunits import judged_rows
-from assay.inference.declare import significance
+from assay.inference.declare import Significance, significance, tabled
 from assay.inference.findings import Effect, Finding
 from assay.inference.joint import Joint
 from assay.inference.judged import HELD, NO_SPREAD, SAME, Judged
@@ -43,156 +44,45 @@ DRAWS: Final = 9999
 MOST_ITEMS: Final = 1 << 24
 """Random numbers for items, which unlike cells grow with the rows; beyond, the normal form is used."""
 RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
+BY_SUBJECT: Final = "on several rows of one subject: swap or resample subjects"
 ALIKE: Final = Undefined(reason="the models answer every row alike", code="no-discordant-pairs")
 UNMOVED: Final = Undefined(reason=NO_SPREAD, code="zero-variance")
 
 
-@significance(
-    title="Paired permutation test of any measure",
-    family="permutation",
-    asks="is a measure of A and B equal, judged by swapping their answers row by row?",
-    null="the answers of A and B to a row can be swapped",
-    effect="the measure of A minus the measure of B",
-    assumes=("rows are independent",),
-    never=("on several rows of one subject: swap or resample subjects",),
-    source=(RESAMPLED, EXTENSION),
-    spec="T-36",
-)
-def paired_permutation(
-    t: PairedLabels,
+RESAMPLING: Final = {"level": 0.95, "draws": DRAWS, "seed": SEED, "stratified": False}
+"""Parameters of every test by swaps or draws."""
+OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
+
+
+def _tested(
+    t: PairedLabels | PairedRows | PairedScores,
     *,
-    measure: Measure | str = "f1",
+    judged: Callable[..., Judged],
+    by: Callable[..., Finding],
+    what: str,
+    measure: Measure | str,
     positive: Label | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    stratified: bool = False,
+    **ways: Any,  # noqa: ANN401
 ) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
-    return by_swaps(Joint(t, measure, positive), t.n, ways)
+    """The finding on one tally; `judged` says what is swapped or drawn."""
+    rows = t.m + t.n if isinstance(t, PairedScores) else t.n
+    return by(judged(t, measure, positive), rows, Ways(what=what, **ways))
 
 
-@significance(
-    title="Paired bootstrap test of any measure",
-    family="bootstrap",
-    asks="is a measure of A and B equal, judged by resampling the rows?",
-    null="the measures are equal",
-    effect="the measure of A minus the measure of B",
-    assumes=("rows are independent", "the difference is about symmetric"),
-    never=("on several rows of one subject: resample subjects",),
-    source=(RESAMPLED, EXTENSION),
-    spec="T-36",
-)
-def paired_bootstrap(
-    t: PairedLabels,
+def _declared(
+    name: str,
+    takes: type,
+    judged: Callable[..., Judged],
+    by: Callable[..., Finding] | None = None,
     *,
-    measure: Measure | str = "f1",
-    positive: Label | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    stratified: bool = False,
-) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
-    return _by_draws(Joint(t, measure, positive), t.n, ways)
-
-
-@significance(
-    title="Paired permutation test of a measure of scores",
-    family="permutation",
-    asks="is a measure of the scores of A and B equal, judged by swapping their scores row by row?",
-    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
-    effect="the measure of A minus the measure of B",
-    assumes=("rows are independent", "both models scored the same rows"),
-    never=("on several rows of one subject: swap or resample subjects",),
-    source=(RESAMPLED, Source("Venkatraman and Begg 1996", "section 2"), EXTENSION),
-    spec="T-36",
-)
-def score_permutation(
-    t: PairedScores,
-    *,
-    measure: Measure | str = "average_precision",
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    stratified: bool = False,
-) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
-    return by_swaps(of_scores(t, measure), t.m + t.n, ways)
-
-
-@significance(
-    title="Paired permutation test of the scores of all classes",
-    family="permutation",
-    asks="is a measure of the scores of all classes equal for A and B, judged by swapping whole rows of scores?",
-    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
-    effect="the measure of A minus the measure of B",
-    assumes=("rows are independent", "both models scored the same rows"),
-    never=("on several rows of one subject: swap or resample subjects",),
-    source=(RESAMPLED, EXTENSION),
-    spec="T-36",
-)
-def class_score_permutation(
-    t: PairedRows,
-    *,
-    measure: Measure | str = "auroc_macro",
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    stratified: bool = False,
-) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
-    return by_swaps(judged_rows(t, measure, None), t.n, ways)
-
-
-@significance(
-    title="Paired permutation test by subject",
-    family="permutation",
-    asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
-    null="the answers of A and B on a subject can be swapped",
-    effect="the measure of A minus the measure of B",
-    assumes=("subjects are independent", "both models answered the same rows"),
-    never=("on fewer than six subjects it cannot be significant at 5 %",),
-    source=(RESAMPLED, EXTENSION),
-    spec="T-36",
-)
-def subject_permutation(
-    t: PairedRows,
-    *,
-    measure: Measure | str = "accuracy",
-    positive: Label | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    stratified: bool = False,
-) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what="subjects")
-    return by_swaps(judged_rows(t, measure, positive), t.n, ways)
-
-
-@significance(
-    title="Paired permutation test of weighted rows",
-    family="permutation",
-    asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
-    null="the answers of A and B to a row can be swapped",
-    effect="the weighted measure of A minus that of B",
-    assumes=("rows are independent", "weights do not depend on the answers"),
-    never=("on several rows of one subject: swap or resample subjects",),
-    source=(RESAMPLED, EXTENSION),
-    spec="T-36",
-)
-def weighted_permutation(
-    t: PairedRows,
-    *,
-    measure: Measure | str = "accuracy",
-    positive: Label | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    stratified: bool = False,
-) -> Finding:
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified)
-    return by_swaps(judged_rows(t, measure, positive), t.n, ways)
+    what: str = "rows",
+    parameters: dict[str, object] | None = None,
+    **facts: Any,  # noqa: ANN401
+) -> Significance:
+    common = {"family": "permutation", "effect": "the measure of A minus the measure of B",
+              "source": (RESAMPLED, EXTENSION), "spec": "T-36"}  # fmt: skip
+    function = partial(_tested, judged=judged, by=by or by_swaps, what=what)
+    return tabled(function, name, takes, parameters or OF_A_MEASURE, **{**common, **facts})
 
 
 @significance(
@@ -328,3 +218,74 @@ def _swapped(judged: Judged, draws: int, seed: int, what: str) -> tuple[Tail, tu
     if lost:
         told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
     return Tail.of((1 + far) / (1 + draws)), tuple(told)
+
+
+paired_permutation = _declared(
+    "paired_permutation",
+    PairedLabels,
+    Joint,
+    parameters={**OF_A_MEASURE, "measure": "f1"},
+    title="Paired permutation test of any measure",
+    asks="is a measure of A and B equal, judged by swapping their answers row by row?",
+    null="the answers of A and B to a row can be swapped",
+    assumes=("rows are independent",),
+    never=(BY_SUBJECT,),
+)
+paired_bootstrap = _declared(
+    "paired_bootstrap",
+    PairedLabels,
+    Joint,
+    _by_draws,
+    parameters={**OF_A_MEASURE, "measure": "f1"},
+    title="Paired bootstrap test of any measure",
+    family="bootstrap",
+    asks="is a measure of A and B equal, judged by resampling the rows?",
+    null="the measures are equal",
+    assumes=("rows are independent", "the difference is about symmetric"),
+    never=("on several rows of one subject: resample subjects",),
+)
+score_permutation = _declared(
+    "score_permutation",
+    PairedScores,
+    lambda t, measure, _: of_scores(t, measure),
+    parameters={"measure": "average_precision", **RESAMPLING},
+    title="Paired permutation test of a measure of scores",
+    asks="is a measure of the scores of A and B equal, judged by swapping their scores row by row?",
+    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=(BY_SUBJECT,),
+    source=(RESAMPLED, Source("Venkatraman and Begg 1996", "section 2"), EXTENSION),
+)
+class_score_permutation = _declared(
+    "class_score_permutation",
+    PairedRows,
+    judged_rows,
+    parameters={"measure": "auroc_macro", **RESAMPLING},
+    title="Paired permutation test of the scores of all classes",
+    asks="is a measure of the scores of all classes equal for A and B, judged by swapping whole rows of scores?",
+    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=(BY_SUBJECT,),
+)
+subject_permutation = _declared(
+    "subject_permutation",
+    PairedRows,
+    judged_rows,
+    what="subjects",
+    title="Paired permutation test by subject",
+    asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
+    null="the answers of A and B on a subject can be swapped",
+    assumes=("subjects are independent", "both models answered the same rows"),
+    never=("on fewer than six subjects it cannot be significant at 5 %",),
+)
+weighted_permutation = _declared(
+    "weighted_permutation",
+    PairedRows,
+    judged_rows,
+    title="Paired permutation test of weighted rows",
+    asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
+    null="the answers of A and B to a row can be swapped",
+    effect="the weighted measure of A minus that of B",
+    assumes=("rows are independent", "weights do not depend on the answers"),
+    never=(BY_SUBJECT,),
+)

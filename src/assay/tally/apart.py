@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from assay.core.errors import RecordError
 from assay.core.labels import Label
-from assay.tally.base import VERSION, places
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    places,
+)
 from assay.tally.confusion import Confusion
 from assay.tally.outcomes import Table
 from assay.tally.pairedrows import PairedRows
@@ -93,13 +96,7 @@ class Apart:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Apart:
         """The inverse of `to_json`."""
-        if content.get("kind") != KIND or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of answers to different rows of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, KIND, "a tally of answers to different rows")
         confusions = cast("list[dict[str, object]] | None", content["confusions"])
         scores, rows = (cast("list[Mapping[str, object]] | None", content.get(part)) for part in ("scores", "rows"))
         return cls(

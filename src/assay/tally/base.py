@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -90,6 +90,27 @@ def count_from_json(text: object) -> Count:
             "record-unreadable", f"a count is written as {text!r}", fix="restore the file from its source"
         ) from error
     return exact.numerator if exact.denominator == 1 else exact
+
+
+def demand_kind(content: Mapping[str, object], kind: str, what: str) -> None:
+    """Refuses content that is not a tally of a kind, as this version writes it."""
+    if content.get("kind") != kind or content.get("version") != VERSION:
+        raise RecordError(
+            "record-unreadable",
+            f"this is not {what} of version {VERSION}",
+            found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
+            fix="write it again with this version of assay",
+        )
+
+
+def demand_same_weighting(*weighted: bool) -> None:
+    """Refuses to add a weighted tally to one that is not."""
+    if len(set(weighted)) > 1:
+        raise PlanError(
+            "tally-mismatch",
+            "one tally is weighted and the other is not",
+            fix="give weights to both, or to neither",
+        )
 
 
 def checked(count: Count) -> Count:

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RecordError
-from assay.tally.base import VERSION, Count, count_from_json, count_to_json, digest
+from assay.core.errors import OutOfRange, PlanError
+from assay.tally.base import (
+    VERSION,
+    Count,
+    count_from_json,
+    count_to_json,
+    demand_kind,
+    digest,
+)
 from assay.tally.exact import exact_sums
 
 if TYPE_CHECKING:
@@ -115,13 +122,7 @@ class CalibrationBins:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> CalibrationBins:
         """The inverse of `to_json`."""
-        if content.get("kind") != "calibration" or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a calibration tally of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, "calibration", "a calibration tally")
         count, positive, total = (
             [count_from_json(one) for one in cast("list[object]", content[part])]
             for part in ("count", "positive", "total")

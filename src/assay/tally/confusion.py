@@ -13,7 +13,18 @@ import numpy as np
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
-from assay.tally.base import VERSION, Count, Weight, checked, count_from_json, count_to_json, digest, together
+from assay.tally.base import (
+    VERSION,
+    Count,
+    Weight,
+    checked,
+    count_from_json,
+    count_to_json,
+    demand_kind,
+    demand_same_weighting,
+    digest,
+    together,
+)
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -182,12 +193,7 @@ class Confusion:
                 found=f"{listed(self.labels, most=3)} and {listed(other.labels, most=3)}",
                 fix="count both with labels of one type",
             )
-        if self.weighted != other.weighted:
-            raise PlanError(
-                "tally-mismatch",
-                "one tally is weighted and the other is not",
-                fix="give weights to both, or to neither",
-            )
+        demand_same_weighting(self.weighted, other.weighted)
         labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
         cells: dict[tuple[Label, Label], Count | Weight] = {}
         full = self.squares is not None and other.squares is not None
@@ -225,13 +231,7 @@ class Confusion:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Confusion:
         """The inverse of `to_json`."""
-        if content.get("kind") != "confusion" or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a confusion tally of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, "confusion", "a confusion tally")
         cells = cast("list[list[object]]", content["cells"])
         return cls.from_codes(
             cast("list[Label]", content["labels"]),

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed, quoted
-from assay.tally.base import VERSION, checked, count_from_json, count_to_json, digest, places
+from assay.tally.base import (
+    VERSION,
+    checked,
+    count_from_json,
+    count_to_json,
+    demand_kind,
+    digest,
+    places,
+)
 from assay.tally.confusion import DENSE, Confusion
 from assay.tally.outcomes import Calls, Outcomes, Patterns
 
@@ -190,13 +198,7 @@ class PairedLabels:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> PairedLabels:
         """The inverse of `to_json`."""
-        if content.get("kind") != KIND or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of paired labels of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, KIND, "a tally of paired labels")
         labels = cast("list[Label]", content["labels"])
         cells = cast("list[list[object]]", content["cells"])
         return cls.from_cells(

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, RecordError, RowsError, UnpairedRows
+from assay.core.errors import OutOfRange, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
 from assay.core.text import counted
 from assay.rows.columns import weights
-from assay.tally.base import VERSION, places
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    places,
+)
 from assay.tally.codes import Codes
 from assay.tally.packing import packed_reals, packed_whole, unpacked_reals, unpacked_whole
 
@@ -135,13 +139,7 @@ class PairedRows:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> PairedRows:
         """The inverse of `to_json`."""
-        if content.get("kind") != KIND or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of paired rows of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, KIND, "a tally of paired rows")
         rows = cast("int", content["rows"])
         calls = cast("list[str] | None", content["calls"])
         scores = cast("list[str | list[str]] | None", content["scores"])

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RecordError, UnpairedRows
+from assay.core.errors import OutOfRange, PlanError, UnpairedRows
 from assay.core.text import counted, listed, quoted
-from assay.tally.base import VERSION, places
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    places,
+)
 from assay.tally.packing import (
     packed_flags,
     packed_reals,
@@ -172,13 +176,7 @@ class PairedScores:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> PairedScores:
         """The inverse of `to_json`."""
-        if content.get("kind") != KIND or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of paired scores of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, KIND, "a tally of paired scores")
         models = tuple(cast("list[str]", content["models"]))
         if "packed" in content:
             return _unpacked(models, cast("Mapping[str, object]", content["packed"]))

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError
-from assay.tally.base import VERSION, Count, count_from_json, count_to_json, digest
+from assay.core.errors import PlanError
+from assay.tally.base import (
+    VERSION,
+    Count,
+    count_from_json,
+    count_to_json,
+    demand_kind,
+    digest,
+)
 from assay.tally.fixed_point import Weights
 
 if TYPE_CHECKING:
@@ -101,13 +108,7 @@ class Ranks:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Ranks:
         """The inverse of `to_json`."""
-        if content.get("kind") != "ranks" or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of ranks of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, "ranks", "a tally of ranks")
         weighted = bool(content["weighted"])
         cells: Cells = {}
         for above, tied, count in cast("list[list[object]]", content["cells"]):

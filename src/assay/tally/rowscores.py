@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.core.errors import RecordError
 from assay.rows.opening import FrameSource, Source
 from assay.rows.rowscores import DIRECTION, TOP, with_row_scores
-from assay.tally.base import VERSION
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+)
 from assay.tally.binned import Tallied, joined, tally_from_json
 from assay.tally.fixed_point import Weights
 from assay.tally.scores import Scores
@@ -88,13 +90,7 @@ class RowScores:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> RowScores:
         """The inverse of `to_json`."""
-        if content.get("kind") != "row-scores" or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of row scores of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, "row-scores", "a tally of row scores")
         return cls(top=_read(content["top"]), direction=_read(content["direction"]))
 
 

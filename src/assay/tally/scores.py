@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RecordError
+from assay.core.errors import OutOfRange, PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
-from assay.tally.base import VERSION
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    demand_same_weighting,
+)
 from assay.tally.fixed_point import Weights
 from assay.tally.ranked import Multiset, Ranked
 from assay.tally.scorecolumns import Column, column_of, joined, pooled, read
@@ -157,12 +161,7 @@ class Scores:
                 found=f"{listed(self.labels)} and {listed(other.labels)}",
                 fix="declare the same classes for both",
             )
-        if self.weighted != other.weighted:
-            raise PlanError(
-                "tally-mismatch",
-                "one tally is weighted and the other is not",
-                fix="give weights to both, or to neither",
-            )
+        demand_same_weighting(self.weighted, other.weighted)
         columns = tuple(joined(a, b, self.k) for a, b in zip(self.columns, other.columns, strict=True))
         return Scores(
             labels=self.labels,
@@ -207,13 +206,7 @@ class Scores:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Scores:
         """The inverse of `to_json`."""
-        if content.get("kind") != "scores" or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a score tally of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, "scores", "a score tally")
         return cls(
             labels=tuple(cast("list[Label]", content["labels"])),
             scored=tuple(cast("list[Label]", content["scored"])),

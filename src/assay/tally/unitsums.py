@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError
+from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.tally.base import VERSION, Count, count_from_json, count_to_json, digest, places
+from assay.tally.base import (
+    VERSION,
+    Count,
+    count_from_json,
+    count_to_json,
+    demand_kind,
+    digest,
+    places,
+)
 from assay.tally.codes import Codes
 from assay.tally.pairedrows import PairedRows
 
@@ -199,13 +207,7 @@ class UnitSums:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> UnitSums:
         """The inverse of `to_json`."""
-        if content.get("kind") != KIND or content.get("version") != VERSION:
-            raise RecordError(
-                "record-unreadable",
-                f"this is not a tally of sums over units of version {VERSION}",
-                found=f"kind {content.get('kind')!r}, version {content.get('version')!r}",
-                fix="write it again with this version of assay",
-            )
+        demand_kind(content, KIND, "a tally of sums over units")
         patterns = cast("list[list[int | str]]", content["patterns"])
         models = tuple(cast("list[str]", content["models"]))
         return cls(

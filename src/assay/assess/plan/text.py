@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from assay.assess.plan.spots import DEEPEST, Path, Spots, json_spots, toml_spots, too_deep
-from assay.assess.record import strict_json
 from assay.core.errors import PlanError, RecordError
+from assay.core.jsontext import is_deeper, strict_json
 from assay.core.text import visible
 
 LARGEST: Final = 256 * 2**10
@@ -64,7 +64,8 @@ def read_text(path: str | os.PathLike[str]) -> PlanText:
     document, spots = {"TOML": _toml, "JSON": _json, "YAML": _yaml}[form](text, shown)
     if not isinstance(document, dict):
         raise _unreadable(shown, "the plan is not a table of sections", type(document).__name__)
-    _refuse_depth(document)
+    if is_deeper(document, DEEPEST):
+        raise too_deep(1)
     return PlanText(path=shown, format=form, document=document, spots=spots, raw=raw)
 
 
@@ -192,19 +193,6 @@ def _scalar(event: Any) -> object:  # noqa: ANN401
     if _REAL.fullmatch(text) and repr(float(text)) == text:
         return float(text)
     return text
-
-
-def _refuse_depth(document: object) -> None:
-    level: list[object] = [document]
-    for _ in range(DEEPEST):
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())
-        ]
-        if not level:
-            return
-    raise too_deep(1)
 
 
 def _unreadable(shown: str, what: str, found: str) -> PlanError:

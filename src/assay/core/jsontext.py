@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strict JSON: no duplicate keys, NaN or infinities, and a limit of nesting."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Final, NoReturn
+
+from assay.core.errors import RecordError
+from assay.core.text import visible
+
+DEEPEST: Final = 32
+"""Levels of nesting that are read."""
+
+
+def strict_json(text: str, where: str) -> object:
+    """JSON without duplicate keys, NaN, infinities, lone surrogates, or more than 32 levels."""
+
+    def no_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+            raise RecordError(
+                "record-unreadable",
+                f'the key "{visible(twice)}" stands twice in one object',
+                where=where,
+                fix="keep one of them",
+            )
+        return found
+
+    def refuse(word: str) -> NoReturn:
+        raise RecordError(
+            "record-unreadable", f"{word} is not JSON", where=where, fix="write the file again with assay"
+        )
+
+    def finite(number: str) -> float:
+        value = float(number)
+        if math.isinf(value):
+            refuse(number)
+        return value
+
+    try:
+        content: object = json.loads(text, object_pairs_hook=no_twice, parse_constant=refuse, parse_float=finite)
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    except ValueError as error:
+        raise RecordError(
+            "record-unreadable",
+            "the file is not JSON",
+            where=where,
+            found=visible(str(error)),
+            fix="give a record.json",
+        ) from error
+    if is_deeper(content, DEEPEST):
+        raise _too_deep(where)
+    return content
+
+
+def is_deeper(content: object, most: int) -> bool:
+    """Whether content is nested in more levels than a limit."""
+    level: list[object] = [content]
+    for _ in range(most):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep(where: str) -> RecordError:
+    return RecordError(
+        "record-unreadable",
+        "the file is nested too deeply",
+        where=where,
+        known=f"at most {DEEPEST} levels",
+        fix="give a record.json",
+    )
