@@ -12,7 +12,7 @@ from assay.assess.view import SMALL
 from assay.core.text import counted, listed, quoted
 from assay.report import sentences, sentences_scores
 from assay.report.blocks import conformity, environment
-from assay.report.blocks.blocks import Card, Reach, Remark, Report, Section, section
+from assay.report.blocks.blocks import Card, Reach
 from assay.report.blocks.claims import claim_blocks, claims_verdict, contest_blocks
 from assay.report.blocks.confusion_matrix import ClassCounts, counts, matrix_blocks
 from assay.report.blocks.curves import Scoring, read_scores
@@ -31,6 +31,7 @@ from assay.report.blocks.estimates import (
 )
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
 from assay.report.estimate_rows import Entry, amount, prose
+from assay.report.sections import Remark, Report, Section, section
 
 
 def report_of(record: Record) -> Report:

@@ -119,7 +119,7 @@ class Link:
     style: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """What stands in a cell: a text, a smaller one below, and the reason why there is no value."""
 
@@ -136,7 +136,7 @@ class Cell:
     facts: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column; `kind` is text, name (from outside), number, prose (long) or formula."""
 
@@ -280,82 +280,6 @@ class Fold(Block):
     named: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A part of a report with a title and a place."""
-
-    id: str
-    title: str
-    blocks: tuple[Block, ...]
-    listed: str = ""
-    """Its name among the contents, where that is shorter."""
-    reach: Reach = Reach.ALL
-    folded: bool = False
-    """Whether it may be closed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What a Record comes to, in a word; `tone` is good, bad or open."""
-
-    sign: str
-    word: str
-    tone: str
-    says: str
-    anchor: str
-    more: str
-    """What the section it leads to is called."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """Something to know before trusting a number: a sign, a word and a sentence."""
-
-    sign: str
-    word: str
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """Everything a report says, in order; every text from outside has been made visible."""
-
-    title: str
-    kind: str
-    about: str
-    """The positive class, or nothing."""
-    level: str
-    verdicts: tuple[Verdict, ...]
-    opening: str
-    remarks: tuple[Remark, ...]
-    facts: tuple[tuple[str, str], ...]
-    sections: tuple[Section, ...]
-
-    def reached(self, reach: Reach) -> Iterator[Section]:
-        """The sections that a renderer draws, without blocks that it does not."""
-        for section in self.sections:
-            blocks = tuple(_within(section.blocks, reach)) if section.reach & reach else ()
-            if blocks:
-                yield replace(section, blocks=blocks)
-
-
-def _within(blocks: Iterable[Block], reach: Reach) -> Iterator[Block]:
-    for block in blocks:
-        if not block.reach & reach:
-            continue
-        if isinstance(block, (Card, Fold)):
-            inside = tuple(_within(block.blocks, reach))
-            if inside:
-                yield replace(block, blocks=inside)
-        else:
-            yield block.drawn_by(reach) if isinstance(block, Table) else block
-
-
-def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
-    """A section of whatever blocks there are."""
-    return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]
-
-
 def terms(pairs: Iterable[tuple[str, str]], look: str = "rows", **more: Reach) -> Terms:
     """Names and texts."""
     return Terms(tuple(Term(name=name, text=text) for name, text in pairs), look, **more)
@@ -369,20 +293,25 @@ def bullets(texts: Iterable[str]) -> Bullets:
 def number_cell(entry: Entry | None) -> Cell:
     """A value with its interval, or the reason why it has none."""
     if entry is None:
-        return Cell(text="–", tone="soft")
+        return Cell("–", tone="soft")
     if not entry.defined:
-        return Cell(text=f"∅ {entry.shown}", why=entry.reason, tone="warn")
-    return Cell(text=entry.shown, below=entry.short)
+        return Cell(f"∅ {entry.shown}", why=entry.reason, tone="warn")
+    return Cell(entry.shown, below=entry.short)
 
 
-def text_row(texts: Sequence[str]) -> Row:
-    """A row of plain texts."""
-    return Row(cells=tuple(Cell(text=text) for text in texts))
+def row_of(*cells: str | Cell, **more: str) -> Row:
+    """A row of cells, of which some are plain texts."""
+    return Row(cells=tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), **more)
+
+
+def columns(*specs: tuple[str, str, float]) -> tuple[Column, ...]:
+    """Columns by name, kind and width."""
+    return tuple(Column(name, kind, width) for name, kind, width in specs)
 
 
 def number_table(
     name: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, small: bool = False
 ) -> Table:
     """A table of names and numbers."""
-    columns = tuple(Column(name=head, kind="number" if i else "text", width=1) for i, head in enumerate(heads))
-    return Table(name=name, caption=caption, columns=columns, rows=tuple(map(text_row, rows)), small=small)
+    sides = columns(*((head, "number" if i else "text", 1) for i, head in enumerate(heads)))
+    return Table(name=name, caption=caption, columns=sides, rows=tuple(row_of(*row) for row in rows), small=small)

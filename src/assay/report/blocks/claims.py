@@ -10,8 +10,9 @@ from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
 from assay.report.blocks import comparison
-from assay.report.blocks.blocks import Block, Card, Cell, Column, Paragraph, Reach, Row, Table, Verdict
+from assay.report.blocks.blocks import Block, Card, Cell, Paragraph, Reach, Row, Table, columns, row_of
 from assay.report.estimate_rows import prose
+from assay.report.sections import Verdict
 
 SIGNS: Final = {"supported": "✓", "contradicted": "✗", "not decidable": "?"}
 TONES: Final = {"contradicted": "bad", "not decidable": "open", "supported": "good"}
@@ -53,25 +54,13 @@ def claim_blocks(record: Record) -> Iterator[Block]:
         return
     yield Paragraph(INTRODUCED, "soft", reach=Reach.REPORT)
     yield Paragraph(f"Claims: {claims_counted(record)}", "strong", reach=Reach.DIGEST)
-    columns = (
-        Column(name="claim", kind="name", width=2.4),
-        Column(name="answer", width=1.6),
-        Column(name="value", width=1.5),
-        Column(name="wrongly supported", width=1.3),
-        Column(name="why", kind="prose", width=4),
-    )
-    yield Card(
-        (
-            Table(
-                name="Claims",
-                caption=f"Claims: {claims_counted(record)}",
-                columns=columns,
-                rows=tuple(map(_claim_row, stated)),
-                small=True,
-                things=("claim", "claims"),
-            ),
-        )
-    )
+    heads = columns(
+        ("claim", "name", 2.4), ("answer", "text", 1.6), ("value", "text", 1.5), ("wrongly supported", "text", 1.3),
+        ("why", "prose", 4),
+    )  # fmt: skip
+    rows, caption = tuple(map(_claim_row, stated)), f"Claims: {claims_counted(record)}"
+    things = ("claim", "claims")
+    yield Card((Table(name="Claims", caption=caption, columns=heads, rows=rows, small=True, things=things),))
 
 
 def _claim_row(claim: Mapping[str, Any]) -> Row:
@@ -80,17 +69,15 @@ def _claim_row(claim: Mapping[str, Any]) -> Row:
     beside = [f"{name.replace('_', ' ')} {_figure(size)}" for name, size in claim["beside"].items()]
     sizes = ", ".join(f"{visible(name)} {n}" for name, n in claim["n_by_class"].items())
     answer = str(claim["answer"])
-    return Row(
-        cells=(
-            Cell(text=visible(claim["claim"]), below=prose(claim["words"]) if claim.get("words") else ""),
-            Cell(text=answer, sign=SIGNS[answer], tone=TONES[answer]),
-            Cell(
-                text=shown if other is None else f"{shown} against {figure(float(other))}",
-                below=prose("; ".join([*beside, f"n {claim['n']} ({sizes})"])),
-            ),
-            Cell(text=f"at most {POINTS * float(claim['risk']):.3g} %"),
-            Cell(text=prose(claim["why"]), below=prose((claim.get("needed") or {}).get("why", ""))),
-        )
+    return row_of(
+        Cell(visible(claim["claim"]), below=prose(claim["words"]) if claim.get("words") else ""),
+        Cell(answer, SIGNS[answer], tone=TONES[answer]),
+        Cell(
+            shown if other is None else f"{shown} against {figure(float(other))}",
+            below=prose("; ".join([*beside, f"n {claim['n']} ({sizes})"])),
+        ),
+        f"at most {POINTS * float(claim['risk']):.3g} %",
+        Cell(prose(claim["why"]), below=prose((claim.get("needed") or {}).get("why", ""))),
     )
 
 

@@ -16,25 +16,23 @@ from assay.report.blocks.blocks import (
     Card,
     Cell,
     Chart,
-    Column,
     Figure,
     Fold,
     Heading,
     Item,
     Paragraph,
     Reach,
-    Report,
-    Row,
     Table,
     bullets,
-    section,
+    columns,
+    row_of,
     terms,
-    text_row,
 )
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.environment import background_blocks
 from assay.report.blocks.findings import FindingText, Ranks, finding_text, mean_ranks
 from assay.report.estimate_rows import prose, real
+from assay.report.sections import Report, section
 
 MOST_NAMED: Final = 3
 COST: Final = "mean cost"
@@ -148,13 +146,8 @@ def _rank_blocks(made: Compared) -> Iterator[Block]:
 def ranking_table(ranking: Sequence[tuple[str, str, str, str]]) -> Iterator[Table]:
     """The models from the best to the worst."""
     if ranking:
-        columns = (
-            Column(name="model", kind="name", width=3),
-            Column(name="value", kind="number"),
-            Column(name="measure", width=2),
-            Column(name="ahead of", kind="prose", width=3),
-        )
-        yield Table(name="Ranking", caption="Ranking", columns=columns, rows=tuple(map(text_row, ranking)))
+        heads = columns(("model", "name", 3), ("value", "number", 0), ("measure", "text", 2), ("ahead of", "prose", 3))
+        yield Table(name="Ranking", caption="Ranking", columns=heads, rows=tuple(row_of(*place) for place in ranking))
 
 
 def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
@@ -164,11 +157,11 @@ def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
             pairs.setdefault(f"{finding.pair}, {finding.about}", finding)
     parts: list[Block] = []
     for name, finding in pairs.items():
-        columns = tuple(Column(name=what, kind="number", width=1) for what, _ in finding.counts)
-        row = text_row([n for _, n in finding.counts])
+        heads = columns(*((what, "number", 1) for what, _ in finding.counts))
+        row = row_of(*(n for _, n in finding.counts))
         parts += [
             Heading(name, reach=Reach.DIGEST),
-            Table(name=name, caption=name, columns=columns, rows=(row,)),
+            Table(name=name, caption=name, columns=heads, rows=(row,)),
         ]
     if parts:
         yield Card(tuple(parts))
@@ -180,48 +173,34 @@ def _value_blocks(made: Compared) -> Iterator[Block]:
         value, low, high = (real(estimate.get(k)) for k in ("value", "low", "high"))
         text = "∅ undefined" if value is None else figure(value)
         ends = "" if low is None or high is None else f"{figure(low)}–{figure(high)}"
-        by_model.setdefault(visible(estimate["model"]), []).append(Cell(text=text, below=ends))
+        by_model.setdefault(visible(estimate["model"]), []).append(Cell(text, below=ends))
     if not by_model:
         return
     yield Paragraph(
         f"Values with {made.level} intervals; two intervals that overlap do not show that models are equal.", "soft"
     )
     measures = dict.fromkeys(visible(estimate["measure"]) for estimate in made.record["estimates"])
-    columns = (
-        Column(name="model", kind="name", width=2),
-        *(Column(name=name, kind="number", width=2) for name in measures),
-    )
-    rows = tuple(Row(cells=(Cell(text=model), *cells)) for model, cells in by_model.items())
-    yield Card(
-        (Table(name="Each model by itself", caption="Every model and measure", columns=columns, rows=rows, small=True),)
-    )
+    heads = columns(("model", "name", 2), *((name, "number", 2) for name in measures))
+    rows = tuple(row_of(model, *cells) for model, cells in by_model.items())
+    caption = "Every model and measure"
+    yield Card((Table(name="Each model by itself", caption=caption, columns=heads, rows=rows, small=True),))
 
 
 def _detail_blocks(made: Compared) -> Iterator[Block]:
     if not made.findings:
         return
-    heads = (("models", "name", 2.0), ("about", "text", 1.6), ("test", "prose", 4.0), ("effect", "number", 1.5))
-    ends = ((f"{made.level} interval", "number", 1.5), ("p", "number", 0.0), ("corrected", "number", 0.0))
-    rows = tuple(
-        Row(
-            cells=(
-                Cell(text=finding.pair),
-                Cell(text=finding.about),
-                Cell(
-                    text=finding.test,
-                    below="; ".join(filter(None, (finding.chosen, *finding.notes, *finding.checks, finding.power))),
-                ),
-                Cell(text=finding.effect),
-                Cell(text=finding.interval or "–"),
-                Cell(text=finding.p),
-                Cell(text=finding.adjusted or "–"),
-            )
-        )
-        for finding in made.findings
-    )
-    columns = tuple(Column(name=name, kind=kind, width=width) for name, kind, width in (*heads, *ends))
+    heads = columns(
+        ("models", "name", 2), ("about", "text", 1.6), ("test", "prose", 4), ("effect", "number", 1.5),
+        (f"{made.level} interval", "number", 1.5), ("p", "number", 0), ("corrected", "number", 0),
+    )  # fmt: skip
+    rows = []
+    for finding in made.findings:
+        below = "; ".join(filter(None, (finding.chosen, *finding.notes, *finding.checks, finding.power)))
+        ends, adjusted = finding.interval or "–", finding.adjusted or "–"
+        test = Cell(finding.test, below=below)
+        rows.append(row_of(finding.pair, finding.about, test, finding.effect, ends, finding.p, adjusted))
     caption = "Test, effect, interval and p value of each question"
-    yield Card((Table(name="Every finding", caption=caption, columns=columns, rows=rows, small=True),))
+    yield Card((Table(name="Every finding", caption=caption, columns=heads, rows=tuple(rows), small=True),))
 
 
 def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:

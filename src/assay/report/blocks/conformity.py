@@ -26,10 +26,12 @@ from assay.report.blocks.blocks import (
     Reach,
     Row,
     Table,
-    Verdict,
+    columns,
+    row_of,
     terms,
 )
 from assay.report.estimate_rows import prose
+from assay.report.sections import Verdict
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "suspect": "?", "declared": "✎", "no-evidence": "○", "n/a": "–"}
 WORDS: Final = {
@@ -134,12 +136,7 @@ def conformity_blocks(record: Record) -> Iterator[Block]:
 
 
 def _columns(demand: str) -> tuple[Column, ...]:
-    return (
-        Column(name="row", width=1),
-        Column(name="verdict", width=1.3),
-        Column(name=demand, kind="prose", width=3.4),
-        Column(name="why", kind="prose", width=3.4),
-    )
+    return columns(("row", "text", 1), ("verdict", "text", 1.3), (demand, "prose", 3.4), ("why", "prose", 3.4))
 
 
 def _decisive(judged: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -176,17 +173,15 @@ def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True
     links = tuple(_link(part, verdict, places) for part in row.get("evidence", ()))
     alone = len(links) == 1 and prose(row["evidence"][0]["says"]) == why and row["evidence"][0]["kind"] != "check"
     answer = prose(row["answer"]) if row.get("answer") else ""
-    return Row(
-        cells=(
-            Cell(text=visible(row["id"]), below=visible(row["strength"])),
-            Cell(text=visible(verdict), tone="warn" if verdict in BAD else "", sign=SIGNS.get(verdict, "")),
-            Cell(text=prose(row["demand"])),
-            Cell(
-                text=why,
-                below=f"answer: {answer}" if answer else "",
-                anchor=links[0].anchor if alone else "",
-                links=() if alone else links,
-            ),
+    return row_of(
+        Cell(visible(row["id"]), below=visible(row["strength"])),
+        Cell(visible(verdict), SIGNS.get(verdict, ""), tone="warn" if verdict in BAD else ""),
+        prose(row["demand"]),
+        Cell(
+            why,
+            below=f"answer: {answer}" if answer else "",
+            anchor=links[0].anchor if alone else "",
+            links=() if alone else links,
         ),
         id=_place("r", str(row["id"])) if named else "",
         style=_style(verdict),
@@ -207,16 +202,12 @@ def control_blocks(record: Record) -> Iterator[Block]:
     """What was looked for and what was found."""
     introduced = "What was looked for and what was found; the verdicts on conformity rest on these."
     yield Paragraph(introduced, "soft")
-    columns = (
-        Column(name="control", width=1.6),
-        Column(name="verdict", width=1.2),
-        Column(name="found", kind="prose", width=5),
-        Column(name="facts", kind="prose", reach=Reach.FULL),
-    )
+    facts = Column("facts", "prose", 3, reach=Reach.FULL)
+    heads = (*columns(("control", "text", 1.6), ("verdict", "text", 1.2), ("found", "prose", 3)), facts)
     table = Table(
         name="Controls and their facts",
         caption="Every control that ran, with its facts and thresholds",
-        columns=columns,
+        columns=heads,
         rows=tuple(map(_control_row, record.get("controls", ()))),
         look="looked",
         small=True,
@@ -226,18 +217,16 @@ def control_blocks(record: Record) -> Iterator[Block]:
 
 def _control_row(control: Mapping[str, Any]) -> Row:
     name, verdict = control_name(control), str(control["verdict"])
-    thresholds = (("threshold " + k, v) for k, v in _flat(control.get("thresholds", {})))
-    facts = [(label, _cut(text)) for label, text in (*_flat(control.get("facts", {})), *thresholds)]
+    thresholds = (("threshold " + k, v) for k, v in _stated(control.get("thresholds", {})))
+    facts = [(label, _cut(text)) for label, text in (*_stated(control.get("facts", {})), *thresholds)]
     if len(facts) > MOST_FACTS:
         rest = f"{counted(len(facts) - MOST_FACTS, 'fact')} more in the Record"
         facts = [*facts[:MOST_FACTS], ("and", rest)]
-    return Row(
-        cells=(
-            Cell(text=visible(name)),
-            Cell(text=visible(verdict), tone="warn" if verdict in BAD else "", sign=SIGNS.get(verdict, "")),
-            Cell(text=prose(control["says"])),
-            Cell(text="", facts=tuple(facts)),
-        ),
+    return row_of(
+        visible(name),
+        Cell(visible(verdict), SIGNS.get(verdict, ""), tone="warn" if verdict in BAD else ""),
+        prose(control["says"]),
+        Cell("", facts=tuple(facts)),
         id=_place("c", name),
         style=_style(verdict),
     )
@@ -322,22 +311,10 @@ def _stated(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str,
         if not isinstance(value, Mapping):
             yield path, _fact(value)
         elif all(not isinstance(one, Mapping) and len(_fact(one)) <= FEW_WORDS for one in value.values()):
-            yield path, "; ".join(f"{visible(str(k).replace('_', ' '))} {_fact(one)}" for k, one in value.items())
+            parts = (f"{visible(str(k).replace('_', ' '))} {_fact(part)}" for k, part in value.items())
+            yield path, "; ".join(parts) or "none"
         else:
             yield from _stated(value, path)
-
-
-def _flat(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
-    """What stands at the top by its name; what stands below in one line by the name above it."""
-    below = {name: value for name, value in content.items() if isinstance(value, Mapping)}
-    here = [(visible(str(name).replace("_", " ")), _fact(content[name])) for name in content if name not in below]
-    if before and here:
-        yield before, "; ".join(f"{name} {text}" for name, text in here)
-    elif here:
-        yield from here
-    for name, value in below.items():
-        path = visible(str(name).replace("_", " "))
-        yield from _flat(value, f"{before}, {path}" if before else path)
 
 
 def _cut(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.core.text import counted, visible
-from assay.report.blocks.blocks import Block, Card, Column, Grid, GridCell, Paragraph, Reach, Table, text_row
+from assay.report.blocks.blocks import Block, Card, Grid, GridCell, Paragraph, Reach, Table, columns, row_of
 from assay.report.estimate_rows import amount, in_hundred, share
 from assay.tally.base import Count, count_from_json
 
@@ -144,20 +144,15 @@ def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
     grid = matrix(tally)
     cut = f" The {len(grid.rows) - 1} largest classes are shown; the other {grid.hidden:,} are added up."
     yield Paragraph(f"{ORIENTATION} {SHADING}{cut if grid.hidden else ''}", "soft", reach=Reach.FULL)
-    columns = (
-        Column(name="truly", kind="name", width=3),
-        Column(name="called", kind="name", width=3),
-        Column(name=tally.unit, kind="number"),
-        Column(name="share", kind="number"),
-    )
+    heads = columns(("truly", "name", 3), ("called", "name", 3), (tally.unit, "number", 0), ("share", "number", 0))
     listed = mistakes(tally)
     beside: Block = Paragraph(f"✓ {NO_MISTAKES}", reach=Reach.FULL)
     if listed:
         beside = Table(
             name="Most frequent mistakes",
             caption="Most frequent mistakes and their share of the true class",
-            columns=columns,
-            rows=tuple(text_row((m.truth, m.predicted, m.count, m.share)) for m in listed),
+            columns=heads,
+            rows=tuple(row_of(m.truth, m.predicted, m.count, m.share) for m in listed),
             look="clip",
             reach=Reach.FULL,
         )

@@ -16,7 +16,6 @@ from assay.report.blocks.blocks import (
     Bullets,
     Card,
     Chart,
-    Column,
     Figure,
     Fold,
     Heading,
@@ -24,8 +23,9 @@ from assay.report.blocks.blocks import (
     Paragraph,
     Reach,
     Table,
+    columns,
+    row_of,
     terms,
-    text_row,
 )
 from assay.report.blocks.conformity import OF_DATA, stated_pairs
 from assay.report.estimate_rows import prose
@@ -62,15 +62,13 @@ def data_blocks(record: Record) -> Iterator[Block]:
         chart = Chart("timeline", (counted_sets,))
         parts.append(Figure(charts=(chart,), alt="When the rows of each data set were made", look="wide"))
     if counted_sets:
-        heads = (("data set", "name"), ("rows", "number"), ("classes", "prose"), ("from", "text"), ("to", "text"))
-        columns = [Column(name=name, kind=kind, width=0 if kind == "number" else 1.4) for name, kind in heads]
-        cells = ((s.name, s.rows, s.classes, s.begins or "–", s.ends or "–", s.missing) for s in counted_sets)
-        table = Table(
-            name="Data sets",
-            caption="Every data set as it was counted",
-            columns=(*columns, Column(name="missing", kind="name", width=1)),
-            rows=tuple(map(text_row, cells)),
-        )
+        heads = columns(
+            ("data set", "name", 1.4), ("rows", "number", 0), ("classes", "prose", 3), ("from", "text", 1.3),
+            ("to", "text", 1.3), ("missing", "name", 1),
+        )  # fmt: skip
+        rows = (row_of(s.name, s.rows, s.classes, s.begins or "–", s.ends or "–", s.missing) for s in counted_sets)
+        caption = "Every data set as it was counted"
+        table = Table(name="Data sets", caption=caption, columns=heads, rows=tuple(rows))
         many = counted(len(counted_sets), "data set")
         parts.append(Fold(title="The numbers", more=many, blocks=(table,), open=True, named=False, reach=Reach.REPORT))
     yield Card(tuple(parts))

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from assay.assess.record import Record
 from assay.core.text import counted, figure, visible
-from assay.report.blocks.blocks import Block, Card, Cell, Column, Paragraph, Reach, Row, Table, Verdict
+from assay.report.blocks.blocks import Block, Card, Cell, Paragraph, Reach, Table, columns, row_of
 from assay.report.estimate_rows import prose
+from assay.report.sections import Verdict
 
 SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}
 DECIDED: Final = "Intervals are at the level of the decision, which is stricter where several are decided together."
@@ -58,27 +59,22 @@ class Verdicts:
 def decision_blocks(decided: Verdicts) -> Iterator[Block]:
     """Each criterion with its verdict and the reason."""
     yield Paragraph(f"Each criterion with its verdict. {DECIDED}", "soft", reach=Reach.FULL)
-    columns = (
-        Column(name="criterion", kind="name", width=2),
-        Column(name="verdict", width=1.3),
-        Column(name="value", kind="number", width=1.6),
-        Column(name="wrong pass", width=1.2),
-        Column(name="why", kind="prose", width=3.4),
-    )
+    heads = columns(
+        ("criterion", "name", 2), ("verdict", "text", 1.3), ("value", "number", 1.6), ("wrong pass", "text", 1.2),
+        ("why", "prose", 3.4),
+    )  # fmt: skip
     rows = (
-        Row(
-            cells=(
-                Cell(text=judged.criterion),
-                Cell(text=judged.verdict, sign=judged.sign, tone=TONES[judged.verdict]),
-                Cell(text=judged.value, below=judged.ends),
-                Cell(text=judged.risk),
-                Cell(text=judged.why, below=judged.needed),
-            )
+        row_of(
+            judged.criterion,
+            Cell(judged.verdict, judged.sign, tone=TONES[judged.verdict]),
+            Cell(judged.value, below=judged.ends),
+            judged.risk,
+            Cell(judged.why, below=judged.needed),
         )
         for judged in decided.rows
     )
     things = ("criterion", "criteria")
-    yield Card((Table(name="Decisions", caption=RISKS, columns=columns, rows=tuple(rows), things=things),))
+    yield Card((Table(name="Decisions", caption=RISKS, columns=heads, rows=tuple(rows), things=things),))
 
 
 def verdicts(record: Record | Mapping[str, Any]) -> Verdicts | None:

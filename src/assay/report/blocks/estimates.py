@@ -143,7 +143,7 @@ def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
     rows = tuple(
         Row(
             cells=(
-                Cell(text=about(base).name),
+                Cell(about(base).name),
                 *(replace(number_cell(ways.get(way)), why="") for way in sentences.AVERAGES),
             )
         )
@@ -155,8 +155,8 @@ def average_blocks(read: Estimates, level: str) -> Iterator[Block]:
     meant = "; ".join(f"{way}: {what}" for way, what in sentences.AVERAGES.items())
     yield Paragraph(f"{meant}.", "soft", reach=Reach.REPORT)
     columns = (
-        Column(name="measure", width=3),
-        *(Column(name=way, kind="number", width=2) for way in sentences.AVERAGES),
+        Column("measure", width=3),
+        *(Column(way, kind="number", width=2) for way in sentences.AVERAGES),
     )
     table = Table(
         name="Macro, weighted and micro averages",
@@ -187,12 +187,12 @@ def measure_blocks(read: Estimates, level: str, places: Mapping[str, str]) -> It
         "Every measure with its formula, what it rests on and how its interval was made.", "soft", reach=Reach.FULL
     )
     columns = (
-        Column(name="measure", width=3.4),
-        Column(name="value", kind="number"),
-        Column(name="interval", width=2.6),
-        Column(name="n", kind="number"),
-        Column(name="method", width=1.8),
-        Column(name="formula", kind="formula", width=3.6),
+        Column("measure", width=3.4),
+        Column("value", kind="number"),
+        Column("interval", width=2.6),
+        Column("n", kind="number"),
+        Column("method", width=1.8),
+        Column("formula", kind="formula", width=3.6),
     )
     folds = []
     for family, entries in read.families().items():
@@ -220,13 +220,13 @@ def _measure_row(value: Entry, places: Mapping[str, str]) -> Row:
                 typed="" if plain else known.measure,
                 anchor=places.get(known.measure, ""),
             ),
-            Cell(text=value.shown) if value.defined else Cell(text=f"∅ {value.shown}", tone="warn"),
-            Cell(text=value.interval, below=infinite)
+            Cell(value.shown) if value.defined else Cell(f"∅ {value.shown}", tone="warn"),
+            Cell(value.interval, below=infinite)
             if value.interval
-            else Cell(text=value.missing if value.defined else value.reason, tone="soft"),
-            Cell(text=value.n, below=value.parts),
-            Cell(text=value.method if value.defined else "none", tone="soft"),
-            Cell(text=known.formula),
+            else Cell(value.missing if value.defined else value.reason, tone="soft"),
+            Cell(value.n, below=value.parts),
+            Cell(value.method if value.defined else "none", tone="soft"),
+            Cell(known.formula),
         )
     )
 

@@ -22,9 +22,9 @@ from assay.report.blocks.blocks import (
     Heading,
     Paragraph,
     Reach,
-    Row,
     Table,
     number_cell,
+    row_of,
 )
 from assay.report.blocks.confusion_matrix import MOST_CLASSES, ClassCounts
 from assay.report.blocks.estimates import Estimates
@@ -194,31 +194,24 @@ def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
 
 def _level_table(factor: Factor, level: str) -> Table:
     rows = (
-        Row(
-            cells=(
-                Cell(
-                    text=row.label,
-                    sign="△" if row.small else "",
-                    below=f"only {counted(row.rows, 'row')}" if row.small else "",
-                    tone="warn" if row.small else "",
-                ),
-                *(Cell(text=size) for size in row.sizes),
-                *map(number_cell, row.entries),
-            )
+        row_of(
+            Cell(row.label, "△", below=f"only {counted(row.rows, 'row')}", tone="warn") if row.small else row.label,
+            *row.sizes,
+            *map(number_cell, row.entries),
         )
         for row in factor.levels
     )
     sizes = (
-        Column(name=size, kind="number", reach=Reach.REPORT if i and factor.columns else Reach.ALL)
+        Column(size, kind="number", reach=Reach.REPORT if i and factor.columns else Reach.ALL)
         for i, size in enumerate(factor.sizes)
     )
     return Table(
         name=f"Measures by {factor.name}",
         caption=f"Measures by {factor.name}, with {level} intervals",
         columns=(
-            Column(name=factor.things[0], kind="name", width=1.8),
+            Column(factor.things[0], kind="name", width=1.8),
             *sizes,
-            *(Column(name=column.name, kind="number", width=1, typed=column.measure) for column in factor.columns),
+            *(Column(column.name, kind="number", width=1, typed=column.measure) for column in factor.columns),
         ),
         rows=tuple(rows),
         small=len(factor.columns) > len(OF_CLASS),
@@ -231,15 +224,13 @@ def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]
     """Whether sites differ by more than chance; nothing for a Record that was not merged."""
     by_measure = {test["measure"]: test for test in record.get("heterogeneity", ()) if test["factor"] == name}
     rows = tuple(
-        Row(
-            cells=(
-                Cell(text=column.name, typed=column.measure),
-                Cell(text=_end(test["lowest"])),
-                Cell(text=_end(test["highest"])),
-                Cell(text=chance_shown(float(test["p"]))),
-                Cell(text=in_hundred(float(test["i_squared"]))),
-                Cell(text=prose(test["method"]), below=_left_out(test["left_out"])),
-            )
+        row_of(
+            Cell(column.name, typed=column.measure),
+            _end(test["lowest"]),
+            _end(test["highest"]),
+            chance_shown(float(test["p"])),
+            in_hundred(float(test["i_squared"])),
+            Cell(prose(test["method"]), below=_left_out(test["left_out"])),
         )
         for column in factor.columns
         if (test := by_measure.get(column.measure)) is not None
@@ -251,12 +242,12 @@ def _spread_blocks(record: Record, name: str, factor: Factor) -> Iterator[Block]
         name=f"Differences between {factor.name}",
         caption=f"Differences between {factor.name}s",
         columns=(
-            Column(name="measure", width=2),
-            Column(name="lowest", kind="name", width=2),
-            Column(name="highest", kind="name", width=2),
-            Column(name="p", kind="number"),
-            Column(name="beyond chance", kind="number"),
-            Column(name="method", width=2, reach=Reach.REPORT),
+            Column("measure", width=2),
+            Column("lowest", kind="name", width=2),
+            Column("highest", kind="name", width=2),
+            Column("p", kind="number"),
+            Column("beyond chance", kind="number"),
+            Column("method", width=2, reach=Reach.REPORT),
         ),
         rows=rows,
     )

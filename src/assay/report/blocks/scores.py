@@ -20,10 +20,11 @@ from assay.report.blocks.blocks import (
     Heading,
     Paragraph,
     Reach,
-    Row,
     Table,
     Threshold,
+    columns,
     number_table,
+    row_of,
 )
 from assay.report.blocks.calibration import Bin
 from assay.report.blocks.curves import Curve, Scoring, Side
@@ -248,19 +249,12 @@ def _calibration(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
 
 def _bins(bins: Sequence[Bin], caption: str, share_of: str, unit: str) -> Table:
     heads = ("predicted probability", unit, "mean probability", share_of)
-    columns = tuple(Column(name=head, kind="number" if i else "text", width=1) for i, head in enumerate(heads))
     rows = (
-        Row(
-            cells=(
-                Cell(text=f"{held.low:.2g} to {held.high:.2g}"),
-                Cell(text=held.shown),
-                Cell(text=f"{held.score:.3f}"),
-                Cell(text=f"{held.share:.3f}", below=_ends(held)),
-            )
-        )
-        for held in bins
+        row_of(f"{b.low:.2g} to {b.high:.2g}", b.shown, f"{b.score:.3f}", Cell(f"{b.share:.3f}", below=_ends(b)))
+        for b in bins
     )
-    return Table(name="Reliability by bin", caption=caption, columns=columns, rows=tuple(rows))
+    sides = columns(*((head, "number" if i else "text", 1) for i, head in enumerate(heads)))
+    return Table(name="Reliability by bin", caption=caption, columns=sides, rows=tuple(rows))
 
 
 def _ends(held: Bin) -> str:
@@ -271,30 +265,26 @@ def _operating(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
     if not scoring.operating:
         return
     several = any(point.label for point in scoring.operating)
-    columns = (
-        *((Column(name="class", kind="name"),) if several else ()),
-        Column(name="threshold"),
-        Column(name="chosen", kind="name", width=3, reach=Reach.REPORT),
-        *(Column(name=name, kind="number") for name in CELLS),
+    heads = (
+        *((Column("class", "name"),) if several else ()),
+        Column("threshold"),
+        Column("chosen", "name", 3, reach=Reach.REPORT),
+        *(Column(name, "number") for name in CELLS),
     )
     rows = (
-        Row(
-            cells=(
-                *((Cell(text=point.label),) if several else ()),
-                Cell(
-                    text=point.threshold, sign="△" if point.optimistic else "", tone="warn" if point.optimistic else ""
-                ),
-                Cell(text=point.chosen, below=f"△ {sentences.OPTIMISTIC}" if point.optimistic else ""),
-                *(Cell(text=count) for count in (point.tp, point.fp, point.fn, point.tn)),
-                *(Cell(text=value, below=ends) for value, ends in point.rates),
-            )
+        row_of(
+            *((point.label,) if several else ()),
+            Cell(point.threshold, "△", tone="warn") if point.optimistic else point.threshold,
+            Cell(point.chosen, below=f"△ {sentences.OPTIMISTIC}" if point.optimistic else ""),
+            *(point.tp, point.fp, point.fn, point.tn),
+            *(Cell(value, below=ends) for value, ends in point.rates),
         )
         for point in scoring.operating
     )
     table = Table(
         name="Operating points",
         caption=f"{unit.capitalize()} by cell at each declared threshold, and rates with their {level} intervals",
-        columns=columns,
+        columns=heads,
         rows=tuple(rows),
         small=True,
     )

@@ -11,6 +11,7 @@ from assay.report.blocks import environment as background
 from assay.report.blocks.blocks import Reach
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.render.markdown import block_lines, prose
+from assay.report.sections import flat
 
 MOST_BYTES: Final = 60_000
 """A step may write 1 MiB, but people read the first screens; the rest stands in the report."""
@@ -46,7 +47,11 @@ def step_summary(records: Mapping[str, Record], *, most: int = MOST_BYTES) -> st
         lines = [f"### assay gate: {head}"]
         if found is not None:
             overall = f"#### {found.sign} {found.overall}: {prose(found.says)}"
-            lines += ["", overall, *block_lines(block for block in decision_blocks(found) if block.reach & Reach.TEXT)]
+            lines += [
+                "",
+                overall,
+                *block_lines(flat(block for block in decision_blocks(found) if block.reach & Reach.TEXT)),
+            ]
         parts.append("\n".join(lines))
     text = "\n\n".join(parts) + "\n"
     if len(text.encode("utf-8", "surrogatepass")) <= most:

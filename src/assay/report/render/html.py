@@ -17,8 +17,9 @@ from typing import Final
 from assay.assess.record import Record
 from assay.report import colours
 from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import Reach, Report, Threshold
+from assay.report.blocks.blocks import Reach, Threshold
 from assay.report.render.html_blocks import escaped, labelled, section_html
+from assay.report.sections import Report
 
 _FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"

@@ -25,7 +25,6 @@ from assay.report.blocks.blocks import (
     Link,
     Paragraph,
     Row,
-    Section,
     Table,
     Term,
     Terms,
@@ -34,6 +33,7 @@ from assay.report.blocks.blocks import (
 )
 from assay.report.estimate_rows import Entry
 from assay.report.mathml import mathml
+from assay.report.sections import Section
 
 FEW: Final = 3
 TILTED: Final = 7
@@ -264,7 +264,7 @@ def _links(links: Sequence[Link]) -> str:
         else f"<i{_class(link.style)}>{escaped(link.text)}</i>"
         for link in links
     )
-    return f"<small>{' '.join(drawn)} </small>"
+    return f"<small>{' '.join(drawn)}</small>"
 
 
 def _tag(text: str) -> str:

@@ -12,22 +12,20 @@ from assay.report.assessment_document import report_of
 from assay.report.blocks.blocks import (
     Block,
     Bullets,
-    Card,
     Cell,
     Column,
     Figure,
-    Fold,
     Grid,
     Heading,
     Item,
     Paragraph,
     Reach,
-    Section,
     Table,
     Terms,
     Threshold,
     Values,
 )
+from assay.report.sections import Section
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15
@@ -44,7 +42,7 @@ def render(record: Record) -> str:
         [f"- {verdict.sign} **{verdict.word}** {prose(verdict.says)}".rstrip() for verdict in report.verdicts],
         [prose(report.opening)],
         [f"- {remark.sign} {prose(remark.sentence)}" for remark in report.remarks],
-        *(list(_section(section)) for section in report.reached(Reach.TEXT)),
+        *(list(_section(section)) for section in report.plain(Reach.TEXT)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -184,19 +182,6 @@ def _values(block: Values) -> Iterator[str]:
     yield from ["", *notes] if notes else []
 
 
-def _inside(block: Card) -> Iterator[str]:
-    yield from list(block_lines(block.blocks))[1:]
-
-
-def _fold(block: Fold) -> Iterator[str]:
-    inside = list(block_lines(block.blocks))
-    if not block.named:
-        yield from inside[1:]
-    else:
-        lead = ["", prose(block.lead)] if block.lead else []
-        yield from (f"### {prose(block.title)}", *lead, *inside)
-
-
 def _nothing(block: Figure | Threshold) -> Iterator[str]:
     """The numbers of figures stand in tables."""
     del block
@@ -213,6 +198,4 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterator[str]]]] = {
     Table: _table,
     Grid: _grid,
     Values: _values,
-    Card: _inside,
-    Fold: _fold,
 }

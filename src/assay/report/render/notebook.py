@@ -13,10 +13,8 @@ from assay.report.assessment_document import report_of
 from assay.report.blocks.blocks import (
     Block,
     Bullets,
-    Card,
     Cell,
     Figure,
-    Fold,
     Grid,
     Heading,
     Paragraph,
@@ -39,7 +37,7 @@ def render(record: Record) -> str:
     """A fragment of HTML that begins with the verdicts of a plan, if there is one, and a table of numbers."""
     report = report_of(record)
     parts = [_paragraph(f"{v.sign} {v.word}. {v.says}".rstrip()) for v in report.verdicts]
-    sections = list(report.reached(Reach.BRIEF))
+    sections = list(report.plain(Reach.BRIEF))
     values = [block for part in sections for block in part.blocks if isinstance(block, Values)]
     parts += [_headline(values[0], report.opening) if values else _paragraph(report.opening)]
     for section in sections:
@@ -110,14 +108,9 @@ def _bullets(block: Bullets) -> Iterator[str]:
         yield _paragraph(" ".join(filter(None, (item.sign, item.word, name, item.text, item.label))))
 
 
-def _inside(block: Card | Fold) -> Iterator[str]:
-    for part in block.blocks:
-        yield from DRAWN[type(part)](part)
-
-
 DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[str]]]] = {
     Paragraph: lambda block: (_paragraph(block.text),),
-    Heading: lambda block: (_paragraph(block.text),),
+    Heading: lambda _: (),  # the captions of tables say it
     Bullets: _bullets,
     Terms: lambda block: (_paragraph(f"{term.name}: {term.text}") for term in block.terms),
     Figure: lambda block: (f"<div>{''.join(map(draw, block.charts))}</div>",),
@@ -125,6 +118,4 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[str]]]] = {
     Table: _table,
     Grid: _grid,
     Values: lambda _: (),
-    Card: _inside,
-    Fold: _inside,
 }

@@ -18,10 +18,11 @@ from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import colours
 from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import Reach, Report
+from assay.report.blocks.blocks import Reach
 from assay.report.pdf_text import breakable, mapped, spelled
 from assay.report.render.html import version
 from assay.report.render.pdf_blocks import pieces
+from assay.report.sections import Report
 
 STANDARDS: Final = ("a-3a", "ua-1")
 """Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
@@ -58,7 +59,7 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
         **_head(shown),
         "sections": [
             {"title": part.title, "blocks": blocks}
-            for part in shown.reached(Reach.FULL)
+            for part in shown.plain(Reach.FULL)
             if (blocks := pieces(part.blocks))
         ],
         "verdict": spelled(_verdict(record), strict=strict),

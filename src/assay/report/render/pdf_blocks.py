@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from assay.report import charts, colours
 from assay.report.blocks.blocks import (
     Block,
     Bullets,
-    Card,
     Cell,
     Chart,
     Column,
     Figure,
-    Fold,
     Grid,
     GridCell,
     Heading,
@@ -43,7 +42,14 @@ SHADES: Final = {name: (ground, text) for name, ground, text in colours.steps(co
 
 def pieces(blocks: Iterable[Block]) -> list[Json]:
     """What the typesetter sets, in order."""
-    return [piece for block in blocks for piece in DRAWN[type(block)](block)]
+    made: list[Json] = []
+    title = ""
+    for block in blocks:
+        if isinstance(block, Table) and title and block.caption.startswith(title):
+            block = replace(block, caption="")  # noqa: PLW2901  the heading above says it
+        made += DRAWN[type(block)](block)
+        title = block.text if isinstance(block, Heading) else ""
+    return made
 
 
 def _says(text: str, *, soft: bool = False) -> Piece:
@@ -172,21 +178,6 @@ def _values(block: Values) -> Iterator[Piece]:
     yield _set_table("", (*sides, ("on its range", "l", 2.6)), rows, small=False)
 
 
-def _inside(block: Card) -> Iterator[Any]:
-    yield from pieces(block.blocks)
-
-
-def _fold(block: Fold) -> Iterator[Any]:
-    if block.named:
-        yield {"kind": "heading", "text": breakable(block.title)}
-        if block.lead:
-            yield _says(block.lead)
-    for piece in pieces(block.blocks):
-        # The title of the fold stands where the caption would say it again.
-        again = isinstance(piece, dict) and str(piece.get("caption", "")).startswith(block.title)
-        yield {**piece, "caption": ""} if again and isinstance(piece, dict) else piece
-
-
 def _nothing(block: Threshold) -> Iterator[Piece]:
     """Paper cannot move a threshold; the operating points stand in their table."""
     del block
@@ -203,6 +194,4 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[Json]]]] = {
     Grid: _grid,
     Values: _values,
     Threshold: _nothing,
-    Card: _inside,
-    Fold: _fold,
 }

@@ -14,10 +14,8 @@ from assay.report.assessment_document import report_of
 from assay.report.blocks.blocks import (
     Block,
     Bullets,
-    Card,
     Cell,
     Figure,
-    Fold,
     Grid,
     Heading,
     Item,
@@ -83,9 +81,10 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     page.said(report.opening)
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
-    for section in report.reached(Reach.BRIEF):
+    for section in report.plain(Reach.BRIEF):
         page.head(section.title)
-        page.blocks(section.blocks)
+        for block in section.blocks:
+            DRAWN[type(block)](page, block)
     return page.text()
 
 
@@ -119,11 +118,6 @@ class _Page:
         """A sentence below another one."""
         for line in wrapped(text, self.width - 4):
             self.line(Text(f"    {line}", style))
-
-    def blocks(self, blocks: Iterable[Block]) -> None:
-        """Blocks one below the other."""
-        for block in blocks:
-            DRAWN[type(block)](self, block)
 
     def columns(self, ways: Iterable[Lines]) -> Lines:
         """Columns side by side, in the first way that fits the width, else in the last."""
@@ -305,16 +299,6 @@ def _bar(value: Entry) -> str:
     return f"{low:>2g} {''.join(marks)} {high:g}"
 
 
-def _inside(page: _Page, block: Card) -> None:
-    page.blocks(block.blocks)
-
-
-def _fold(page: _Page, block: Fold) -> None:
-    if block.named:
-        page.said(f"{block.title}: {block.lead}" if block.lead else block.title, hang="  ")
-    page.blocks(block.blocks)
-
-
 def _nothing(page: _Page, block: Figure | Threshold) -> None:
     """The numbers of figures stand in tables."""
     del page, block
@@ -330,6 +314,4 @@ DRAWN: Final[dict[type[Block], Callable[[_Page, Any], None]]] = {
     Table: _table,
     Grid: _grid,
     Values: _values,
-    Card: _inside,
-    Fold: _fold,
 }
