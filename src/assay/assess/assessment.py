@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -135,15 +135,6 @@ class Assessment(Mapping[str, Estimate], Result):
         done = count(1)
         for view in self._views():
             view.listed(lambda: progress(next(done), total))
-
-    def take_values(self, estimates: Iterable[Mapping[str, Any]]) -> None:
-        """Take values of a Record for those from every score, of which it holds bins: intervals are then of these."""
-        views = {repr(view.slice or None): view for view in self._views()}
-        for one in estimates:
-            view = views.get(repr(one["slice"]))
-            if view is not None and view.scores is not None and isinstance(one["value"], float):
-                label = self.positive if one["class"] is None else one["class"]
-                view.scores.told[one["measure"], label] = one["value"]
 
     def _views(self) -> list[View]:
         return [self._view, *(view for levels in self.by_group.values() for view in levels.values())]
@@ -316,6 +307,8 @@ class Assessment(Mapping[str, Estimate], Result):
                 found_in=record["environment"],
                 evidence=_evidence_of(record),
             )
+            if found.scores is not None:
+                found.scores.take_values(record["estimates"], record["positive"])
             found._accepted = restored(record, found)
             if "comparisons" in tallies:
                 from assay.assess.standing import restored_standing

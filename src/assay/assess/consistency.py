@@ -12,6 +12,7 @@ from assay.assess.record import Record
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import count_from_json
+from assay.tally.scores import Scores
 
 BROKEN: Final = (AssayError, KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError)
 """What rebuilding a Record from malformed content may raise."""
@@ -123,9 +124,9 @@ def _cells(tally: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
 
 
 def _columns(tally: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
-    for place, column in enumerate(tally["columns"]):
-        held = sum(column["counts"]) if "counts" in column else len(column["scores"])
-        if held != tally["rows"]:
+    for place, column in enumerate(Scores.from_json(tally).columns):
+        held = int(column.count.sum())
+        if held > tally["rows"] or (held < tally["rows"] and not tally["weighted"]):  # rows of no weight have no score
             yield Mismatch(path=f"{path}.columns[{place}]", stored=held, recomputed=tally["rows"], why=OTHER_ROWS)
 
 

@@ -20,7 +20,6 @@ from assay.inference.estimates import real_to_json
 from assay.inference.proportion import of_share
 from assay.measures.cost import decision_curve
 from assay.tally.base import count_to_json
-from assay.tally.binned import Binned, Tallied
 from assay.tally.calibration import CalibrationBins
 from assay.tally.linked import Linked
 from assay.tally.ranked import Ranked
@@ -57,7 +56,8 @@ def sections(
     `in_force` are the cells of two classes as they were called.
     """
     labels = [positive] if positive is not None else _largest(part)
-    tables = {label: part.whole.one_vs_rest(label) for label in labels}
+    stored = part.stored_scores(part.whole)  # so that whoever has the Record draws the same curves
+    tables = {label: stored.one_vs_rest(label) for label in labels}
     first = next(iter(tables.values()))
     probability = part.probability
     drawn = partial(
@@ -67,15 +67,16 @@ def sections(
         curves = [drawn(first, None, alone=True)]
     else:
         curves = [drawn(table, label, alone=False) for label, table in tables.items()]
-        curves += [pooled(part.whole)] if isinstance(part.whole, Scores) or part.whole.averaged else []
-    top = {} if part.by_row is None else {"top_label": _reliability(part.by_row.top.one_vs_rest(RIGHT), wanted)}
+        curves.append(pooled(stored))
+    by_row = None if part.by_row is None else part.stored_rows(part.by_row)
+    top = {} if by_row is None else {"top_label": _reliability(by_row.top.one_vs_rest(RIGHT), wanted)}
     return {
         "scores": {
             **part.facts(),
             **part.mended(),
             "columns": len(part.whole.columns),
-            "form": "binned" if isinstance(part.whole, Binned) else "exact",
-            "distinct": len(first.score) if positive is not None else part.whole.distinct,
+            **({} if stored.rounding is None else {"significant_bits": stored.rounding.bits}),
+            "distinct": len(first.score) if positive is not None else stored.distinct,
             "tied_pairs": tied_pairs(first) if positive is not None else None,
             **top,
         },
@@ -134,7 +135,7 @@ def curve(
     return out
 
 
-def pooled(scores: Tallied) -> dict[str, Any] | None:
+def pooled(scores: Scores) -> dict[str, Any] | None:
     """The curve of all scores pooled, each positive for the true class of its row; rows enter once for each class."""
     table = scores.micro()
     if not table.positives or not table.negatives:

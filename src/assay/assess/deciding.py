@@ -21,10 +21,10 @@ from assay.rows.mending import Rescaled, ranked_last, renormalised
 from assay.rows.opening import FrameSource, Roles, Source
 from assay.rows.scored import by_largest, by_threshold, sound
 from assay.rows.scores import Kind, MissingScore, ScoreColumns, demand_kind, labels_by_score, score_columns
-from assay.tally.binned import Tallied
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING
 from assay.tally.rowscores import RowScores, count_row_scores
+from assay.tally.scores import Scores
 from assay.tally.scoring import EXACT, Wanted, count_ranks, count_scores
 
 TWO: Final = 2
@@ -224,7 +224,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     """Count the labels of a source, with predictions made of its scores where they are not given."""
     single = asked.columns.single
     source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
-    source, lost = sound(source, "any", single=single, drop=asked.drop, beyond=asked.exact)
+    source, lost = sound(source, "any", single=single, drop=asked.drop)
     how = None if asked.given else "threshold" if threshold is not None else "largest"
     if how == "largest" and single:
         raise PlanError(
@@ -248,7 +248,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     asked = asked.matched(truth)
     labels = None if single else labels_by_score(asked.columns, truth, asked.declared)
     if asked.kind == "probability":  # after the classes are known: columns that are too few do not add up either
-        sound(source, asked.kind, single=single, drop=asked.drop, beyond=asked.exact)
+        sound(source, asked.kind, single=single, drop=asked.drop)
     if how is not None:
         found = _named(found, _called(how, truth, labels, asked, source))
     tied = f"{counted(ties, 'row')} with several largest scores: the first of these classes was taken"
@@ -349,7 +349,7 @@ def tallied(decided: Decided, settled: Classes) -> ScorePart:
         )
     wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
     found = count_scores(decided.source, wanted)
-    groups: dict[str, dict[Label, Tallied]] = {}
+    groups: dict[str, dict[Label, Scores]] = {}
     for name, levels in found.by_factor.items():
         lonely = MISSING
         while lonely in levels:

@@ -16,9 +16,9 @@ from assay.assess.scoring import ScorePart
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
-from assay.tally.binned import Tallied
 from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
+from assay.tally.scores import Scores
 
 Part: TypeAlias = Assessment | Record | str | os.PathLike[str]
 
@@ -122,7 +122,7 @@ def _scores(opened: Sequence[_Opened], factor: str | None) -> ScorePart | None:
     whole = reduce(add, (part.without(name) for part, name in zip(held, inner, strict=True)))
     if factor is None:
         return whole
-    sites: dict[Label, Tallied] = {}
+    sites: dict[Label, Scores] = {}
     for one, part, name in zip(opened, held, inner, strict=True):
         sites |= part.groups[name] if name is not None else {str(one.site): part.whole}
     return replace(whole, groups={factor: sites, **whole.groups})

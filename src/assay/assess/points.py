@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.scoring import ScorePart, Threshold
+from assay.assess.scoring import ScorePart
 from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.core.values import Share, Undefined, Value
@@ -19,9 +19,7 @@ from assay.inference.proportion import fitting, of_share
 from assay.inference.scoreintervals import WEIGHTED
 from assay.measures import parse
 from assay.tally.base import Count, Weight, count_to_json
-from assay.tally.binned import Binned
 from assay.tally.confusion import Confusion
-from assay.tally.ranked import Ranked
 from assay.tally.tables import Binary
 
 if TYPE_CHECKING:
@@ -32,10 +30,6 @@ CELLS: Final = ("tp", "fp", "fn", "tn")
 RATES: Final = ("recall", "false_positive_rate", "specificity", "precision", "negative_predictive_value")
 """What is told of a threshold beside its cells (TS 4213, clause 8 and Annex B)."""
 FLATTERS: Final = "the threshold was chosen on these rows, so the value flatters"
-IN_BIN: Final = "the threshold lies inside a score bin, so rows of that bin may stand on either side"
-
-Open: TypeAlias = tuple[int, int] | tuple[Fraction, Fraction]
-"""Positives and negatives of the bin of a threshold, or what they weigh."""
 
 
 def operating_points(
@@ -46,9 +40,8 @@ def operating_points(
     out: list[dict[str, Any]] = []
     for place, one in enumerate(part.thresholds):
         decides = place == 0 and part.decided == "threshold"
-        # Rows were called one by one, so the cells in force are known even where scores are held in bins.
-        known = in_force if decides and in_force is not None else None
-        cells, open_ = (known, None) if known is not None else _cells(part, label, table, one)
+        # Rows were called one by one, so the cells in force are known even where scores were rounded.
+        cells = in_force if decides and in_force is not None else table.at(one.value)
         out.append(
             {
                 **({"class": label} if several else {}),
@@ -57,10 +50,8 @@ def operating_points(
                 "optimistic": one.optimistic,
                 "in_force": decides,
                 **{name: count_to_json(whole(getattr(cells, name))) for name in CELLS},
-                **({} if open_ is None else {"in_bin": _open_to_json(open_)}),
                 "rates": rates(
                     cells,
-                    open_,
                     label=label if several else None,
                     named=_names(part, label),
                     optimistic=one.optimistic,
@@ -70,10 +61,6 @@ def operating_points(
             }
         )
     return out
-
-
-def _open_to_json(open_: Open) -> dict[str, object]:
-    return {"positives": count_to_json(open_[0]), "negatives": count_to_json(open_[1])}
 
 
 def whole(count: object) -> Count:
@@ -89,21 +76,8 @@ def _names(part: ScorePart, label: Label) -> dict[str, str]:
     return {"positive": quoted(label), "negative": other}
 
 
-def _cells(part: ScorePart, label: Label, table: Ranked, one: Threshold) -> tuple[Binary, Open | None]:
-    """The cells at a threshold, and how many positives and negatives of its own bin may be above it too."""
-    cells = table.at(one.value)
-    if not isinstance(part.whole, Binned):
-        return cells, None
-    bins = part.whole.bins(label)
-    if (exact := bins.weights_at(one.value)) is not None:
-        cells = Binary(**exact)  # type: ignore[arg-type]
-    open_ = bins.within(one.value)
-    return cells, open_ if any(open_) else None
-
-
 def rates(
     cells: Binary,
-    open_: Open | None,
     *,
     label: Label | None,
     named: dict[str, str],
@@ -112,11 +86,11 @@ def rates(
     squares: Mapping[str, Fraction] | None = None,
 ) -> list[dict[str, object]]:
     """The rates of some cells with their intervals, as in a Record; `squares` are the squared weights in each cell."""
-    notes = (*((FLATTERS,) if optimistic else ()), *((IN_BIN,) if open_ is not None else ()))
+    notes = (FLATTERS,) if optimistic else ()
     exact = Binary(**{name: whole(getattr(cells, name)) for name in CELLS})  # type: ignore[arg-type]
     sure = None if squares is None else _weighted(exact, squares, wanted)
     intervals = partial(_interval, wanted=wanted) if sure is None else sure.overall
-    every = [_rate(parse(name), exact, open_, named, intervals) for name in RATES]
+    every = [_rate(parse(name), exact, named, intervals) for name in RATES]
     return [replace(one, label=label, notes=notes).to_json() for one in every]
 
 
@@ -133,7 +107,6 @@ def _weighted(cells: Binary, squares: Mapping[str, Fraction], wanted: Wanted) ->
 def _rate(
     measure: Measure,
     exact: Binary,
-    open_: Open | None,
     named: dict[str, str],
     intervals: Callable[[Measure, Value], Found],
 ) -> Estimate:
@@ -147,7 +120,6 @@ def _rate(
         interval=drawn if isinstance(drawn, Interval) else None,
         no_interval=drawn if isinstance(drawn, str) else None,
         n=n,
-        bracket=None if open_ is None or isinstance(result, Undefined) else _between(measure, exact, open_),
     )
 
 
@@ -158,15 +130,3 @@ def _interval(_: Measure, result: Value, *, wanted: Wanted) -> Found:
         return WEIGHTED
     low, high = of_share(top, of, wanted.level, wanted.shares)
     return Interval(low=low, high=high, level=wanted.level, method=fitting(wanted.shares, of))
-
-
-def _between(measure: Measure, cells: Binary, open_: Open) -> tuple[float, float]:
-    """The ends of a rate when none, either kind or all of the rows of the threshold's bin are called."""
-    values = []
-    tp, fp, fn, tn = (cast("Count", getattr(cells, name)) for name in CELLS)
-    for more_tp in (0, open_[0]):
-        for more_fp in (0, open_[1]):
-            moved = Binary(tp=tp + more_tp, fp=fp + more_fp, fn=fn - more_tp, tn=tn - more_fp)  # type: ignore[arg-type]
-            found = measure(moved)
-            values += [] if isinstance(found, Undefined) else [found.value]
-    return min(values), max(values)

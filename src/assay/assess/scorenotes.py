@@ -9,6 +9,7 @@ from assay.assess.curves import tied_pairs
 from assay.assess.scoring import ScorePart
 from assay.core.labels import Label
 from assay.core.text import counted
+from assay.tally.rounding import RESOLVED, describe_rounding
 
 FEW: Final = 100
 """Below this many distinct scores a note says so: rounding may have made the ties (ACCEPTANCE B19)."""
@@ -31,9 +32,18 @@ def score_notes(part: ScorePart, positive: Label | None) -> tuple[str, ...]:
             f"the logits of {counted(part.whole.rows, 'row')} became probabilities by the"
             f" {'logistic function' if part.link == 'logistic' else 'softmax of the classes'} (scores: logit)"
         )
+    stored = part.stored_scores(part.whole)
+    if stored.rounding is not None:
+        kept = "" if stored is part.whole else " in the Record; values come from all digits"
+        notes.append(describe_rounding(stored.rounding.bits) + kept)
+    if part.whole.rounding is not None and part.whole.resolution < RESOLVED:
+        notes.append(
+            f"half of the rows share {counted(part.whole.resolution, 'rounded score')}: if they lie close together,"
+            " subtract a constant from the scores, or keep all digits (exact_scores=, --exact-scores)"
+        )
     if positive is None:
         return tuple(notes)
-    table = part.whole.one_vs_rest(positive)
+    table = stored.one_vs_rest(positive)
     if len(table.score) < min(FEW, part.whole.rows):
         notes.append(f"only {counted(len(table.score), 'distinct score')} in {counted(part.whole.rows, 'row')}")
     share = tied_pairs(table)

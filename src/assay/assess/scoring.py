@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,9 +13,10 @@ from assay.core.labels import Label
 from assay.rows.linking import Link
 from assay.rows.mending import Rescaled
 from assay.rows.scores import Kind
-from assay.tally.binned import LISTED, Binned, Tallied, bin_map, binned, joined, tally_from_json
 from assay.tally.ranks import Ranks
+from assay.tally.rounding import LISTED
 from assay.tally.rowscores import RowScores
+from assay.tally.scores import Scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,8 @@ class ScorePart:
     """What an assessment knows of scores: tallies of all rows and of each group, and the thresholds."""
 
     kind: Kind
-    whole: Tallied
-    groups: dict[str, dict[Label, Tallied]] = field(default_factory=dict)
+    whole: Scores
+    groups: dict[str, dict[Label, Scores]] = field(default_factory=dict)
     ranks: Ranks | None = None
     """Where the true class ranks among the scores of its row, where every class has a column."""
     by_row: RowScores | None = None
@@ -59,6 +60,11 @@ class ScorePart:
 
     link: Link | None = None
     """How logits became probabilities, where the plan states logits; the tallies hold log-odds."""
+    all_digits: dict[tuple[str | None, Label | None], dict[tuple[str, Label | None], float]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """Values from all digits, where the tallies are rounded ones of a Record: by slice, then by measure and class."""
+    _stored: dict[int, tuple[Scores, Scores]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def probability(self) -> bool:
@@ -66,15 +72,17 @@ class ScorePart:
         return self.kind == "probability" or self.link is not None
 
     def to_json(self) -> dict[str, object]:
-        """The tallies, as in a Record: more than LISTED distinct scores are held in bins."""
+        """The tallies, as in a Record: more than LISTED distinct scores are rounded."""
         return {
-            "whole": self._kept(self.whole).to_json(),
+            "whole": self.stored_scores(self.whole).to_json(),
             "groups": {
-                name: [{"level": level, "scores": self._kept(tally).to_json()} for level, tally in levels.items()]
+                name: [
+                    {"level": level, "scores": self.stored_scores(tally).to_json()} for level, tally in levels.items()
+                ]
                 for name, levels in self.groups.items()
             },
             "ranks": None if self.ranks is None else self.ranks.to_json(),
-            **({"by_row": self._kept_rows(self.by_row).to_json()} if self.by_row is not None else {}),
+            **({"by_row": self.stored_rows(self.by_row).to_json()} if self.by_row is not None else {}),
             **self.mended(),
         }
 
@@ -87,15 +95,19 @@ class ScorePart:
             **({"linked": {"by": self.link, "rows": self.whole.rows}} if self.link is not None else {}),
         }
 
-    def _kept(self, tally: Tallied, *, probability: bool | None = None) -> Tallied:
-        if isinstance(tally, Binned) or tally.weighted or tally.distinct <= LISTED:
+    def stored_scores(self, tally: Scores, *, probability: bool | None = None) -> Scores:
+        """What a Record stores of a tally: the tally itself, or its scores rounded where there are very many."""
+        if tally.rounding is not None or tally.distinct <= LISTED:
             return tally
-        return binned(tally, bin_map(probability=self.kind == "probability" if probability is None else probability))
+        if id(tally) not in self._stored:
+            kind = self.kind == "probability" if probability is None else probability
+            self._stored[id(tally)] = tally, tally.stored(probability=kind)
+        return self._stored[id(tally)][1]
 
-    def _kept_rows(self, held: RowScores) -> RowScores:
-        return RowScores(
-            top=self._kept(held.top, probability=True), direction=self._kept(held.direction, probability=True)
-        )
+    def stored_rows(self, held: RowScores) -> RowScores:
+        """The same of what looks at whole rows."""
+        top, direction = (self.stored_scores(tally, probability=True) for tally in (held.top, held.direction))
+        return held if top is held.top and direction is held.direction else RowScores(top=top, direction=direction)
 
     def facts(self) -> dict[str, object]:
         """What is stated of the scores, as in the plan of a Record."""
@@ -113,9 +125,9 @@ class ScorePart:
         """The inverse of `to_json` and `facts`."""
         return cls(
             kind=facts["kind"],
-            whole=tally_from_json(content["whole"]),
+            whole=Scores.from_json(content["whole"]),
             groups={
-                name: {entry["level"]: tally_from_json(entry["scores"]) for entry in levels}
+                name: {entry["level"]: Scores.from_json(entry["scores"]) for entry in levels}
                 for name, levels in content["groups"].items()
             },
             ranks=None if content["ranks"] is None else Ranks.from_json(content["ranks"]),
@@ -128,6 +140,15 @@ class ScorePart:
             link=facts.get("link"),
         )
 
+    def take_values(self, estimates: Sequence[Mapping[str, Any]], positive: Label | None) -> None:
+        """Take the values from all digits out of a Record that stores rounded scores."""
+        for estimate in estimates:
+            if "stored_value" in estimate:
+                factor, level = next(iter((estimate["slice"] or {None: None}).items()))
+                label = positive if estimate["class"] is None else estimate["class"]
+                held = self.all_digits.setdefault((factor, level), {})
+                held[estimate["measure"], label] = estimate["value"]
+
     def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
         """The scores of all rows, or of one level of a factor."""
         if factor is None:
@@ -137,11 +158,15 @@ class ScorePart:
                 ranks=self.ranks,
                 by_row=self.by_row,
                 link=self.link,
-                keep=self._kept,
-                keep_rows=self._kept_rows,
+                keep=self.stored_scores,
+                keep_rows=self.stored_rows,
+                all_digits=self.all_digits.setdefault((None, None), {}),
             )
         held = self.groups.get(factor, {}).get(cast("Label", level))
-        return None if held is None else ScoreSlice(kind=self.kind, tally=held, link=self.link, keep=self._kept)
+        if held is None:
+            return None
+        known = self.all_digits.setdefault((factor, level), {})
+        return ScoreSlice(kind=self.kind, tally=held, link=self.link, keep=self.stored_scores, all_digits=known)
 
     def without(self, factor: str | None) -> ScorePart:
         """The same without one way to group rows."""
@@ -160,19 +185,19 @@ class ScorePart:
         ranks = self.ranks + other.ranks if self.ranks is not None and other.ranks is not None else None
         return replace(
             self,
-            whole=joined(self.whole, other.whole),
+            whole=self.whole + other.whole,
             groups=groups,
             ranks=ranks,
             by_row=self.by_row + other.by_row if self.by_row is not None and other.by_row is not None else None,
             stored=tuple(sorted({*self.stored, *other.stored})),
             last=None if self.last is None or other.last is None else self.last + other.last,
             rescaled=None if self.rescaled is None or other.rescaled is None else self.rescaled + other.rescaled,
+            all_digits={},
         )
 
 
-def _levels(a: dict[Label, Tallied], b: dict[Label, Tallied]) -> dict[Label, Tallied]:
+def _levels(a: dict[Label, Scores], b: dict[Label, Scores]) -> dict[Label, Scores]:
     every = [*a, *(level for level in b if level not in a)]
     return {
-        level: joined(a[level], b[level]) if level in a and level in b else (a if level in a else b)[level]
-        for level in every
+        level: a[level] + b[level] if level in a and level in b else (a if level in a else b)[level] for level in every
     }

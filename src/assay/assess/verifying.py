@@ -15,15 +15,7 @@ from assay.assess.points import CELLS
 from assay.assess.proofs import referred
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.assess.rejudging import rejudged
-from assay.assess.withinbins import (
-    NUMBERS,
-    estimate_within,
-    from_bins,
-    held_in_bins,
-    near,
-    open_numbers,
-    points_within,
-)
+from assay.assess.roundedvalues import check_points, check_value, rounds_scores
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
@@ -60,8 +52,6 @@ WORDS: Final = (
     "asks",
 )
 """Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
-OF_SCORES: Final = ("scores", "curves", "operating_points")
-"""Parts that only every score gives exactly; of bins they are checked as far as bins tell."""
 DIGITS: Final = 1e-12
 """Relative difference allowed for reals: elementary functions differ in the last bits between processors."""
 CLOSE: Final = 1e-9
@@ -127,18 +117,16 @@ def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
         found.append(Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}"))
         again = {}
     words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
-    binned = bool(again) and held_in_bins(record)
-    if binned:
-        found += points_within(record, again)
+    rounded = bool(again) and rounds_scores(record)
+    if rounded:
+        found += check_points(record, again)
         checked["operating_points"] = len(CELLS) * len(record["operating_points"])
-        unchecked.append("curves: the Record holds bins of its scores; values of scores were checked within them")
     for part, recomputed in again.items():
-        if part in COPIED or part not in record or (binned and part in OF_SCORES):
+        if part in COPIED or part not in record or (rounded and part == "operating_points"):
             continue
-        checker = _Comparing(digits, words=words, binned=binned)
+        checker = _Comparing(digits, words=words)
         found += checker.compared(record[part], recomputed, part)
         checked[part] = checker.values
-        unchecked += checker.left()
     for path, stored, recomputed in chain(referred(record), _judged_again(record)):
         checker = _Comparing(digits, words=words)
         found += checker.compared(stored, recomputed, path)
@@ -206,10 +194,7 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
     if record["kind"] == "tally":
         again = Assessment.from_record(trusted).record
         return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
-    found = Assessment.from_record(trusted)
-    if held_in_bins(record):
-        found.take_values(record["estimates"])
-    return found.record
+    return Assessment.from_record(trusted).record
 
 
 def _other_version(record: Record) -> str | None:
@@ -230,17 +215,8 @@ def _same(record: Record, *names: str) -> bool:
 class _Comparing:
     """Walks two contents side by side and counts what it looked at."""
 
-    def __init__(self, digits: float = DIGITS, *, words: bool = True, binned: bool = False) -> None:
-        self._digits, self._words, self._binned, self.values = digits, words, binned, 0
-        self.beyond = 0
-        """Estimates that the bins of a Record do not give."""
-        self.unsure = 0
-        """Of these only the interval."""
-
-    def left(self) -> list[str]:
-        """What could not be looked at."""
-        needed = {f"{self.beyond:,} of them": self.beyond, f"the intervals of {self.unsure:,} of them": self.unsure}
-        return [f"estimates: {which} need every score, and the Record holds bins" for which, n in needed.items() if n]
+    def __init__(self, digits: float = DIGITS, *, words: bool = True) -> None:
+        self._digits, self._words, self.values = digits, words, 0
 
     def compared(self, stored: object, again: object, path: str, within: float = 0.0) -> Iterator[Mismatch]:
         """Every place where they differ; names only one side has are not compared, but entries of lists are.
@@ -289,12 +265,8 @@ class _Comparing:
                 )
                 continue
             seen.add(key(one))
-            if self._binned and path == "estimates" and from_bins(one, found):
-                left = open_numbers(one, found)
-                self.values += len(NUMBERS) - len(left)
-                self.beyond, self.unsure = self.beyond + ("value" in left), self.unsure + (left == NUMBERS[1:])
-                yield from estimate_within(one, found, here, left)
-                continue
+            if path == "estimates" and "stored_value" in one:
+                yield from check_value(one, here)
             if lost := [name for name in one if name not in found]:
                 yield Mismatch(
                     path=f"{here}.{visible(lost[0])}", stored=one[lost[0]], recomputed=None, why="not computed"
@@ -316,8 +288,6 @@ class _Comparing:
             return True
         if exact or within < 0:
             return False
-        if self._binned and near(stored, again):
-            return True
         if not (isinstance(stored, float) and isinstance(again, float)):
             return False
         return math.isclose(stored, again, rel_tol=self._digits, abs_tol=within)

@@ -162,8 +162,8 @@ class View(Mapping[str, Estimate]):
         """An estimate from scores; `label` names the class where it is one of many."""
         scores = self._demand_fit(measure)
         found = scores.estimate(measure, positive, self.settings.wanted)
-        made = self._made(measure, self._named(found.value, positive), found.interval, label, found.notes)
-        return replace(made, bracket=found.bracket)
+        made = self._made(measure, self._named(found.value, positive), found.interval, label)
+        return replace(made, stored_value=found.stored_value)
 
     def _demand_fit(self, measure: Measure) -> ScoreSlice:
         """The scores, if a measure can be had from them."""

@@ -36,8 +36,8 @@ class Estimate:
     label: Label | None = None
     slice: dict[str, Label] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    bracket: tuple[float, float] | None = None
-    """Between which ends the value lies for certain, where scores were counted in bins."""
+    stored_value: float | None = None
+    """The value from the scores that a Record stores, where these are rounded and the value is another."""
 
     @property
     def value(self) -> float | None:
@@ -98,8 +98,8 @@ class Estimate:
         else:
             out["value"] = real_to_json(self.result.value)
         out |= self._interval_to_json()
-        if self.bracket is not None:
-            out["bracket"] = [real_to_json(end) for end in self.bracket]
+        if self.stored_value is not None:
+            out["stored_value"] = real_to_json(self.stored_value)
         out["n"] = count_to_json(self.n)
         if isinstance(self.result, Share):
             out["numerator"] = count_to_json(self.result.numerator)  # type: ignore[arg-type]

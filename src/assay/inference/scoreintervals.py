@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from assay.core.values import Value
     from assay.inference.intervals import Found, Wanted
     from assay.measures.declare import Measure
-    from assay.tally.binned import Tallied
     from assay.tally.calibration import Binning
+    from assay.tally.scores import Scores
 
     Floats: TypeAlias = NDArray[np.float64]
-    Counted: TypeAlias = Ranked | Tallied | Ranks | RowScores
+    Counted: TypeAlias = Ranked | Scores | Ranks | RowScores
 
 WEIGHTED: Final = "no interval for weighted rows: weights are not counts"
 REACHING: Final = ("h_measure", "auroc_convex_hull", "brier_discrimination")
@@ -62,14 +62,10 @@ SHARED: Final = "no interval: the errors of the classes share their rows, and ch
 
 
 class ScoreUncertainty:
-    """Intervals for the values of one tally of scores; the draws are made once and shared by all measures.
+    """Intervals for the values of one tally of scores; the draws are made once and shared by all measures."""
 
-    They may be made of another form of the same tally, such as the bins that a Record holds of it.
-    """
-
-    def __init__(self, tally: Counted, wanted: Wanted, *, drawn_from: Counted | None = None) -> None:
+    def __init__(self, tally: Counted, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
-        self._source = tally if drawn_from is None else drawn_from
         self._errors: dict[tuple[str, str], float] = {}
 
     def interval(self, measure: Measure, result: Value) -> Found:
@@ -218,7 +214,7 @@ class ScoreUncertainty:
             low=low, high=high, level=level, method=fitting("wilson", of).replace("clopper-pearson", "wilson")
         )
 
-    def _of_classes(self, t: Tallied, measure: Measure, result: Number) -> Found:
+    def _of_classes(self, t: Scores, measure: Measure, result: Number) -> Found:
         if measure.average == "micro":
             return CLUSTERED
         if measure.base in DISTANCES:
@@ -229,8 +225,7 @@ class ScoreUncertainty:
 
     def _of_rows(self, t: RowScores, measure: Measure, result: Number) -> Found:
         if measure.name == "top_label_calibration_error":
-            drawn_from = cast("RowScores", self._source).top.one_vs_rest(RIGHT)
-            sure = ScoreUncertainty(t.top.one_vs_rest(RIGHT), self._wanted, drawn_from=drawn_from)
+            sure = ScoreUncertainty(t.top.one_vs_rest(RIGHT), self._wanted)
             return sure.interval(measure, result)
         table = t.direction.one_vs_rest(RIGHT)
         error = _error(table.score, table.pos + table.neg) if t.rows > 1 else None
@@ -249,7 +244,7 @@ class ScoreUncertainty:
         ends = (float(scale.back(middle - reach)), float(scale.back(middle + reach)))
         return built(self._wanted, measure, value, ends, f"{scale.name} normal{more}")
 
-    def _error_of_rows(self, t: Tallied, measure: Measure) -> float | None:
+    def _error_of_rows(self, t: Scores, measure: Measure) -> float | None:
         """The standard error of a mean over rows; of squares summed over classes at most the sum of those by class."""
         if t.rows < 2:  # noqa: PLR2004  one row has no spread
             return None
@@ -263,12 +258,10 @@ class ScoreUncertainty:
             parts.append(_error(losses, np.concatenate([table.pos, table.neg])))
         return math.fsum(parts)
 
-    def _error_of_mean(self, t: Tallied, measure: Measure) -> float | None:
+    def _error_of_mean(self, t: Scores, measure: Measure) -> float | None:
         """At most the mean of the standard errors of the classes, because they share their rows."""
         base = REGISTRY.find(cast("str", measure.base))
         every = tables(t, cast("str", measure.average))
-        if base.name != "auroc":
-            every = tables(cast("Tallied", self._source), cast("str", measure.average))
         kept = [(name, table, weight) for name, table, weight in every if table.positives and weight]
         if any(min(float(table.positives), float(table.negatives)) < 2 for _, table, _ in kept):  # noqa: PLR2004
             return None
@@ -292,7 +285,7 @@ class ScoreUncertainty:
 
     @property
     def _draws(self) -> ScoreDraws:
-        return draws_of(cast("Ranked", self._source), self._wanted.seed)
+        return draws_of(cast("Ranked", self._tally), self._wanted.seed)
 
 
 class _Scale:

@@ -18,7 +18,6 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
-from assay.tally.binned import Binned
 from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from assay.core.values import Amount
 
-Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Binned | Ranks | RowScores
+Tally: TypeAlias = Binary | Multiclass | Priced | Ranked | Scores | Ranks | RowScores
 Formula: TypeAlias = Callable[..., Raw]  # type: ignore[explicit-any]  # formulas differ in their parameters
 
 # Short names with several meanings: refused, with the candidates (errata E-XS-07, E-TS-07).

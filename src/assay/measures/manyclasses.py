@@ -19,7 +19,7 @@ from assay.measures.discrimination import auroc
 from assay.measures.gains import average_precision
 from assay.measures.probabilities import clipped, infinite_note, not_probability
 from assay.measures.scoreaverages import Said, macro, micro, one_vs_one, weighted
-from assay.tally.linked import LinkedBins, LinkedScores
+from assay.tally.linked import LinkedScores
 from assay.tally.ranked import Multiset
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RIGHT, RowScores
@@ -27,7 +27,6 @@ from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
-    from assay.tally.binned import Tallied
     from assay.tally.calibration import Binning
 
 Ties = Literal["expected", "pessimistic", "optimistic"]
@@ -147,9 +146,9 @@ def log_loss_multiclass(t: Scores, *, clip: float | None = None) -> Number:
     )
 
 
-def own_losses(t: Tallied, clip: float | None = None) -> Multiset:
+def own_losses(t: Scores, clip: float | None = None) -> Multiset:
     """Minus the logarithm of the probability each row gave its true class; of log-odds without a detour."""
-    if isinstance(t, LinkedScores | LinkedBins) and clip is None:
+    if isinstance(t, LinkedScores) and clip is None:
         return t.own_losses()
     own = t.of_truth()
     with np.errstate(divide="ignore"):

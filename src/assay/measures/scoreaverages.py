@@ -17,9 +17,7 @@ from assay.tally.scores import Scores
 
 if TYPE_CHECKING:
     from assay.core.labels import Label
-    from assay.tally.binned import Binned, Tallied
     from assay.tally.ranked import Ranked
-    from assay.tally.scorebins import ScoreBins
 
 ONE_VS_ONE: Final = "one_vs_one"
 SAYS: Final = {
@@ -30,26 +28,19 @@ SAYS: Final = {
 }
 
 
-def tables(t: Tallied, average: str) -> list[tuple[str, Ranked, float]]:
+def tables(t: Scores, average: str) -> list[tuple[str, Ranked, float]]:
     """What an average goes over: named tables, and how much each counts."""
     if average == ONE_VS_ONE:
         return [(name, t.one_vs_one(a, b), weight) for name, a, b, weight in _pairs(t)]
     return [(quoted(label), t.one_vs_rest(label), weight) for label, weight in _classes(t, average)]
 
 
-def bins_of(t: Binned, average: str) -> list[tuple[str, ScoreBins, float]]:
-    """The same as bins."""
-    if average == ONE_VS_ONE:
-        return [(name, t.pair(a, b), weight) for name, a, b, weight in _pairs(t)]
-    return [(quoted(label), t.bins(label), weight) for label, weight in _classes(t, average)]
-
-
-def _pairs(t: Tallied) -> list[tuple[str, Label, Label, float]]:
+def _pairs(t: Scores) -> list[tuple[str, Label, Label, float]]:
     weight = 1.0 if t.rows else 0.0
     return [(f"{quoted(a)} against {quoted(b)}", a, b, weight) for a in t.scored for b in t.scored if a != b]
 
 
-def _classes(t: Tallied, average: str) -> list[tuple[Label, float]]:
+def _classes(t: Scores, average: str) -> list[tuple[Label, float]]:
     sizes = dict(zip(t.labels, t.sizes(), strict=True))
     plain = 1.0 if t.rows else 0.0
     return [(label, float(sizes[label]) if average == "weighted" else plain) for label in t.scored]

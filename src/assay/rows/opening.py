@@ -128,8 +128,6 @@ class FrameSource:
     """The exponent of the power of two that weights are multiples of."""
     seen: Look | None = None
     """What is known of a single column of scores that holds finite numbers only."""
-    unlooked: bool = False
-    """Whether the look for unfit scores was put off: whoever counts the scores looks at each of them."""
 
     def shown(self, column: str) -> str:
         """A column as the user calls it."""

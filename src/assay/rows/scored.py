@@ -23,16 +23,11 @@ MOST: int = 3
 """Rows an error names."""
 
 
-def sound(source: Source, kind: Kind, *, single: bool, drop: bool, beyond: int | None = None) -> tuple[Source, int]:
-    """The source without rows whose score is missing, and how many those are; any other fault is an error.
-
-    With `beyond`, the look at a file of more rows may be put off until its scores are counted (`unlooked`).
-    """
+def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Source, int]:
+    """The source without rows whose score is missing, and how many those are; any other fault is an error."""
     if isinstance(source, FrameSource):
         from assay.rows.scoreframes import sound_frame
 
-        if beyond is not None and single and not drop and len(source.score) == 1 and _many(source, beyond):
-            return replace(source, unlooked=True), 0
         return sound_frame(source, kind, single=single, drop=drop)
     bad = _faulty(source.score, kind, single=single)
     faults = Faults(rows=len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()})
@@ -47,20 +42,6 @@ def sound(source: Source, kind: Kind, *, single: bool, drop: bool, beyond: int |
 
     demand_sound(faults, where="score", first=first, drop=drop)
     return (_kept(source, ~bad["missing"]), faults.missing) if faults.missing else (source, 0)
-
-
-def look(source: FrameSource, kind: Kind) -> None:
-    """Look for unfit scores now, if that was put off."""
-    if source.unlooked:
-        sound(replace(source, unlooked=False), kind, single=True, drop=False)
-
-
-def _many(source: FrameSource, rows: int) -> bool:
-    """Whether the embedded engine holds more rows than these, so that the look is worth no pass of its own."""
-    from assay.rows.scorestream import embedded
-
-    opened = embedded(source)
-    return opened is not None and opened.rows is not None and opened.rows > rows
 
 
 def _faulty(columns: Sequence[NDArray[np.float64]], kind: Kind, *, single: bool) -> dict[str, NDArray[np.bool_]]:

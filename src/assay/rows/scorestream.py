@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores in the embedded engine: how many and between which ends, and handed over in batches to be counted here.
-
-Handing over rows costs the engine less than a group-by of as many bins, and nothing is held but the batches on the way.
-"""
+"""Scores in the embedded engine and on Spark: how many there are, and between which ends."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from assay.core.errors import AssayError
-from assay.core.labels import Label
-from assay.rows.engine import quote_identifier, sql_label
+from assay.rows.engine import quote_identifier
 from assay.rows.opened import OpenedFile
 from assay.rows.opening import FrameSource, Look
 from assay.rows.sparkerrors import told_as_ours
 
 if TYPE_CHECKING:
     import numpy as np
-    from narwhals.stable.v2.dtypes import DType
     from numpy.typing import NDArray
 
     Batch: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int8]]
@@ -65,74 +58,3 @@ def about_distinct(opened: OpenedFile, source: FrameSource, names: Sequence[str]
     return max(
         int(one) for one in opened.fetch((relation if rows is None else relation.limit(rows)).aggregate(asked))[0]
     )
-
-
-def batches_of(source: FrameSource, score: str, numbers: Mapping[Label, int]) -> Generator[Batch] | None:
-    """The scores of all rows, and the number of the true class of each, -1 if it has none or is incomplete.
-
-    None where it cannot be asked.
-    """
-    found = None if embedded(source) is None else sided_batches(source, (score,), numbers)
-    return None if found is None else _turned(found)
-
-
-def weighted_batches(
-    source: FrameSource, score: str, weight: str, numbers: Mapping[Label, int]
-) -> Generator[tuple[Any, ...]] | None:
-    """The same with the weight of each row, a number that has been looked at: class, score, weight."""
-    return None if embedded(source) is None else sided_batches(source, (score,), numbers, (weight,))
-
-
-def sided_batches(
-    source: FrameSource, scores: Sequence[str], numbers: Mapping[Label, int], more: Sequence[str] = ()
-) -> Generator[tuple[Any, ...]] | None:
-    """The same of several columns, the class of the row first; also from a relation of DuckDB that a user gave.
-
-    `more` are further columns of numbers, handed over as doubles.
-    """
-    if not source.frame.implementation.is_duckdb():
-        return None
-    if not _comparable(source.frame.collect_schema()[source.truth], tuple(numbers)):
-        return None
-    truth = quote_identifier(source.truth)
-    sides = ""
-    for number in sorted(set(numbers.values()), reverse=True):
-        these = ", ".join(sql_label(label) for label, given in numbers.items() if given == number)
-        sides += f"WHEN {truth} IN ({these}) THEN {number} "
-    uncalled = f"WHEN {quote_identifier(source.predicted)} IS NULL THEN -1 " if source.predicted else ""
-    columns = (f"{quote_identifier(score)} AS score_{place}" for place, score in enumerate(scores))
-    doubles = (f"CAST({quote_identifier(name)} AS DOUBLE) AS more_{place}" for place, name in enumerate(more))
-    chosen = ", ".join((f"CAST(CASE {uncalled}{sides}ELSE -1 END AS TINYINT) AS side", *columns, *doubles))
-    relation = source.frame.to_native().project(chosen)
-    opened = embedded(source)
-    return _handed_over(source, relation) if opened is None else opened.batches(relation)
-
-
-def _handed_over(source: FrameSource, relation: Any) -> Generator[tuple[Any, ...]]:  # noqa: ANN401  a relation
-    from assay.rows.arrowstream import batches
-    from assay.rows.frames import engine_failure
-
-    try:
-        yield from batches(relation)
-    except AssayError:
-        raise
-    except Exception as error:
-        raise engine_failure(error, source.where) from error
-
-
-def _turned(batches: Generator[tuple[Any, ...]]) -> Generator[Batch]:
-    with closing(batches):
-        for side, score in batches:
-            yield score, side
-
-
-def _comparable(kind: DType, labels: Sequence[Label]) -> bool:
-    """Whether labels can be compared with the values of a column inside the engine, without a cast that could fail."""
-    import narwhals.stable.v2 as nw
-
-    if kind == nw.String:
-        return all(isinstance(label, str) for label in labels)
-    if kind == nw.Boolean:
-        return all(isinstance(label, bool) for label in labels)
-    number = kind.is_integer() or kind in {nw.Float64, nw.Float32}
-    return number and all(type(label) is int and abs(label) < 1 << 53 for label in labels)

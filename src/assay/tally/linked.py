@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from assay.rows.linking import chance
-from assay.tally.binned import Binned
 from assay.tally.ranked import Multiset, Ranked
 from assay.tally.scores import Scores
 
@@ -53,6 +52,7 @@ class LinkedScores(Scores):
             columns=scores.columns,
             rows=scores.rows,
             weighted=scores.weighted,
+            rounding=scores.rounding,
         )
 
     def one_vs_rest(self, label: Label) -> Ranked:
@@ -71,39 +71,6 @@ class LinkedScores(Scores):
     def own_losses(self) -> Multiset:
         """Minus the logarithm of the probability each row gave its true class."""
         return _losses(Scores.of_truth(self))
-
-
-class LinkedBins(Binned):
-    """Log-odds of every class in bins, read as probabilities."""
-
-    @classmethod
-    def of_logits(cls, bins: Binned) -> LinkedBins:
-        """From bins of log-odds."""
-        return cls(
-            labels=bins.labels,
-            scored=bins.scored,
-            columns=bins.columns,
-            rows=bins.rows,
-            paired=bins.paired,
-            pool=bins.pool,
-        )
-
-    def one_vs_rest(self, label: Label) -> Ranked:
-        """One class against the rest."""
-        return Linked.of(Binned.one_vs_rest(self, label))
-
-    def micro(self) -> Ranked:
-        """All classes pooled."""
-        return Linked.of(Binned.micro(self))
-
-    def of_truth(self) -> Multiset:
-        """The probability each row gave its true class."""
-        own = Binned.of_truth(self)
-        return Multiset(chance(own.value), own.count)
-
-    def own_losses(self) -> Multiset:
-        """Minus the logarithm of the probability each row gave its true class."""
-        return _losses(Binned.of_truth(self))
 
 
 def _losses(own: Multiset) -> Multiset:

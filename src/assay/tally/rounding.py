@@ -8,7 +8,9 @@ Probabilities above 1/2 are rounded by their distance from 1, which a double hol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
 
+LISTED: Final = 50_000
+"""Distinct scores up to which a Record lists them with all digits, about a megabyte; beyond, they are rounded."""
 SIGNIFICANT: Final = 13
 """Bits of a rounded score: measured values move by less than 0.05 standard errors (bench/rounding.py)."""
 JOINT: Final = (9, 7)
@@ -28,6 +33,10 @@ FEWEST: Final = 7
 """Bits below which scores are not rounded: neighbours then differ by more than 1 part in 128."""
 CELLS: Final = 1 << 25
 """Cells of columns, true classes and scores that a tally may hold, at about 16 bytes a cell."""
+RESOLVED: Final = 2_000
+"""Scores that should hold half of the rows at least; scores that lie close together need more bits for that."""
+MOST_CLASSES: Final = 181
+"""Classes whose scores an engine rounds and counts: with more, fewer than FEWEST bits would be left."""
 OCTAVES: Final = 16
 """Powers of two over which the scores of a column usually spread."""
 DOUBLE: Final = 53
@@ -55,6 +64,62 @@ def significant_bits(classes: int) -> int:
     while bits > FEWEST and classes * classes * OCTAVES << (bits - 1) > CELLS:
         bits -= 1
     return bits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounding:
+    """How the scores of a tally were rounded: significant bits, and whether near 1 as near 0."""
+
+    bits: int
+    probability: bool
+
+    @classmethod
+    def of_classes(cls, classes: int, *, probability: bool) -> Rounding:
+        """The rounding of a tally of so many classes."""
+        return cls(bits=significant_bits(classes), probability=probability)
+
+    def finer(self) -> Rounding:
+        """One more bit."""
+        return Rounding(bits=self.bits + 1, probability=self.probability)
+
+    def apply(self, scores: Floats) -> Floats:
+        """Rounds scores."""
+        return round_scores(scores, self.bits, probability=self.probability)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {"bits": self.bits, "probability": self.probability}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Rounding:
+        """The inverse of `to_json`."""
+        return cls(bits=cast("int", content["bits"]), probability=bool(content["probability"]))
+
+    def keys(self, scores: Floats) -> Whole:
+        """Whole numbers in the order of rounded scores, small steps apart; `scores_at` is the inverse.
+
+        >>> rounding = Rounding(bits=13, probability=True)
+        >>> np.diff(rounding.keys(rounding.apply(np.array([0.25, 0.2501, 0.9998, 1.0])))).tolist()
+        [2, 50631, 4139575]
+        """
+        if not self.probability:
+            size = (np.abs(scores) + 0.0).view(np.int64) >> (DOUBLE - self.bits)
+            return np.where(scores < 0, -size, size)
+        upper = scores >= MIDDLE
+        size = np.where(upper, 1.0 - scores, scores).view(np.int64) >> (DOUBLE - self.bits)
+        return np.where(upper, 2 * self._middle - size, size)
+
+    def scores_at(self, keys: Whole) -> Floats:
+        """The rounded score of each key; of scores nearer to 0 than a normal double digits are lost."""
+        size = np.where(keys > self._middle, 2 * self._middle - keys, keys) if self.probability else np.abs(keys)
+        found = (size << (DOUBLE - self.bits)).view(np.float64)
+        if self.probability:
+            return np.where(keys > self._middle, 1.0 - found, found)
+        return np.where(keys < 0, -found, found)
+
+    @property
+    def _middle(self) -> int:
+        return int(np.float64(MIDDLE).view(np.int64)) >> (DOUBLE - self.bits)
 
 
 def round_scores(scores: Floats, bits: int = SIGNIFICANT, *, probability: bool) -> Floats:

@@ -16,11 +16,7 @@ import numpy as np
 
 from assay.rows.opening import FrameSource, Source
 from assay.rows.rowscores import DIRECTION, TOP, with_row_scores
-from assay.tally.base import (
-    VERSION,
-    demand_kind,
-)
-from assay.tally.binned import Tallied, joined, tally_from_json
+from assay.tally.base import VERSION, demand_kind
 from assay.tally.fixed_point import Weights
 from assay.tally.scores import Scores
 
@@ -41,8 +37,8 @@ class RowScores:
     The direction is the probability of the true class over the length (the root of the sum of squares) of all.
     """
 
-    top: Tallied
-    direction: Tallied
+    top: Scores
+    direction: Scores
 
     @classmethod
     def of(cls, matrix: ArrayLike, truth: ArrayLike, weight: ArrayLike | Weights | None = None) -> RowScores:
@@ -76,7 +72,7 @@ class RowScores:
 
     def __add__(self, other: RowScores) -> RowScores:
         """Both tallies together."""
-        return RowScores(top=joined(self.top, other.top), direction=joined(self.direction, other.direction))
+        return RowScores(top=self.top + other.top, direction=self.direction + other.direction)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -94,8 +90,8 @@ class RowScores:
         return cls(top=_read(content["top"]), direction=_read(content["direction"]))
 
 
-def _read(content: object) -> Tallied:
-    return tally_from_json(cast("Mapping[str, object]", content))
+def _read(content: object) -> Scores:
+    return Scores.from_json(cast("Mapping[str, object]", content))
 
 
 def count_row_scores(source: Source, wanted: Wanted) -> RowScores:

@@ -15,7 +15,9 @@ from assay.core.errors import OutOfRange
 from assay.core.text import counted
 from assay.core.threads import together
 from assay.tally.fixed_point import Sums, Weights
+from assay.tally.packing import packed_steps, unpacked_steps
 from assay.tally.ranked import LARGE, Multiset, ones
+from assay.tally.rounding import Rounding
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -50,16 +52,58 @@ class Column:
         squares, called = cast("Sums", self.squares)[part], self.value[part] >= threshold
         return squares[called].total(), squares[~called].total()
 
-    def to_json(self) -> dict[str, object]:
-        """As in a Record; counts are left out where every score occurs once."""
-        out: dict[str, object] = {"start": self.start.tolist(), "scores": self.value.tolist()}
+    @property
+    def resolution(self) -> int:
+        """How many scores, the commonest first, hold half of the rows."""
+        if self.count.strides == (0,):
+            return -(-len(self.count) // 2)
+        sums = np.cumsum(np.sort(self.count)[::-1])
+        return int(np.searchsorted(sums, sums[-1] / 2)) + 1 if len(sums) else 0
+
+    def rounded(self, rounding: Rounding) -> Column:
+        """The same rows at rounded scores, which are as distinct or fewer."""
+        value = rounding.apply(self.value) + 0.0  # minus zero and zero are one score
+        new = np.ones(len(value), dtype=np.bool_)
+        np.not_equal(value[1:], value[:-1], out=new[1:])
+        new[self.start[:-1][np.diff(self.start) > 0]] = True
+        first = np.flatnonzero(new)
+        weight, squares = (None if sums is None else sums.added_in_runs(first) for sums in (self.weight, self.squares))
+        if weight is not None:
+            count = ones(len(first))
+        elif self.count.strides == (0,) or not len(first):
+            count = cast("Floats", np.diff(first, append=len(value)))
+        else:
+            count = np.add.reduceat(self.count, first)
+        return Column(
+            value=value[first],
+            count=count,
+            start=np.searchsorted(first, self.start),
+            weight=weight,
+            squares=squares,
+        )
+
+    def to_json(self, rounding: Rounding | None = None) -> dict[str, object]:
+        """As in a Record; counts are left out where every score occurs once, rounded scores are packed."""
+        out: dict[str, object] = {"start": self.start.tolist(), "scores": self._scores_to_json(rounding)}
         if len(self.count) and self.count.max() > 1:
-            out["counts"] = self.count.tolist()
+            counts = np.asarray(self.count, dtype=np.int64)
+            out["counts"] = counts.tolist() if rounding is None else packed_steps(counts)
         if self.weight is not None:
             out["weights"] = self.weight.to_json()
         if self.squares is not None:
             out["squares"] = self.squares.to_json()
         return out
+
+    def _scores_to_json(self, rounding: Rounding | None) -> list[float] | dict[str, object]:
+        """All digits, or the steps between the keys of rounded scores, from the lowest key on for each true class."""
+        keys = np.zeros(0, dtype=np.int64) if rounding is None else rounding.keys(self.value)
+        if rounding is None or not np.array_equal(rounding.scores_at(keys), self.value):
+            return cast("list[float]", self.value.tolist())
+        lowest = int(keys.min(initial=0))
+        steps = np.diff(keys, prepend=lowest)
+        first = self.start[:-1][np.diff(self.start) > 0]
+        steps[first] = keys[first] - lowest
+        return {"lowest": lowest, "size": len(keys), "steps": packed_steps(steps)}
 
 
 def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int64]], weight: Weights | None) -> Column:
@@ -87,7 +131,8 @@ def column_of(scores: Floats, parts: Sequence[NDArray[np.bool_] | NDArray[np.int
 
 def _built(rows: Sequence[Multiset], weight: Sums | None = None, squares: Sums | None = None) -> Column:
     start = np.cumsum([0, *(len(one.value) for one in rows)])
-    single = all(one.single for one in rows)
+    # Weights take the place of counts; how many rows of no weight share a score leaves no trace.
+    single = weight is not None or all(one.single for one in rows)
     return Column(
         value=np.concatenate([one.value for one in rows]),
         count=ones(int(start[-1])) if single else np.concatenate([one.count for one in rows]).astype(np.int64),
@@ -167,17 +212,33 @@ def pooled(rows: Sequence[Multiset]) -> Multiset:
     return Multiset(value[first], np.add.reduceat(count, first))
 
 
-def read(content: Mapping[str, object]) -> Column:
+def read(content: Mapping[str, object], rounding: Rounding | None = None) -> Column:
     """The inverse of `Column.to_json`."""
-    value = np.array(content["scores"], dtype=np.float64)
-    counts = np.array(content["counts"], dtype=np.int64) if "counts" in content else ones(len(value))
+    start = np.array(content["start"], dtype=np.int64)
+    value, counts = _scores(content["scores"], start, rounding), content.get("counts")
+    if counts is None:
+        count = ones(len(value))
+    else:
+        packed = unpacked_steps(counts, len(value)) if isinstance(counts, str) else np.array(counts, dtype=np.int64)
+        count = cast("Floats", packed)
     return Column(
         value=value,
-        count=cast("Floats", counts),
-        start=np.array(content["start"], dtype=np.int64),
+        count=count,
+        start=start,
         weight=_sums(content["weights"]) if "weights" in content else None,
         squares=_sums(content["squares"]) if "squares" in content else None,
     )
+
+
+def _scores(content: object, start: Places, rounding: Rounding | None) -> Floats:
+    if rounding is None or not isinstance(content, Mapping):
+        return np.array(content, dtype=np.float64)
+    size = cast("int", content["size"])
+    keys = np.cumsum(unpacked_steps(cast("str", content["steps"]), size))
+    first = start[:-1][np.diff(start) > 0]  # where each true class begins again from the lowest key
+    before = np.concatenate([[0], keys])[first]
+    keys -= np.repeat(before, np.diff(start)[np.diff(start) > 0])
+    return rounding.scores_at(keys + cast("int", content["lowest"]))
 
 
 def _sums(content: object) -> Sums:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -22,6 +22,7 @@ from assay.tally.base import (
 )
 from assay.tally.fixed_point import Weights
 from assay.tally.ranked import Multiset, Ranked
+from assay.tally.rounding import DOUBLE, RESOLVED, Rounding, describe_rounding
 from assay.tally.scorecolumns import Column, column_of, joined, pooled, read
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Scores:
     columns: tuple[Column, ...]
     rows: int
     weighted: bool = False
+    rounding: Rounding | None = None
+    """How the scores were rounded; None where they keep all digits."""
 
     @classmethod
     def binary(
@@ -162,14 +165,47 @@ class Scores:
                 fix="declare the same classes for both",
             )
         demand_same_weighting(self.weighted, other.weighted)
-        columns = tuple(joined(a, b, self.k) for a, b in zip(self.columns, other.columns, strict=True))
-        return Scores(
-            labels=self.labels,
-            scored=self.scored,
-            columns=columns,
-            rows=self.rows + other.rows,
-            weighted=self.weighted,
-        )
+        rounding = self._coarser(other)
+        a, b = (one if rounding is None else one.rounded(rounding) for one in (self, other))
+        columns = tuple(joined(mine, theirs, self.k) for mine, theirs in zip(a.columns, b.columns, strict=True))
+        return replace(a, columns=columns, rows=self.rows + other.rows)
+
+    def _coarser(self, other: Scores) -> Rounding | None:
+        """The rounding that both can have."""
+        known = [one.rounding for one in (self, other) if one.rounding is not None]
+        if len({rounding.probability for rounding in known}) > 1:
+            raise PlanError(
+                "tally-mismatch",
+                "the scores of one tally were rounded as probabilities, those of the other were not",
+                fix="state the same kind of scores for both",
+            )
+        return min(known, key=lambda rounding: rounding.bits, default=None)
+
+    def rounded(self, rounding: Rounding) -> Scores:
+        """The same rows at rounded scores."""
+        if self.rounding == rounding:
+            return self
+        return replace(self, columns=tuple(column.rounded(rounding) for column in self.columns), rounding=rounding)
+
+    def stored(self, *, probability: bool) -> Scores:
+        """The same rows with as many bits as a Record keeps: more where scores lie so close that most would be tied."""
+        rounding = Rounding.of_classes(self.k, probability=probability)
+        found = self.rounded(rounding)
+        resolved = RESOLVED if found.resolution >= RESOLVED else min(self.resolution // 2, RESOLVED)
+        while found.resolution < resolved and rounding.bits < DOUBLE:
+            rounding = rounding.finer()
+            found = self.rounded(rounding)
+        return found
+
+    @property
+    def resolution(self) -> int:
+        """How many scores, the commonest first, hold half of the rows; of the column that has most."""
+        return max((column.resolution for column in self.columns), default=0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note that scores were rounded, where they were."""
+        return () if self.rounding is None else (describe_rounding(self.rounding.bits),)
 
     def __eq__(self, other: object) -> bool:
         """Same classes in the same order, same scores with the same counts."""
@@ -200,19 +236,23 @@ class Scores:
             "scored": list(self.scored),
             "rows": self.rows,
             "weighted": self.weighted,
-            "columns": [column.to_json() for column in self.columns] if columns else [],
+            **({} if self.rounding is None else {"rounding": self.rounding.to_json()}),
+            "columns": [column.to_json(self.rounding) for column in self.columns] if columns else [],
         }
 
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> Scores:
         """The inverse of `to_json`."""
         demand_kind(content, "scores", "a score tally")
+        stated = content.get("rounding")
+        rounding = None if stated is None else Rounding.from_json(cast("Mapping[str, object]", stated))
         return cls(
             labels=tuple(cast("list[Label]", content["labels"])),
             scored=tuple(cast("list[Label]", content["scored"])),
-            columns=tuple(read(one) for one in cast("list[dict[str, object]]", content["columns"])),
+            columns=tuple(read(one, rounding) for one in cast("list[dict[str, object]]", content["columns"])),
             rows=cast("int", content["rows"]),
             weighted=bool(content["weighted"]),
+            rounding=rounding,
         )
 
     def _column(self, label: Label) -> Column:

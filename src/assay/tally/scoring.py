@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scores counted where they live: one group-by for each column of scores, or one sort for each true class.
 
-Up to EXACT distinct scores are counted one by one; beyond, rows of a frame or file are counted into bins.
+Up to EXACT distinct scores keep all digits; beyond, the engine that holds a frame or file rounds them first.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Final, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.columns import Coded
 from assay.rows.labels import label_of
 from assay.rows.opening import ArraySource, FrameSource, Source
-from assay.rows.scored import look
-from assay.tally.binned import Tallied
 from assay.tally.counting import _numbers
 from assay.tally.fixed_point import Sums, Weights, weigh_groups
 from assay.tally.ranked import ones, whole
 from assay.tally.ranks import Ranks
+from assay.tally.rounding import MOST_CLASSES, Rounding, round_column
 from assay.tally.scorecolumns import Column
 from assay.tally.scores import Scores
 
@@ -45,8 +45,8 @@ HEAD: Final = 3
 class Scored:
     """What one look at the scores found: all rows, and the rows of each level of each factor."""
 
-    whole: Tallied
-    by_factor: dict[str, dict[Label | None, Tallied]] = field(default_factory=dict)
+    whole: Scores
+    by_factor: dict[str, dict[Label | None, Scores]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
         return source.seen.distinct
     names = [source.score[place] for place in wanted.columns]
     if (about := _sketched(source, names, rows, wanted.exact)) > SURELY * wanted.exact:
-        return about  # counting millions of distinct numbers takes longer than putting them into bins
+        return about  # counting millions of distinct numbers takes longer than rounding them
     counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
     # A file is at hand, and millions of distinct numbers take memory: column after column, up to the first with enough.
     asked = [[one] for one in counts] if embedded(source) is not None else [counts]
@@ -185,22 +185,38 @@ class _Level:
 
 
 def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
-    in_bins = distinct_scores(source, wanted) > wanted.exact
-    if in_bins and source.weight is None:
-        from assay.tally.scoreframes import bins_of_frame
-
-        return bins_of_frame(source, wanted)
-    look(source, "probability" if wanted.probability else "any")
-    if in_bins:
-        from assay.tally.weightedbins import weighted_bins
-
-        return weighted_bins(source, wanted)
-    by_factor: dict[str, dict[Label | None, Tallied]] = {}
+    rounding = _rounding(source, wanted)
+    if rounding is not None:
+        source = _round_source(source, rounding)
+    by_factor: dict[str, dict[Label | None, Scores]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
-        by_factor[name] = {one: _built([column[one] for column in columns], wanted) for one in columns[0]}
+        by_factor[name] = {one: _built([column[one] for column in columns], wanted, rounding) for one in columns[0]}
     plain = [_group(source, None, source.score[place], wanted)[None] for place in wanted.columns]
-    return Scored(whole=_built(plain, wanted), by_factor=by_factor)
+    return Scored(whole=_built(plain, wanted, rounding), by_factor=by_factor)
+
+
+def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
+    """How the engine rounds the scores, where there are more distinct ones than it hands over with all digits."""
+    if distinct_scores(source, wanted) <= wanted.exact:
+        return None
+    if len(wanted.labels) > MOST_CLASSES:
+        raise PlanError(
+            "score-columns",
+            f"more than {wanted.exact:,} distinct scores are counted by class for up to {MOST_CLASSES} classes, and"
+            f" there are {len(wanted.labels):,}",
+            where=source.where,
+            fix="leave the scores out, assess fewer classes, or keep all digits: exact_scores=NUMBER (--exact-scores)",
+        )
+    return Rounding.of_classes(len(wanted.labels), probability=wanted.probability)
+
+
+def _round_source(source: FrameSource, rounding: Rounding) -> FrameSource:
+    """The source with rounded scores."""
+    columns = [
+        round_column(nw.col(name), rounding.bits, probability=rounding.probability).alias(name) for name in source.score
+    ]
+    return replace(source, frame=source.frame.with_columns(*columns))
 
 
 def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -> dict[Label | None, _Level]:
@@ -270,7 +286,7 @@ def _cells(value: NDArray[np.float64], count: NDArray[np.int64], sums: tuple[Sum
     return _Cells(value[kept], count[kept], (sums[0][kept], sums[1][kept]))
 
 
-def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
+def _built(columns: Sequence[_Level], wanted: Wanted, rounding: Rounding | None) -> Scores:
     made, weighted = [], False
     for column in columns:
         count = np.concatenate([one.count for one in column.cells])
@@ -279,12 +295,17 @@ def _built(columns: Sequence[_Level], wanted: Wanted) -> Scores:
         made.append(
             Column(
                 value=np.concatenate([one.value for one in column.cells]),
-                count=whole(count) if len(count) and count.max() > 1 else ones(len(count)),
+                count=ones(len(count)) if weighted or not len(count) or count.max() == 1 else whole(count),
                 start=np.cumsum([0, *(len(one.value) for one in column.cells)]),
                 weight=reduce(add, (weight for weight, _ in sums)) if sums else None,
                 squares=reduce(add, (squares for _, squares in sums)) if sums else None,
             )
         )
     return Scores(
-        labels=wanted.labels, scored=wanted.scored, columns=tuple(made), rows=columns[0].rows, weighted=weighted
+        labels=wanted.labels,
+        scored=wanted.scored,
+        columns=tuple(made),
+        rows=columns[0].rows,
+        weighted=weighted,
+        rounding=rounding,
     )

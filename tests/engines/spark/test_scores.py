@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores counted on a cluster, one by one and in bins, are those of numpy to the last bit."""
+"""Scores counted on a cluster, with all digits and rounded, are those of numpy to the last bit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
-from assay.tally.binned import bin_map, binned
 from assay.tally.jointscores import joint_scores
 from assay.tally.pairedscores import PairedScores
+from assay.tally.rounding import Rounding
 from assay.tally.scoring import Wanted, count_scores
 
 pytestmark = [
@@ -60,8 +60,8 @@ def counted(data, frame, score, *exact, **further):
         yield [found.whole, *(levels[site] for levels in found.by_factor.values() for site in ("a", "b"))]
 
 
-def in_bins(tallies, *, probability):
-    return [binned(one, bin_map(probability=probability)) for one in tallies]
+def rounded(tallies, *, probability):
+    return [one.rounded(Rounding(bits=13, probability=probability)) for one in tallies]
 
 
 def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path):
@@ -72,20 +72,18 @@ def test_scores_on_a_cluster_are_those_of_arrays_to_the_last_bit(spark, tmp_path
     every, few = len(frame), 10
 
     (expected,) = counted(None, frame, "chance", every, group=["site"])
-    exact, bins = counted(data, frame, "chance", every, few, group=["site"])
+    exact, found = counted(data, frame, "chance", every, few, group=["site"])
     assert exact == expected
-    assert bins == in_bins(expected, probability=True)
-    for mine, theirs in zip(bins, in_bins(expected, probability=True), strict=True):
-        np.testing.assert_array_equal(mine.columns[0].only, theirs.columns[0].only)
+    assert found == rounded(expected, probability=True)
 
     (expected,) = counted(None, frame, "wild", every)
-    (bins,) = counted(data, frame, "wild", few)
-    assert bins == in_bins(expected, probability=False)
+    (found,) = counted(data, frame, "wild", few)
+    assert found == rounded(expected, probability=False)
 
     (expected,) = counted(None, frame, "chance", every, weight="weight", group=["site"])
-    exact, bins = counted(data, frame, "chance", every, few, weight="weight", group=["site"])
+    exact, found = counted(data, frame, "chance", every, few, weight="weight", group=["site"])
     assert exact == expected
-    assert bins == in_bins(expected, probability=True)
+    assert found == rounded(expected, probability=True)
 
 
 def test_joint_counts_of_several_models_are_those_of_arrays(connect):
@@ -132,13 +130,12 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
 
     scaled["measures"] = ["auroc_one_vs_one"]
     rough = assay.assess(data=frame, truth="k", score=columns, exact_scores=9, **scaled)
-    assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
-    low, high = rough["auroc_one_vs_one"].bracket
-    assert low <= assay.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value <= high
+    assert [rough.scores.whole] == rounded([expected.scores.whole], probability=True)
+    exact = assay.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value
+    assert rough["auroc_one_vs_one"].value == pytest.approx(exact, abs=1e-3)
 
     expected = assay.assess(truth=kinds, score=chances, weight=heavy, **scaled)
     rough = assay.assess(data=frame, truth="k", score=columns, weight="w", exact_scores=9, **scaled)
-    assert rough.scores.whole == binned(expected.scores.whole, bin_map(probability=True))
+    assert [rough.scores.whole] == rounded([expected.scores.whole], probability=True)
     assert rough.scores.ranks == expected.scores.ranks
-    low, high = rough["auroc_one_vs_one"].bracket
-    assert low <= expected["auroc_one_vs_one"].value <= high
+    assert rough["auroc_one_vs_one"].value == pytest.approx(expected["auroc_one_vs_one"].value, abs=1e-3)

@@ -17,7 +17,6 @@ from sklearn import metrics as sk
 import assay
 from assay.assess.record import schema
 from assay.assess.verifying import verify
-from assay.tally.binned import Binned
 from assay.tally.rowscores import RIGHT
 
 rng = np.random.default_rng(11)
@@ -120,7 +119,7 @@ def test_every_engine_looks_at_rows_alike(made, found):
     other = assay.assess(data=frame, truth="y", score=columns, scores="probability", measures=FEW)
     assert other.scores.by_row == found.scores.by_row
     rough = assay.assess(data=frame, truth="y", score=columns, scores="probability", measures=FEW, exact_scores=9)
-    if isinstance(rough.scores.by_row.top, Binned):
+    if rough.scores.by_row.top.rounding is not None:
         table = rough.scores.by_row.top.one_vs_rest(RIGHT)
         assert (table.positives, table.n) == ((CHANCE.argmax(axis=1) == KIND).sum(), 180)
         assert rough["spherical_score_multiclass"].value == pytest.approx(

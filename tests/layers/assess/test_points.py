@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operating points: rates with intervals at each threshold, in Record, reports and verification; also from bins."""
+"""Operating points: rates with intervals at each threshold, in Record, reports and verification, also when rounded."""
 
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 
 import jsonschema
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 
 import assay
 from assay.assess import scoring
-from assay.assess.points import FLATTERS, IN_BIN, RATES
+from assay.assess.points import FLATTERS, RATES
 from assay.assess.record import schema, sealed
 from assay.assess.verifying import verify
 from assay.inference.proportion import wilson
@@ -128,33 +127,27 @@ def test_a_record_without_rates_still_reads_and_verifies(found):
     assert "0.6" in markdown(old)
 
 
-# ---------------------------------------------------------------- from bins
+# ---------------------------------------------------------------- from rounded scores
 
 
-def test_counts_from_bins_lie_between_ends_that_hold_the_exact_ones():
+def test_cells_from_rounded_scores_are_off_by_rows_next_to_the_threshold():
     frame = pl.DataFrame({"y": (rng.random(5000) < 0.5) * 1, "s": 0.5 + 0.01 * rng.random(5000)})
     given = {"data": frame, "truth": "y", "score": "s", "threshold": 0.5041234, "operating_points": [0.5061234, 2.0]}
     given["measures"] = ["auroc"]
-    rough, exact = (assay.assess(**given, exact_scores=limit) for limit in (100, 10**6))
-    assert rough.record["scores"]["form"] == "binned"
-    assert [rough.record["operating_points"][0][cell] for cell in ("tp", "fp", "fn", "tn")] == [
-        exact.record["operating_points"][0][cell] for cell in ("tp", "fp", "fn", "tn")
-    ]
-    one, other = points(rough)[1], points(exact)[1]
-    assert one["in_bin"]["positives"] + one["in_bin"]["negatives"] > 0
-    assert one["tp"] <= other["tp"] <= one["tp"] + one["in_bin"]["positives"]
-    assert one["fp"] <= other["fp"] <= one["fp"] + one["in_bin"]["negatives"]
-    for rate, true in zip(one["rates"], other["rates"], strict=True):
-        assert rate["bracket"][0] <= true["value"] <= rate["bracket"][1]
-        assert IN_BIN in rate["notes"]
-    assert "in_bin" not in points(rough)[2]
-    jsonschema.validate(json.loads(rough.record.to_text()), schema())
-    assert verify(rough.record).holds
+    rounded, exact = (assay.assess(**given, exact_scores=limit) for limit in (100, 10**6))
+    assert rounded.record["scores"]["significant_bits"] == 13
+    assert any("share" in note and "rounded scores" in note for note in rounded.record["notes"])
+    cells = ("tp", "fp", "fn", "tn")
+    assert [points(rounded)[0][cell] for cell in cells] == [points(exact)[0][cell] for cell in cells]
+    one, other = points(rounded)[1], points(exact)[1]
+    assert 0 < sum(abs(one[cell] - other[cell]) for cell in cells) < 100
+    jsonschema.validate(json.loads(rounded.record.to_text()), schema())
+    assert verify(rounded.record).holds
 
 
-def test_weighted_scores_in_bins_have_ends_that_hold_the_exact_values_and_intervals_of_their_points(tmp_path):
+def test_rounded_weighted_scores_have_intervals_at_their_points_and_merge(tmp_path):
     some = np.random.default_rng(6)
-    frame = pl.DataFrame({"y": (some.random(2000) < 0.5) * 1, "s": 0.5 + 0.002 * some.random(2000)})
+    frame = pl.DataFrame({"y": (some.random(2000) < 0.5) * 1, "s": some.random(2000)})
     frame = frame.with_columns(w=pl.Series(some.exponential(size=2000)))
     given = {"truth": "y", "score": "s", "scores": "probability", "weight": "w", "threshold": 0.501, "positive": 1}
     given |= {"operating_points": [0.5011234], "measures": ["auroc", "average_precision", "log_loss"]}
@@ -162,56 +155,51 @@ def test_weighted_scores_in_bins_have_ends_that_hold_the_exact_values_and_interv
     def found(rows, limit):
         return assay.assess(data=rows.lazy(), **given, exact_scores=limit)
 
-    rough, exact = (found(frame, limit) for limit in (100, 10**6))
-    assert (rough.record["scores"]["form"], exact.record["scores"]["form"]) == ("binned", "exact")
+    rounded, exact = (found(frame, limit) for limit in (100, 10**6))
     for one in given["measures"]:
-        low, high = rough[one].bracket
-        assert low <= exact[one].value <= high
-        assert high - low < 0.03
-        assert rough[one].no_interval == exact[one].no_interval == WEIGHTED
-    point, other = points(rough)[1], points(exact)[1]
-    spare = float(Fraction(point["in_bin"]["positives"]) + Fraction(point["in_bin"]["negatives"]))
-    assert spare > 0
+        assert rounded[one].value == pytest.approx(exact[one].value, abs=1e-4)
+        assert rounded[one].no_interval == exact[one].no_interval == WEIGHTED
+    point, other = points(rounded)[1], points(exact)[1]
     for rate, true in zip(point["rates"], other["rates"], strict=True):
-        assert rate["bracket"][0] <= true["value"] <= rate["bracket"][1]
         assert rate["interval"] == true["interval"]
         assert rate["low"] == pytest.approx(true["low"], abs=0.01)
         assert rate["high"] == pytest.approx(true["high"], abs=0.01)
-    jsonschema.validate(json.loads(rough.record.to_text()), schema())
-    assert verify(rough.record).holds
-    rough.save(tmp_path / "all.json")
-    assert assay.load(tmp_path / "all.json").scores.whole == rough.scores.whole
-    parts = [found(part, 100) for part in (frame[:900], frame[900:])]
-    merged = assay.merge(*parts)
-    assert merged.scores.whole == rough.scores.whole
-    assert merged["auroc"].value == rough["auroc"].value
+    jsonschema.validate(json.loads(rounded.record.to_text()), schema())
+    assert verify(rounded.record).holds
+    rounded.save(tmp_path / "all.json")
+    assert assay.load(tmp_path / "all.json").scores.whole == rounded.scores.whole
+    merged = assay.merge(*(found(part, 100) for part in (frame[:900], frame[900:])))
+    assert merged.scores.whole == rounded.scores.whole
+    assert merged["auroc"].value == rounded["auroc"].value
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("given", [GIVEN, MANY], ids=["two classes", "three"])
-def test_a_record_that_holds_bins_of_many_scores_is_verified_within_them(given, monkeypatch):
+def test_a_record_that_stores_rounded_scores_is_computed_again(given, weighted, monkeypatch):
     monkeypatch.setattr(scoring, "LISTED", 100)
     threshold = {"threshold": 0.6} if given is GIVEN else {}
-    a = assay.assess(**given, **threshold, operating_points=[0.2])
+    weight = {"weight": np.random.default_rng(3).exponential(size=len(given["truth"]))} if weighted else {}
+    a = assay.assess(**given, **threshold, **weight, operating_points=[0.2])
     a = a.accept("recall >= 0.2", "auroc >= 0.6") if given is GIVEN else a
-    assert a.record["scores"]["form"] == "exact"
+    assert a.record["scores"]["significant_bits"] == 13
+    assert a.scores.whole.rounding is None
+    assert any("stored_value" in one for one in a.record["estimates"])
     found = verify(a.record)
     assert found.holds, found.mismatches
-    assert any("bins" in said for said in found.unchecked)
-    assert not any("need every score" in said for said in found.unchecked)
-    assert found.checked["estimates"] >= 9
+    assert not found.unchecked
+    jsonschema.validate(json.loads(a.record.to_text()), schema())
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(seed, monkeypatch):
-    """Scores next to the edges stand in bins across them; few rows of a calibration bin then say much or nothing."""
-    monkeypatch.setattr(scoring, "LISTED", 100)
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(seed):
+    """Scores next to an edge may be rounded across it; rows that lie close together move at once."""
     rng = np.random.default_rng(seed)
-    chance = np.clip(rng.integers(0, 16, 400) / 15 + rng.choice([-1e-6, 1e-6, 0.02], 400), 1e-9, 1 - 1e-9)
-    chance += rng.random(400) * 1e-9  # no two alike
-    three = rng.dirichlet(np.full(3, 0.3), 400) + 1e-9
+    chance = np.clip(rng.integers(0, 16, 60_000) / 15 + rng.choice([-1e-6, 1e-6, 0.02], 60_000), 1e-9, 1 - 1e-9)
+    chance = np.clip(chance + rng.random(60_000) * 1e-9, 0, 1)  # no two alike
+    three = rng.dirichlet(np.full(3, 0.3), 20_000) + 1e-9
     errors = ["expected_calibration_error", "adaptive_calibration_error", "maximum_calibration_error"]
     two = assay.assess(
-        truth=rng.random(400) < chance,
+        truth=rng.random(60_000) < chance,
         score=chance,
         scores="probability",
         threshold=0.5,
@@ -219,30 +207,34 @@ def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(se
         measures=errors,
     )
     many = assay.assess(
-        truth=rng.integers(0, 3, 400),
+        truth=rng.integers(0, 3, 20_000),
         score=three / three.sum(axis=1, keepdims=True),
         scores="probability",
         measures=["top_label_calibration_error", *errors],
     )
     for a in (two, many):
-        assert a.record["tallies"]["scores"]["whole"]["kind"] == "binned-scores"
         found = verify(a.record)
         assert found.holds, found.mismatches
-        assert not any("need every score" in one for one in found.unchecked)
-        again = assay.Assessment.from_record(a.record)
-        for one in a.estimates:
-            if one.measure in (*errors, "top_label_calibration_error"):
-                low, high = next(e.bracket for e in again.estimates if (e.measure, e.label) == (one.measure, one.label))
-                assert low <= one.value <= high
+        assert any("stored_value" in one for one in a.record["estimates"])
     for error in errors:
         content = json.loads(many.record.to_text())
         next(e for e in content["estimates"] if e["measure"] == error)["value"] *= 0.5
         assert not verify(assay.Record(sealed(content))).holds
 
 
+@pytest.mark.parametrize("close", [(0.7, 1e-4), (1.7e9, 1.0), (-3.0, 1e-9)])
+def test_scores_that_lie_close_together_are_stored_with_more_bits(close, monkeypatch):
+    monkeypatch.setattr(scoring, "LISTED", 100)
+    score = close[0] + close[1] * np.random.default_rng(2).random(500)
+    a = assay.assess(truth=np.arange(500) % 2, score=score, threshold=close[0], measures=["auroc", "average_precision"])
+    assert a.record["scores"]["significant_bits"] > 13
+    found = verify(a.record)
+    assert found.holds, found.mismatches
+
+
 @pytest.mark.parametrize(("kind", "lean"), [("probability", 0.0), ("logit", 0.8), ("any", 0.3)])
-def test_intervals_are_the_same_from_the_bins_of_a_record(kind, lean, monkeypatch):
-    """Draws are made of the bins in the first place; of coarse ones, as for scores in a narrow range, as of fine."""
+def test_intervals_are_the_same_from_the_scores_of_a_record(kind, lean, monkeypatch):
+    """Intervals are made of the stored scores in the first place."""
     monkeypatch.setattr(scoring, "LISTED", 500)
     rng = np.random.default_rng(11)
     truth, chance = rng.integers(0, 3, 700), rng.dirichlet(np.ones(3), 700)
@@ -254,50 +246,45 @@ def test_intervals_are_the_same_from_the_bins_of_a_record(kind, lean, monkeypatc
     a = assay.assess(
         truth=truth, score=score, scores=kind, draws=1000, measures=names, group={"half": np.arange(700) % 2}
     )
-    assert a.record["tallies"]["scores"]["whole"]["kind"] == "binned-scores"
     found = verify(a.record)
     assert found.holds, found.mismatches
-    again = assay.Assessment.from_record(a.record)
-    again.take_values(a.record["estimates"])
-    both = list(zip(a.estimates, again.estimates, strict=True))
-    drawn = [(x, y) for x, y in both if x.interval is not None and x.interval.method.endswith("draws on scores")]
-    assert len(drawn) > 20
-    for x, y in drawn:
-        assert (x.low, x.high) == pytest.approx((y.low, y.high), rel=1e-9), (x.measure, x.label)
     content = json.loads(a.record.to_text())
     one = next(e for e in content["estimates"] if e["measure"] == "h_measure" and e["class"] is not None)
-    one["high"] = min(1.0, one["high"] + 0.5 * (one["high"] - one["low"]))
-    one["low"] = max(0.0, one["low"] - 0.5 * (one["high"] - one["low"]))
+    one["high"] = min(1.0, one["high"] + 1e-3 * (one["high"] - one["low"]))
     assert not verify(assay.Record(sealed(content))).holds
 
 
-def test_another_reason_for_no_value_makes_no_honest_record_doubtful(monkeypatch):
-    """The lowest scores are no zeros, but the lower end of their bin is one, and a zero has no log-odds."""
+def test_scores_nearest_to_zero_keep_their_value_in_a_record(monkeypatch):
     monkeypatch.setattr(scoring, "LISTED", 100)
-    score = np.r_[np.linspace(1e-300, 1e-299, 200), np.linspace(0.5, 0.6, 200)]
-    given = {"scores": "probability", "threshold": 0.4, "positive": True, "measures": ["calibration_slope"]}
-    a = assay.assess(truth=np.arange(400) >= 200, score=score, **given)
-    again = assay.Assessment.from_record(a.record)
-    assert a["calibration_slope"].reason != again["calibration_slope"].reason
-    found = verify(a.record)
+    score = np.r_[np.linspace(1e-300, 1e-299, 200), np.linspace(0.5, 0.6, 200), 5e-324 * np.arange(1, 101)]
+    given = {"scores": "probability", "threshold": 0.4, "positive": True, "measures": ["calibration_slope", "log_loss"]}
+    a = assay.assess(truth=np.arange(500) >= 200, score=score, **given)
+    found = verify(assay.Record(json.loads(a.record.to_text())))
     assert found.holds, found.mismatches
-    assert any("1 of them need every score" in said for said in found.unchecked)
+
+
+def brier(record):
+    return next(one for one in record["estimates"] if one["measure"] == "brier_score")
 
 
 @pytest.mark.parametrize(
     "forge",
     [
-        lambda r: next(e for e in r["estimates"] if e["measure"] == "auroc").update(value=0.93),
-        lambda r: next(e for e in r["estimates"] if e["measure"] == "brier_score").update(high=0.9),
+        lambda r: brier(r).update(value=0.1),
+        lambda r: brier(r).update(value=0.1, stored_value=0.1),
+        lambda r: brier(r).update(stored_value=brier(r)["stored_value"] + 1e-7),
+        lambda r: (brier(r).pop("stored_value"), brier(r).update(value=brier(r)["value"] + 1e-7)),
+        lambda r: brier(r).update(high=0.9),
         lambda r: next(e for e in r["estimates"] if e["measure"] == "recall").update(value=0.99999),
         lambda r: r["operating_points"][1].update(tp=r["operating_points"][1]["tp"] + 9),
         lambda r: r["operating_points"][1]["rates"][0].update(low=0.0),
+        lambda r: r["curves"][0]["points"][3].__setitem__(1, r["curves"][0]["points"][3][1] + 1),
     ],
-    ids=["an area", "an end", "a share", "a cell", "a rate"],
+    ids=["a value", "both", "the stored one", "no stored one", "an end", "a share", "a cell", "a rate", "a curve"],
 )
-def test_a_number_that_bins_do_not_allow_is_found(forge, found, monkeypatch):
+def test_a_number_that_the_stored_scores_do_not_give_is_found(forge, found, monkeypatch):
     monkeypatch.setattr(scoring, "LISTED", 100)
     content = json.loads(found.restated(found.settings).record.to_text())
-    assert content["tallies"]["scores"]["whole"]["kind"] == "binned-scores"
+    assert "stored_value" in brier(content)
     forge(content)
     assert not verify(assay.Record(sealed(content))).holds

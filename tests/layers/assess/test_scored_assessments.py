@@ -18,7 +18,6 @@ from assay.assess import scoring
 from assay.assess.record import Record, schema
 from assay.inference.bands import roc_band
 from assay.inference.scoredraws import ScoreDraws
-from assay.tally.binned import Binned
 from tests.scorecases import refused
 
 rng = np.random.default_rng(4213)
@@ -302,31 +301,33 @@ def test_merging_parts_equals_assessing_the_pooled_rows():
         assay.merge(whole, labels_only)
 
 
-def test_many_distinct_scores_are_held_in_bins_and_still_merge(monkeypatch, tmp_path):
+def test_many_distinct_scores_are_rounded_in_the_record_and_still_merge(monkeypatch, tmp_path):
     monkeypatch.setattr(scoring, "LISTED", 100)
     a = assay.assess(**{**GIVEN, "score": rng.random(400)}, threshold=0.4)
     a.save(tmp_path / "a.json")
     b = assay.load(tmp_path / "a.json")
-    assert isinstance(b.scores.whole, Binned)
-    assert b["auroc"].value == pytest.approx(a["auroc"].value, abs=1e-3)
-    assert b.record["scores"]["form"] == "binned"
-    low, high = b["auroc"].bracket
-    assert low <= a["auroc"].value <= high
-    assert next(e for e in b.record["estimates"] if e["measure"] == "average_precision")["bracket"]
-    low, high = b["expected_calibration_error"].bracket
-    assert low <= a["expected_calibration_error"].value <= high < low + 1e-6
-    assert "lower ends of score bins" in " ".join(b["calibration_slope"].notes)
-    assert assay.merge(a, b).scores.whole.rows == 800
+    assert (a.scores.whole.rounding, b.scores.whole.rounding.bits) == (None, 13)
+    for name in ("auroc", "brier_score", "expected_calibration_error"):
+        assert (b[name].value, b[name].stored_value) == (a[name].value, a[name].stored_value)
+    assert a["brier_score"].stored_value is not None
+    assert b["expected_calibration_error(bins=7)"].value == pytest.approx(
+        a["expected_calibration_error(bins=7)"].value, abs=1e-4
+    )
+    both = assay.merge(a, b).scores.whole
+    assert (both.rows, both.rounding.bits) == (800, 13)
+    assert both == b.scores.whole + b.scores.whole
     jsonschema.validate(json.loads(Record.load(tmp_path / "a.json").to_text()), schema())
 
 
-def test_scores_of_a_frame_beyond_the_limit_are_counted_in_bins():
+def test_scores_of_a_frame_beyond_the_limit_are_rounded():
     frame = pl.DataFrame({"y": TRUTH, "s": SCORE, "g": SEX})
     a = assay.assess(data=frame, truth="y", score="s", scores="probability", threshold=0.4, group="g", exact_scores=50)
-    assert isinstance(a.scores.whole, Binned)
+    assert a.scores.whole.rounding.bits == 13
     exact = assay.assess(truth=TRUTH, score=SCORE, scores="probability", threshold=0.4)
-    assert a["auroc"].value == exact["auroc"].value
-    assert a.by_group["g"]["f"]["auroc"].value == pytest.approx(sk.roc_auc_score(TRUTH[SEX == "f"], SCORE[SEX == "f"]))
+    assert a["auroc"].value == pytest.approx(exact["auroc"].value, abs=1e-5)
+    assert a.by_group["g"]["f"]["auroc"].value == pytest.approx(
+        sk.roc_auc_score(TRUTH[SEX == "f"], SCORE[SEX == "f"]), abs=1e-5
+    )
 
 
 def test_a_frame_of_scores_is_matched_by_its_column_names():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows handed over in batches are counted as the group-by of every engine counts them."""
+"""Scores of files: looked at, rounded and counted by the embedded engine; batches of an Arrow stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from assay.rows import arrowstream
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
-from assay.tally import scoreframes
+from assay.tally.rounding import Rounding
+from assay.tally.scores import Scores
 from assay.tally.scoring import Wanted, count_scores
 
 KINDS = {
@@ -37,7 +38,7 @@ def scored(path, labels, *, probability=True):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_in_batches_and_groups_of_the_engine_give_one_tally(kind, tmp_path, monkeypatch):
+def test_labels_of_every_type_are_counted_with_rounded_scores(kind, tmp_path):
     labels, stored = KINDS[kind]
     rng = np.random.default_rng(3)
     codes, scores = rng.integers(0, 2, 5000), rng.random(5000)
@@ -49,23 +50,20 @@ def test_rows_in_batches_and_groups_of_the_engine_give_one_tally(kind, tmp_path,
     path = tmp_path / "rows.parquet"
     pl.concat([frame, gaps.cast({"y": stored, "p": stored, "s": pl.Float64}).select(frame.columns)]).write_parquet(path)
     for probability in (True, False):
-        streamed = scored(path, tuple(labels), probability=probability)
-        with monkeypatch.context() as patched:
-            patched.setattr(scoreframes, "_streamed", lambda *_: None)
-            grouped = scored(path, tuple(labels), probability=probability)
-        assert streamed.rows == 5000
-        assert streamed == grouped
-        np.testing.assert_array_equal(streamed.columns[0].only, grouped.columns[0].only)
+        found = scored(path, tuple(labels), probability=probability)
+        expected = Scores.binary(scores, codes == 1, labels=tuple(labels))
+        assert found.rows == 5000
+        assert found == expected.rounded(Rounding(bits=13, probability=probability))
 
 
-def test_a_class_that_is_left_out_is_left_out_of_the_batches(tmp_path):
+def test_a_class_that_is_left_out_is_not_counted(tmp_path):
     path = tmp_path / "rows.parquet"
     frame = pl.DataFrame({"y": ["a", "b", "c"] * 40, "s": np.linspace(0, 1, 120)})
     frame.with_columns(p=pl.col("y")).write_parquet(path)
     assert scored(path, ("a", "b")).rows == 80
 
 
-@pytest.mark.parametrize("exact", [4_000_000, 10])  # more rows than that are looked at as they are counted
+@pytest.mark.parametrize("exact", [4_000_000, 10])  # more distinct scores than that are rounded
 @pytest.mark.parametrize("writer", ["duckdb", "pyarrow"])
 @pytest.mark.parametrize("fault", [float("nan"), float("inf"), -0.1, 1.5, None])
 def test_no_fault_is_overlooked_by_the_quick_look(exact, writer, fault, tmp_path):

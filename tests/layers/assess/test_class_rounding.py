@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Averages over classes, pairs of classes and pooled classes from scores that are counted in bins."""
+"""Averages over classes, pairs of classes and pooled classes from rounded scores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ import assay
 from assay.assess.record import Record, schema, sealed
 from assay.assess.verifying import verify
 from assay.measures import REGISTRY
-from assay.measures.brackets import bracketed
-from assay.tally import binned as bins
-from assay.tally import truthbins
-from assay.tally.binned import Binned
+from assay.tally import scoring
 from assay.tally.scores import Scores
 
 rng = np.random.default_rng(21)
@@ -45,32 +42,29 @@ def both():
     return found(50), found(10**6)
 
 
-def test_every_value_of_all_classes_is_given_with_ends_that_hold_the_exact_one(both):
-    rough, exact = both
-    assert isinstance(rough.scores.whole, Binned)
+def test_every_value_of_all_classes_comes_near_the_exact_one(both):
+    rounded, exact = both
+    assert rounded.scores.whole.rounding.bits == 13
+    assert "scores rounded to 13 significant bits" in rounded.record["notes"]
     for name in EVERY:
-        one, other = rough[name], exact[name]
+        one, other = rounded[name], exact[name]
         assert one.value == pytest.approx(other.value, rel=5e-3), name
         assert (one.low is None) == (other.low is None), name
         assert one.no_interval == other.no_interval
         if one.low is not None:
             assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=5e-3)
-        if bracketed(assay.measure(name)):
-            assert one.bracket[0] <= other.value <= one.bracket[1], name
-        else:
-            assert "lower ends of score bins" in " ".join(one.notes)
     for level in ("n", "s"):
-        low, high = rough.by_group["site"][level]["auroc_one_vs_one"].bracket
-        assert low <= exact.by_group["site"][level]["auroc_one_vs_one"].value <= high
+        mine, theirs = (a.by_group["site"][level]["auroc_one_vs_one"].value for a in both)
+        assert mine == pytest.approx(theirs, abs=1e-4)
 
 
-def test_the_pooled_curve_is_drawn_from_bins(both):
+def test_the_pooled_curve_is_drawn_from_rounded_scores(both):
     rough, exact = (one.record["curves"][-1] for one in both)
     assert rough["average"] == "micro"
     assert (rough["positives"], rough["negatives"]) == (exact["positives"], exact["negatives"]) == (300, 600)
 
 
-def test_a_record_from_bins_reads_merges_and_verifies(tmp_path):
+def test_a_record_of_rounded_scores_reads_merges_and_verifies(tmp_path):
     few = {"measures": ["auroc_one_vs_one", "auroc_micro"]}
     rough, exact = found(50, **few), found(10**6, **few)
     path = rough.save(tmp_path / "a.json")
@@ -88,20 +82,15 @@ def test_a_record_from_bins_reads_merges_and_verifies(tmp_path):
     assert merged["auroc_one_vs_one"].value == rough["auroc_one_vs_one"].value
 
 
-def test_log_odds_in_bins_are_read_as_probabilities():
+def test_rounded_log_odds_are_read_as_probabilities():
     rough, exact = (found(limit, columns=LOGIT, scores="logit") for limit in (50, 10**6))
     for name in EVERY:
         assert rough[name].value == pytest.approx(exact[name].value, rel=5e-3), name
-    assert (
-        rough["auroc_one_vs_one"].bracket[0] <= exact["auroc_one_vs_one"].value <= rough["auroc_one_vs_one"].bracket[1]
-    )
+    assert rough["auroc_one_vs_one"].value == pytest.approx(exact["auroc_one_vs_one"].value, abs=1e-4)
 
 
-def test_pairs_of_very_many_classes_are_refused_with_the_reason(monkeypatch):
-    for module in (truthbins, bins):
-        monkeypatch.setattr(module, "MOST_PAIRED", 2)
-    rough = found(50)
-    assert rough["auroc_one_vs_one"].value is None
-    assert "pairs of classes" in rough["auroc_one_vs_one"].reason
-    assert rough["auroc_micro"].bracket
-    assert rough["auroc_macro"].bracket
+def test_scores_of_too_many_classes_are_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(scoring, "MOST_CLASSES", 2)
+    with pytest.raises(assay.PlanError, match="for up to 2 classes, and there are 3") as told:
+        found(50)
+    assert "exact_scores" in told.value.fix
