@@ -9,10 +9,8 @@ import pytest
 import assay
 from assay.assess.record import Record
 from assay.assess.verifying import verify
+from tests.lastbits import FUNCTIONS, unsettled
 from tests.layers.assess.recorded import KEPT
-
-FUNCTIONS = ("exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "power", "tanh")
-LAST_BIT = np.finfo(np.float64).eps
 
 rng = np.random.default_rng(16)
 TRUTH = rng.random(300) < 0.4
@@ -24,22 +22,6 @@ CHANCES = rng.dirichlet(np.ones(3), 300)
 CALLED = np.where(rng.random(300) < 0.7, KINDS, CHANCES.argmax(axis=1))
 WEIGHT = rng.random(300)
 SUBJECT = np.arange(300) // 4
-
-
-def unsettled(function):
-    """The function with its last bit moved up, down or not at all, by what it gives."""
-
-    def moved(*given, out=None, **more):
-        value = np.asarray(function(*given, **more), dtype=np.float64)
-        step = 1 + (value.view(np.int64) % 3 - 1) * LAST_BIT
-        found = np.where(np.isfinite(value), value * step, value)
-        if out is None:
-            return found[()]
-        held = out[0] if isinstance(out, tuple) else out
-        held[...] = found
-        return held
-
-    return moved
 
 
 @pytest.fixture
