@@ -38,7 +38,7 @@ def ours(n: int, classes: int, groups: int) -> dict[str, float]:
     truth, chance = rows(n, classes)
     group = {"site": np.random.default_rng(2).integers(0, groups, n)} if groups else None
     began = time.perf_counter()
-    record = assay.assess(truth=truth, score=chance, scores="probability", group=group).record
+    record = assay.assess(truth=truth, score=chance, scores=assay.ScoreSettings(kind="probability"), group=group).record
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": time.perf_counter() - began, "peak": peak, "estimates": len(record["estimates"])}
 

@@ -170,7 +170,9 @@ def bootstrap(rows: int, replicates: int, sampled: int, repeats: int) -> None:
     def ours() -> object:
         from assay.inference.swapping import paired_bootstrap
 
-        t = assay.compare(truth=y, predicted={"A": a, "B": b}, measures=[], draws=100).paired
+        t = assay.compare(
+            truth=y, predicted={"A": a, "B": b}, measures=[], intervals=assay.IntervalSettings(draws=100)
+        ).paired
         return [paired_bootstrap(t, measure=m, positive=1, draws=replicates) for m in ("f1", "matthews_corrcoef")]  # type: ignore[arg-type]
 
     def theirs() -> None:

@@ -57,7 +57,9 @@ def unpaired(rng: np.random.Generator, setting: Setting, loss: float) -> str:
     for recall, specificity in ((RECALL - loss, SPECIFICITY - loss), (RECALL, SPECIFICITY)):
         tp, tn = rng.binomial(n, recall), rng.binomial(n, specificity)
         cells = [[int(tn), int(n - tn)], [int(n - tp), int(tp)]]
-        samples.append(assay.assess(confusion=cells, orientation="rows=truth", labels=[0, 1], measures=["recall"]))
+        samples.append(
+            assay.from_confusion_matrix(confusion=cells, orientation="rows=truth", labels=[0, 1], measures=["recall"])
+        )
     new, reference = samples
     return str(new.accept(*setting.criteria, against=reference).decisions.verdict)
 

@@ -41,7 +41,9 @@ def scores(rows: int) -> Record:
     truth = rng.random(rows) < 0.25
     score = 1 / (1 + np.exp(-(rng.normal(size=rows) * 1.2 + 1.9 * truth - 1.3)))
     by = {"sex": rng.choice(["female", "male"], rows)}
-    return assay.assess(truth=truth, score=score, scores="probability", threshold=0.4, group=by).record
+    return assay.assess(
+        truth=truth, score=score, scores=assay.ScoreSettings(kind="probability"), threshold=0.4, group=by
+    ).record
 
 
 def best(work: Callable[[], object], repeats: int) -> float:

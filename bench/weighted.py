@@ -47,14 +47,19 @@ def coverage(kind: str, setting: str, n: int, tables: int) -> dict[str, float]:
     cells = np.append(cells, 1 - cells.sum())  # TP, FP, FN, TN
     mean = np.where([True, False, True, False], 1.0, 4.0) if kind == "by class" else np.ones(4)
     tp, fp, fn, tn = np.round(cells * mean * 10**9).astype(int).tolist()
-    whole = assay.assess(confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", labels=[0, 1])
+    whole = assay.from_confusion_matrix(confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", labels=[0, 1])
     held = dict.fromkeys(NAMES, 0)
     defined = dict.fromkeys(NAMES, 0)
     for _ in range(tables):
         cell = rng.choice(4, size=n, p=cells)
         truth, predicted = np.isin(cell, (0, 2)).astype(int), np.isin(cell, (0, 1)).astype(int)
         a = assay.assess(
-            truth=truth, predicted=predicted, labels=[0, 1], positive=1, weight=WEIGHTS[kind](rng, truth), draws=1000
+            truth=truth,
+            predicted=predicted,
+            labels=[0, 1],
+            positive=1,
+            weight=WEIGHTS[kind](rng, truth),
+            intervals=assay.IntervalSettings(draws=1000),
         )
         for name in NAMES:
             if a[name].low is not None:

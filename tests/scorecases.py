@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from assay.assess.run import assess
 from assay.core.errors import AssayError
 from assay.measures import REGISTRY
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
+from tests import flat
 from tests.strategies import Case
 
 PARAMETERS = {
@@ -70,7 +70,7 @@ def row_scores(some):
 def refused(code, **given):
     """The error an assessment ends with."""
     with pytest.raises(AssayError) as caught:
-        assess(**given)
+        flat.assess(**given)
     assert caught.value.code == code, caught.value
     assert caught.value.fix
     return caught.value

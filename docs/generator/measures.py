@@ -33,14 +33,16 @@ from generator.markdown import block, plain, sentences, slug, table
 from generator.register import competing, heading
 
 TWO = """\
-a = assay.assess(confusion=[[130, 10], [20, 40]], orientation="rows=truth", labels=["no", "yes"], positive="yes")"""
+a = assay.from_confusion_matrix(
+    [[130, 10], [20, 40]], orientation="rows=truth", labels=["no", "yes"], positive="yes"
+)"""
 THREE = """\
-a = assay.assess(
-    confusion=[[50, 8, 2], [6, 30, 4], [1, 3, 16]], orientation="rows=truth", labels=["cat", "dog", "bird"]
+a = assay.from_confusion_matrix(
+    [[50, 8, 2], [6, 30, 4], [1, 3, 16]], orientation="rows=truth", labels=["cat", "dog", "bird"]
 )"""
 PRICED = """\
-a = assay.assess(
-    confusion=[[50, 8, 2], [6, 30, 4], [1, 3, 16]],
+a = assay.from_confusion_matrix(
+    [[50, 8, 2], [6, 30, 4], [1, 3, 16]],
     orientation="rows=truth",
     labels=["cat", "dog", "bird"],
     costs={"cat": {"dog": 1, "bird": 2}, "dog": {"cat": 1, "bird": 2}, "bird": {"cat": 5, "dog": 5}},
@@ -255,7 +257,7 @@ def _undefined(one: Measure) -> list[str]:
             f"- a class that counts has no value, because of what [{one.base}]({one.base}.md) needs",
             "",
             "The reason then gives both readings: the class counted as 0, and the class left out.",
-            'State `undefined="skip"`, `"zero"` or `"one"` to decide.',
+            'State `IntervalSettings(undefined="skip")`, `"zero"` or `"one"` to decide.',
             "See [why undefined is not zero](../../why/undefined-is-not-zero.md).",
         ]
     if one.infinite:
@@ -372,7 +374,7 @@ def _asking(one: Measure) -> list[str]:
     ready = _ready(one)
     if one.from_scores:
         return block("sh", f"assay show {one.name}")
-    lines = ["`a` is what `assay.assess` returns."]
+    lines = ["`a` is what `assay.assess` or `assay.from_confusion_matrix` returns."]
     if one.takes in (Multiclass, Priced):
         lines.append(f"Ask `a[{_quoted(ready)}]`.")
     if one.takes is Binary and one.only != "multiclass":

@@ -9,14 +9,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings
     from assay.assess.assessment import Assessment
-    from assay.assess.comparing import compare
+    from assay.assess.comparing import compare, compare_values
     from assay.assess.comparison import Comparison
     from assay.assess.conducted import Conducted
     from assay.assess.conducting import conduct
     from assay.assess.merging import merge
     from assay.assess.record import Record
-    from assay.assess.run import assess, load
+    from assay.assess.run import assess, from_confusion_matrix, load
     from assay.assess.scorer import scorer
     from assay.core.errors import (
         AssayError,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from assay.inference.estimates import Estimate, Interval
     from assay.inference.findings import Finding
     from assay.measures.catalogue import measure, measures
-    from assay.rows.files import Reading
     from assay.rows.limits import Limits
+    from assay.rows.reading import Reading
 
 __all__ = [
     "AssayError",
@@ -44,6 +45,7 @@ __all__ = [
     "Estimate",
     "Finding",
     "Interval",
+    "IntervalSettings",
     "Limits",
     "MissingColumn",
     "OutOfRange",
@@ -52,11 +54,15 @@ __all__ = [
     "Record",
     "RecordError",
     "RowsError",
+    "ScoreSettings",
+    "TestSettings",
     "UnknownLabel",
     "UnpairedRows",
     "assess",
     "compare",
+    "compare_values",
     "conduct",
+    "from_confusion_matrix",
     "load",
     "measure",
     "measures",
@@ -72,11 +78,16 @@ _HOMES = {
     "Finding": "assay.inference.findings",
     "Interval": "assay.inference.estimates",
     "Limits": "assay.rows.limits",
-    "Reading": "assay.rows.files",
+    "IntervalSettings": "assay.assess.arguments",
+    "Reading": "assay.rows.reading",
     "Record": "assay.assess.record",
+    "ScoreSettings": "assay.assess.arguments",
+    "TestSettings": "assay.assess.arguments",
     "assess": "assay.assess.run",
     "compare": "assay.assess.comparing",
+    "compare_values": "assay.assess.comparing",
     "conduct": "assay.assess.conducting",
+    "from_confusion_matrix": "assay.assess.run",
     "load": "assay.assess.run",
     "merge": "assay.assess.merging",
     "measure": "assay.measures.catalogue",
@@ -104,7 +115,18 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         msg = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(msg)
-    if name in ("assess", "compare", "conduct", "load", "merge", "Assessment", "Comparison", "Conducted"):
+    if name in (
+        "assess",
+        "compare",
+        "compare_values",
+        "conduct",
+        "from_confusion_matrix",
+        "load",
+        "merge",
+        "Assessment",
+        "Comparison",
+        "Conducted",
+    ):
         import_module("assay.report")  # a result can draw itself once the report layer has introduced itself
     found = getattr(import_module(_HOMES.get(name, "assay.core.errors")), name)
     globals()[name] = found

@@ -24,7 +24,11 @@ def scored(names=("healthy", "ill")):
     ill = rng.random(1000) < 0.25
     score = 1 / (1 + np.exp(-(rng.normal(size=1000) * 1.2 + 1.9 * ill - 1.3)))
     return assay.assess(
-        truth=np.array(names)[ill * 1], score=score, scores="probability", positive=names[1], threshold=0.4
+        truth=np.array(names)[ill * 1],
+        score=score,
+        scores=assay.ScoreSettings(kind="probability"),
+        positive=names[1],
+        threshold=0.4,
     )
 
 
@@ -36,7 +40,7 @@ def scores_of(names=("cat", "dog", "fox", "owl")):
     matrix = rng.dirichlet(np.ones(len(names)) * 0.7, 400)
     matrix[np.arange(400), truth] += 0.5
     score = dict(zip(names, (matrix / matrix.sum(axis=1, keepdims=True)).T, strict=True))
-    return assay.assess(truth=[names[i] for i in truth], score=score, scores="probability")
+    return assay.assess(truth=[names[i] for i in truth], score=score, scores=assay.ScoreSettings(kind="probability"))
 
 
 @cache
@@ -53,7 +57,7 @@ def ranked(models=("forest", "boosting", "logistic", "nearest")):
     """Four models on fifteen data sets."""
     rng = np.random.default_rng(2)
     values = {m: rng.normal(size=15) + shift for m, shift in zip(models, (0, 0.2, 2, 3), strict=True)}
-    return assay.compare(values=values, per="data set")
+    return assay.compare_values(values=values, per="data set")
 
 
 def judged(kind):

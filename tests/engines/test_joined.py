@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
+from tests import flat
 
 LABELS = st.sampled_from(["a", "b", "ć", "NA", "0"])
 WRITERS = {
@@ -28,7 +29,7 @@ IDS = {"text": st.sampled_from(["1", "01", "a", "A", "a ", "ä", "é", "x,y", 'q
 
 def outcome(**arguments):
     try:
-        found = assay.assess(truth="y", predicted="p", group="g", unknown="own", **arguments)
+        found = flat.assess(truth="y", predicted="p", group="g", unknown="own", **arguments)
     except assay.AssayError as error:
         return error.code
     return found.confusion.digest(), {k: v.digest() for k, v in found.grouped.factors["g"].items()}, found.census
@@ -129,7 +130,9 @@ def scored():
     score = np.round(np.where(truth == "yes", 0.6, 0.4) + rng.normal(0, 0.2, 300), 3).clip(0, 1)
     called = np.where(score >= 0.5, "yes", "no")
     ids = [f"c{place}" for place in range(300)]
-    whole = assay.assess(truth=truth, score=score, scores="probability", threshold=0.5, positive="yes")
+    whole = assay.assess(
+        truth=truth, score=score, scores=assay.ScoreSettings(kind="probability"), threshold=0.5, positive="yes"
+    )
     ours = pd.DataFrame({"i": ids, "s": score, "p": called}).sample(frac=1, random_state=1).reset_index(drop=True)
     theirs = pd.DataFrame({"i": ids, "y": truth}).sample(frac=1, random_state=2).reset_index(drop=True)
     return ours, theirs, whole
@@ -151,11 +154,11 @@ def test_scores_meet_their_truth_by_id(scored, make, tmp_path):
     ours, theirs, whole = scored
     found = assay.assess(
         data=made(ours, "p.csv"),
-        truth_data=made(theirs, "t.csv"),
+        reading=assay.Reading(truth_data=made(theirs, "t.csv")),
         id="i",
         truth="y",
         score="s",
-        scores="probability",
+        scores=assay.ScoreSettings(kind="probability"),
         threshold=0.5,
         positive="yes",
     )
@@ -171,10 +174,8 @@ def test_frames_of_other_lazy_libraries_meet_by_id(scored, name):
     ours, theirs, whole = scored
     roles = {"id": "i", "truth": "y", "predicted": "p", "positive": "yes"}
     made = LAZY[name]
-    assert (
-        assay.assess(data=made(library, ours), truth_data=made(library, theirs), **roles).confusion == whole.confusion
-    )
+    assert flat.assess(data=made(library, ours), truth_data=made(library, theirs), **roles).confusion == whole.confusion
     for data, code in ((pd.concat([ours, ours[:2]], ignore_index=True), "duplicate-id"), (ours[2:], "rows-unmatched")):
         with pytest.raises(assay.RowsError) as caught:
-            assay.assess(data=made(library, data), truth_data=made(library, theirs), **roles)
+            flat.assess(data=made(library, data), truth_data=made(library, theirs), **roles)
         assert caught.value.code == code

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
+from tests import flat
 
 dd = pytest.importorskip("dask.dataframe", reason="the Dask tests need dask: pip install 'dask[dataframe]'")
 dask = pytest.importorskip("dask")
@@ -54,7 +55,7 @@ each_frame = pytest.mark.parametrize("frame", FRAMES, ids=[one.__name__ for one 
 
 def outcome(data, **options):
     try:
-        found = assay.assess(data=data, **ROLES, group="g", unknown="own", **options)
+        found = flat.assess(data=data, **ROLES, group="g", unknown="own", **options)
     except assay.AssayError as error:
         return error.code
     return found.confusion.to_json(), found.grouped.to_json(), found.census
@@ -99,7 +100,7 @@ def test_the_whole_record_is_that_of_the_arrays(frame):
         "h": rng.choice([1, 2], 600).tolist(),
     }
     options = {**ROLES, "group": ["a.b", "h"]}
-    found, expected = (assay.assess(data=data, **options).record for data in (frame(columns), columns))
+    found, expected = (flat.assess(data=data, **options).record for data in (frame(columns), columns))
     for part in ("rows", "labels", "estimates", "tallies", "findings"):
         assert found[part] == expected[part], part
 
@@ -116,8 +117,8 @@ def test_only_cells_come_back_and_never_a_row(frame, monkeypatch):
         return eager
 
     monkeypatch.setattr(nw.LazyFrame, "collect", counted)
-    assert assay.assess(data=data, **ROLES).census.read == 10_000
-    assert assay.assess(data=data, **ROLES, group="g", weight="w").census.read == 10_000
+    assert flat.assess(data=data, **ROLES).census.read == 10_000
+    assert flat.assess(data=data, **ROLES, group="g", weight="w").census.read == 10_000
     assert sizes == [12, 1, 12]  # counts, the largest weight, and sums of weights
 
 
@@ -130,7 +131,7 @@ def test_a_dask_frame_is_gone_through_part_by_part_and_once():
 
     frame = dd.from_map(part, range(5), meta=pd.DataFrame({"y": [0], "p": [0]}))
     seen.clear()
-    assert assay.assess(data=frame, positive=1, **ROLES).census.read == 10
+    assert flat.assess(data=frame, positive=1, **ROLES).census.read == 10
     assert sorted(seen) == list(range(5))
 
 
@@ -153,23 +154,23 @@ UNFIT = {
 def test_a_frame_that_is_unfit_is_refused_by_the_same_code_as_anywhere(code, frame):
     columns, options = UNFIT[code]
     with pytest.raises(assay.AssayError) as refused:
-        assay.assess(data=frame(columns), **ROLES, **options)
+        flat.assess(data=frame(columns), **ROLES, **options)
     assert refused.value.code == code
     assert "Implementation" not in str(refused.value)
 
 
 def test_labels_of_several_types_in_one_column_of_dask_are_refused():
     with pytest.raises(assay.RowsError, match="different labels") as refused:
-        assay.assess(data=dask_frame({"y": [1, "1"], "p": [1, 1]}), **ROLES)
+        flat.assess(data=dask_frame({"y": [1, "1"], "p": [1, 1]}), **ROLES)
     assert refused.value.code == "mixed-types-in-column"
 
 
 def test_true_and_one_are_not_merged_by_dask():
     for truth in ([1, True], [True, 1.0], [np.True_, 0]):
         with pytest.raises(assay.RowsError, match='"y" mixes "bool') as refused:
-            assay.assess(data=dask_frame({"y": pd.Series(truth, dtype=object), "p": [1, 0]}), **ROLES)
+            flat.assess(data=dask_frame({"y": pd.Series(truth, dtype=object), "p": [1, 0]}), **ROLES)
         assert refused.value.code == "mixed-types-in-column"
-    found = assay.assess(data=dask_frame({"y": [True, None, False], "p": [True, True, False]}), **ROLES, missing="drop")
+    found = flat.assess(data=dask_frame({"y": [True, None, False], "p": [True, True, False]}), **ROLES, missing="drop")
     assert found.labels == (False, True)
 
 
@@ -179,7 +180,7 @@ def test_columns_of_dask_that_cannot_be_named_are_refused():
     for frame, code in ((twice, "duplicate-column"), (numbered, "missing-column")):
         for data in (frame, dd.from_pandas(frame, npartitions=1)):
             with pytest.raises(assay.RowsError) as refused:
-                assay.assess(data=data, **ROLES)
+                flat.assess(data=data, **ROLES)
             assert refused.value.code == code
 
 
@@ -187,7 +188,7 @@ def test_columns_of_dask_that_cannot_be_named_are_refused():
 def test_decimals_that_are_whole_are_labels(frame):
     columns = {"y": [Decimal(1), Decimal(2)], "p": [Decimal(1), Decimal(3)]}
     found, expected = (
-        assay.assess(data=data, **ROLES, unknown="own").confusion.to_json() for data in (frame(columns), columns)
+        flat.assess(data=data, **ROLES, unknown="own").confusion.to_json() for data in (frame(columns), columns)
     )
     assert found == expected
 
@@ -199,5 +200,5 @@ def test_a_part_that_cannot_be_computed_is_an_error_of_ours():
 
     frame = dd.from_map(part, range(2), meta=pd.DataFrame({"y": [0], "p": [0]}))
     with pytest.raises(assay.EngineError, match="the disk is on fire") as refused:
-        assay.assess(data=frame, **ROLES)
+        flat.assess(data=frame, **ROLES)
     assert refused.value.code == "engine-failed"

@@ -14,6 +14,7 @@ import assay
 from assay.assess import comparing, meeting
 from assay.rows import framesides
 from assay.rows.cutting import Cut
+from tests import flat
 
 N = 60
 COMMON = {"id": "id", "truth": "y", "positive": "x"}
@@ -75,7 +76,7 @@ def saved(folder, found, ending):
 
 def told(**given):
     try:
-        found = assay.compare(reading=assay.Reading(show_ids=True), **given)
+        found = flat.compare(reading=assay.Reading(show_ids=True), **given)
     except assay.AssayError as error:
         return error.code, error.what, error.where, error.found, error.known, error.fix
     kept = {name: found.record[name] for name in ("tallies", "samples", "test_data", "labels", "positive", "notes")}
@@ -216,7 +217,7 @@ def test_places_cannot_stand_for_ids_of_a_truth_elsewhere(tmp_path):
     paths = saved(tmp_path, tables(), "csv")
     given = {"truth": "y", "predicted": "p", "data": {name: paths[name] for name in "ab"}}
     with pytest.raises(assay.PlanError, match="paired by position") as told_:
-        assay.compare(truth_data=paths["truth"], pairing="position", **given)
+        flat.compare(truth_data=paths["truth"], pairing="position", **given)
     assert "--id" in told_.value.fix
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import assay
 from assay.assess import comparing, meeting
+from tests import flat
 
 IDS = {
     "whole numbers": lambda n: [-7, 10, 1, 100, *range(200, 196 + n)],
@@ -70,7 +71,7 @@ def untested(monkeypatch):
 def compared(paths, **wanted):
     wanted = wanted or WANTED["labels"]
     try:
-        found = assay.compare(*paths, id="id", truth="y", reading=assay.Reading(show_ids=True), **wanted)
+        found = flat.compare(*paths, id="id", truth="y", reading=assay.Reading(show_ids=True), **wanted)
     except assay.AssayError as error:
         return error.code, error.what, error.where, error.found, error.known, error.fix
     kept = {name: found.record[name] for name in ("plan", "tallies", "samples", "test_data", "labels", "positive")}
@@ -190,10 +191,10 @@ def test_files_of_one_name_are_told_apart_in_the_record(tmp_path, how):
         path.parent.mkdir()
         table = pl.DataFrame({"id": range(8), "y": ["x", "y"] * 4, "p": ["x", "y", "y", "x"] * 2, "n": place})
         table.write_csv(path)
-    found = assay.compare(data=paths, truth="y", predicted="p", positive="x", **how).record
+    found = flat.compare(data=paths, truth="y", predicted="p", positive="x", **how).record
     digests = {f"{name}/preds.csv": hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
     assert found["digests"]["files"] == found["plan"]["data"]["files"] == digests
     assert found["plan"]["data"]["from"] == "a/preds.csv; b/preds.csv"
-    assert assay.compare(data=dict.fromkeys("ab", paths["a"]), truth="y", predicted="p", positive="x", **how).record[
+    assert flat.compare(data=dict.fromkeys("ab", paths["a"]), truth="y", predicted="p", positive="x", **how).record[
         "digests"
     ]["files"] == {"preds.csv": digests["a/preds.csv"]}

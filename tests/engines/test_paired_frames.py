@@ -12,6 +12,7 @@ import pytest
 import assay
 from assay.assess import comparing, meeting
 from assay.rows import framesides
+from tests import flat
 
 N = 60
 rng = np.random.default_rng(5)
@@ -54,7 +55,7 @@ def tables():
 def compared(data, **wanted):
     given = {"id": "id", "truth": "y", "positive": "x", "reading": assay.Reading(show_ids=True)}
     try:
-        record = assay.compare(data=data, **given, **wanted).record
+        record = flat.compare(data=data, **given, **wanted).record
     except assay.AssayError as error:
         return error.code, error.what, error.where, error.found, error.fix
     return {name: record[name] for name in ("plan", "tallies", "samples", "test_data", "labels")}

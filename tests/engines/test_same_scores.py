@@ -20,6 +20,7 @@ from assay.tally import fixed_point, scoreframes
 from assay.tally.ranks import Ranks
 from assay.tally.rounding import Rounding, round_column, round_scores
 from assay.tally.scoring import Wanted, count_ranks, count_scores
+from tests import flat
 
 ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]
 
@@ -81,8 +82,8 @@ def test_one_column_of_scores(kind, tmp_path):
 def test_weights_and_their_squares_are_summed_alike(kind, tmp_path):
     frame = rows(200).with_columns(w=pl.Series(np.random.default_rng(3).integers(0, 40, 200) / 8))
     few = {"measures": ["auroc"], "threshold": 0.5, "positive": "yes"}
-    a = assay.assess(data=given(kind, frame, tmp_path), truth="ill", score="logit", weight="w", **few)
-    b = assay.assess(truth=frame["ill"].to_list(), score=frame["logit"].to_numpy(), weight=frame["w"].to_list(), **few)
+    a = flat.assess(data=given(kind, frame, tmp_path), truth="ill", score="logit", weight="w", **few)
+    b = flat.assess(truth=frame["ill"].to_list(), score=frame["logit"].to_numpy(), weight=frame["w"].to_list(), **few)
     assert a.scores.whole == b.scores.whole
     assert a.scores.whole.columns[0].squares is not None
     assert a.record["operating_points"] == b.record["operating_points"]
@@ -92,12 +93,14 @@ def test_weights_and_their_squares_are_summed_alike(kind, tmp_path):
 def test_one_column_for_each_class(kind, tmp_path):
     frame = rows()
     names = ["p_cat", "p_dog", "p_eel"]
-    a = assay.assess(data=given(kind, frame, tmp_path), truth="y", score=names, scores="probability")
+    a = assay.assess(
+        data=given(kind, frame, tmp_path), truth="y", score=names, scores=assay.ScoreSettings(kind="probability")
+    )
     b = assay.assess(
         truth=frame["y"].to_list(),
         score=frame.select(names).to_numpy(),
         labels=["cat", "dog", "eel"],
-        scores="probability",
+        scores=assay.ScoreSettings(kind="probability"),
     )
     assert a.confusion == b.confusion
     assert a.scores.whole == b.scores.whole
@@ -112,11 +115,10 @@ def test_scores_rounded_by_an_engine_are_those_of_the_exact_tally(kind, tmp_path
             data=given(kind, frame, tmp_path),
             truth="ill",
             score=column,
-            scores="probability" if probability else "any",
+            scores=assay.ScoreSettings(kind="probability" if probability else "any", exact_scores=20),
             threshold=0.5,
             positive="yes",
             group="group",
-            exact_scores=20,
         )
         b = assay.assess(truth=frame["ill"].to_list(), score=frame[column].to_numpy(), threshold=0.5, positive="yes")
         assert a.scores.whole == rounded(b.scores.whole, probability=probability)
@@ -180,8 +182,8 @@ def test_rounded_weighted_classes_are_those_of_the_exact_tally_on_every_engine(k
     frame = rows(200).with_columns(w=pl.Series(weighing(200)), n=pl.Series(np.arange(200) % 5, dtype=pl.Int32))
     few = {"scores": "probability", "measures": OF_CLASSES, "exact_scores": 9}
     data = given(kind, frame, tmp_path)
-    a = assay.assess(data=data, truth="y", score=NAMES, weight=name, group="group", **few)
-    b = assay.assess(
+    a = flat.assess(data=data, truth="y", score=NAMES, weight=name, group="group", **few)
+    b = flat.assess(
         truth=frame["y"].to_list(),
         score=frame.select(NAMES).to_numpy(),
         labels=LABELS,
@@ -231,8 +233,7 @@ def test_rounded_weighted_classes_come_near_what_scikit_learn_computes(tmp_path)
         truth="y",
         score=NAMES,
         weight="w",
-        exact_scores=9,
-        scores="probability",
+        scores=assay.ScoreSettings(exact_scores=9, kind="probability"),
         measures=named,
     )
     assert a.scores.whole.weighted
@@ -254,7 +255,7 @@ def test_a_record_of_rounded_weighted_classes_is_verified_and_merged(tmp_path):
     few = {"truth": "y", "score": NAMES, "weight": "w", "exact_scores": 9, "scores": "probability", "group": "group"}
     few["measures"] = [*OF_CLASSES, "expected_calibration_error_macro", "top_label_calibration_error", "accuracy"]
     whole, first, last = (
-        assay.assess(data=given("lazy", part, tmp_path), **few) for part in (frame, frame.head(80), frame.tail(120))
+        flat.assess(data=given("lazy", part, tmp_path), **few) for part in (frame, frame.head(80), frame.tail(120))
     )
     whole.save(tmp_path / "a.json")
     again = assay.load(tmp_path / "a.json")
@@ -281,12 +282,10 @@ def test_rounded_scores_of_several_classes_hold_every_true_class_apart(kind, tmp
     names, labels = ["p_cat", "p_dog", "p_eel"], ["cat", "dog", "eel"]
     named = ["auroc_one_vs_one", "auroc_micro", "average_precision_micro", "auroc_macro", "auroc_weighted"]
     given_ = {"scores": "probability", "measures": named}
-    a = assay.assess(
-        data=given(kind, frame, tmp_path), truth="y", score=names, group="group", exact_scores=20, **given_
-    )
+    a = flat.assess(data=given(kind, frame, tmp_path), truth="y", score=names, group="group", exact_scores=20, **given_)
     matrix = frame.select(names).to_numpy()
     group = {"group": frame["group"].to_list()}
-    b = assay.assess(truth=frame["y"].to_list(), score=matrix, labels=labels, group=group, **given_)
+    b = flat.assess(truth=frame["y"].to_list(), score=matrix, labels=labels, group=group, **given_)
     assert a.scores.whole == rounded(b.scores.whole, probability=True)
     for level, tally in b.scores.groups["group"].items():
         assert a.scores.groups["group"][level] == rounded(tally, probability=True)
@@ -321,7 +320,7 @@ def test_a_row_without_a_true_label_is_of_no_class(kind, stored, tmp_path):
             score="s",
             threshold=0.5,
             missing="drop",
-            exact_scores=exact,
+            scores=assay.ScoreSettings(exact_scores=exact),
         )
         assert a.scores.whole.rows == 4
         assert a["auroc"].value == 1
@@ -332,6 +331,6 @@ def test_a_score_that_is_nan_in_a_file_is_missing_not_infinite(tmp_path):
     pl.DataFrame({"y": [0, 1, 1, 0], "s": score}).write_parquet(tmp_path / "a.parquet")  # whose statistics have no NaN
     given = {"data": tmp_path / "a.parquet", "truth": "y", "score": "s", "threshold": 0.5, "measures": "auroc"}
     with pytest.raises(assay.AssayError, match="1 row of 4 are missing or NaN"):
-        assay.assess(**given)
-    found = assay.assess(**given, missing="drop")
+        flat.assess(**given)
+    found = flat.assess(**given, missing="drop")
     assert (found.census.read, found.census.scored, found["auroc"].value) == (4, 3, 1.0)

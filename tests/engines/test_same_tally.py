@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
+from tests import flat
 
 TEXT = st.lists(st.tuples(*[st.sampled_from(["a", "b", "ć", "d e", "", "NA", "0"])] * 2), min_size=1, max_size=40)
 NUMBERS = st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=1, max_size=40)
@@ -31,7 +32,7 @@ def engines(truth, predicted, group):
 
 def outcome(data, **options):
     try:
-        found = assay.assess(data=data, truth="y", predicted="p", group="g", unknown="own", **options)
+        found = flat.assess(data=data, truth="y", predicted="p", group="g", unknown="own", **options)
     except assay.AssayError as error:
         return error.code
     return found.confusion.digest(), {k: v.digest() for k, v in found.grouped.factors["g"].items()}, found.census
@@ -116,7 +117,7 @@ def test_i34_engines_threads_and_the_order_of_rows_leave_no_trace(tmp_path):
     given = {"truth": "y", "predicted": "p", "weight": "w", "score": "s", "positive": "yes", "measures": "recall"}
 
     def told(data, **more):
-        return assay.assess(data=data, **given, **more).record["tallies"]
+        return flat.assess(data=data, **given, **more).record["tallies"]
 
     expected = told(frame.to_pandas())
     for name, threads in (("a", 1), ("b", 2), ("c", 2)):

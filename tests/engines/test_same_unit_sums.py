@@ -16,6 +16,7 @@ from assay.assess.record import schema
 from assay.assess.verifying import verify
 from assay.tally import unitstream
 from assay.tally.unitsums import UnitSums
+from tests import flat
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
 
@@ -56,14 +57,14 @@ def rows(*, number=False):
 def arrays(frame, **more):
     columns = {name: frame[column].to_numpy() for name, column in more.items()}
     given = {"truth": frame["y"].to_numpy(), "predicted": {"A": frame["a"].to_numpy(), "B": frame["b"].to_numpy()}}
-    return assay.compare(**{**GIVEN, **given}, **columns)
+    return flat.compare(**{**GIVEN, **given}, **columns)
 
 
 @pytest.mark.parametrize("more", [{"subject": "who"}, {"weight": "w"}], ids=["subject", "weight"])
 @pytest.mark.parametrize("kind", ENGINES)
 def test_every_engine_sums_up_what_arrays_do(kind, more, tmp_path):
     frame = rows()
-    found, expected = assay.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **more), arrays(frame, **more)
+    found, expected = flat.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **more), arrays(frame, **more)
     assert isinstance(found.rows, UnitSums)
     assert found.rows == expected.rows
     assert found.record["findings"] == expected.record["findings"]
@@ -74,7 +75,7 @@ def test_every_engine_sums_up_what_arrays_do(kind, more, tmp_path):
 def test_weighted_rows_of_subjects_are_summed_up_in_memory_and_from_files(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(unitstream, "AT_ONCE", 100)
     frame, both = rows(), {"subject": "who", "weight": "w"}
-    found, expected = assay.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **both), arrays(frame, **both)
+    found, expected = flat.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **both), arrays(frame, **both)
     assert found.rows == expected.rows
     assert found.rows.units == frame["who"].n_unique()
     assert {one.test for one in found.findings} == {"unit_z"}
@@ -82,10 +83,10 @@ def test_weighted_rows_of_subjects_are_summed_up_in_memory_and_from_files(kind, 
 
 def test_weighted_rows_of_subjects_that_an_engine_does_not_hand_over_are_held_as_far_as_is_allowed():
     given = {**GIVEN, "exact_scores": N}
-    held = assay.compare(data=rows().lazy(), **given, subject="who", weight="w", draws=199)
+    held = flat.compare(data=rows().lazy(), **given, subject="who", weight="w", draws=199)
     assert {one.test for one in held.findings} == {"subject_permutation"}
     with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
-        assay.compare(data=rows().lazy(), **GIVEN, subject="who", weight="w")
+        flat.compare(data=rows().lazy(), **GIVEN, subject="who", weight="w")
 
 
 def test_subjects_are_cut_at_the_end_of_a_batch_and_never_within(monkeypatch):
@@ -108,13 +109,13 @@ def test_tables_of_a_database_are_summed_up(more, tmp_path):
         connection.execute("CREATE TABLE rows (y TEXT, a TEXT, b TEXT, who TEXT, w REAL)")
         connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", rows().rows())
     connection.close()
-    found = assay.compare(data=str(path), table="rows", **GIVEN, **more)
+    found = flat.compare(data=str(path), table="rows", **GIVEN, **more)
     assert found.rows == arrays(rows(), **more).rows
-    few = assay.compare(data=str(path), table="rows", **{**GIVEN, "exact_scores": N}, subject="a", draws=199)
+    few = flat.compare(data=str(path), table="rows", **{**GIVEN, "exact_scores": N}, subject="a", draws=199)
     assert len(few.rows.labels) == 2
     assert not few.findings
     with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
-        assay.compare(data=str(path), table="rows", **GIVEN, subject="a")
+        flat.compare(data=str(path), table="rows", **GIVEN, subject="a")
 
 
 def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
@@ -125,7 +126,7 @@ def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
         )
     data = {"A": tmp_path / "one.parquet", "B": tmp_path / "two.parquet"}
     for more in ({"subject": "who"}, {"weight": "w"}):
-        found = assay.compare(data=data, **{**GIVEN, "predicted": "p"}, id="id", **more)
+        found = flat.compare(data=data, **{**GIVEN, "predicted": "p"}, id="id", **more)
         assert found.rows == arrays(frame, **more).rows
         record = found.save(tmp_path / "c.json")
         jsonschema.validate(dict(found.record), schema("comparison"))
@@ -134,13 +135,13 @@ def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
 
 def test_up_to_the_limit_rows_are_held_and_those_of_few_subjects_in_memory_always():
     frame = rows()
-    found = assay.compare(data=frame.lazy(), **{**GIVEN, "exact_scores": N}, subject="who", draws=199)
+    found = flat.compare(data=frame.lazy(), **{**GIVEN, "exact_scores": N}, subject="who", draws=199)
     assert {one.test for one in found.findings} == {"subject_permutation"}
     few = frame.with_columns(who=pl.int_range(N) % 150)
-    found = assay.compare(data=few, **GIVEN, subject="who", draws=199)
+    found = flat.compare(data=few, **GIVEN, subject="who", draws=199)
     assert {one.test for one in found.findings} == {"subject_permutation"}
     with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
-        assay.compare(data=few.lazy(), **GIVEN, subject="who")
+        flat.compare(data=few.lazy(), **GIVEN, subject="who")
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])
@@ -157,7 +158,7 @@ def test_up_to_the_limit_rows_are_held_and_those_of_few_subjects_in_memory_alway
 def test_subjects_that_are_none_are_refused(kind, wrong, says, tmp_path):
     frame = rows().with_columns(**wrong)
     with pytest.raises(assay.RowsError, match=says):
-        assay.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, subject="who")
+        flat.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, subject="who")
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])
@@ -165,7 +166,7 @@ def test_subjects_that_are_none_are_refused(kind, wrong, says, tmp_path):
 def test_weights_that_are_none_are_refused(kind, wrong, tmp_path):
     frame = rows().with_columns(w=pl.when(pl.int_range(N) == 7).then(pl.lit(wrong)).otherwise(pl.col("w")))
     with pytest.raises(assay.RowsError):
-        assay.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, weight="w")
+        flat.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, weight="w")
     nothing = rows().with_columns(w=pl.lit(0.0))
     with pytest.raises(assay.RowsError, match="all weights are zero"):
-        assay.compare(data=ENGINES[kind](nothing, tmp_path), **GIVEN, weight="w")
+        flat.compare(data=ENGINES[kind](nothing, tmp_path), **GIVEN, weight="w")

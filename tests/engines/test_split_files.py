@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
+from tests import flat
 
 WRITERS = {
     "csv": lambda frame, path: frame.write_csv(path, quote_style="always"),
@@ -29,7 +30,7 @@ ROWS = st.lists(st.tuples(LABELS, LABELS, st.sampled_from(["x", "y,z"])), min_si
 
 def outcome(**given_):
     try:
-        found = assay.assess(truth="y", predicted="p", group="g", unknown="own", **given_)
+        found = flat.assess(truth="y", predicted="p", group="g", unknown="own", **given_)
     except assay.AssayError as error:
         return error.code
     return found.confusion.digest(), {k: v.digest() for k, v in found.grouped.factors["g"].items()}, found.census

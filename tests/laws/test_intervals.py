@@ -36,7 +36,13 @@ def assert_sound(estimate, level):
 @given(st.tuples(*[counts] * 4).filter(any), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_the_intervals_of_a_binary_assessment_hold_their_estimates(cells, level):
     tp, fp, fn, tn = cells
-    found = assay.assess(confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", positive=1, level=level, draws=400)
+    found = assay.from_confusion_matrix(
+        confusion=[[tn, fp], [fn, tp]],
+        orientation="rows=truth",
+        positive=1,
+        level=level,
+        intervals=assay.IntervalSettings(draws=400),
+    )
     assert len(found.estimates) > 40
     for estimate in found.estimates:
         assert_sound(estimate, level)
@@ -46,7 +52,9 @@ def test_the_intervals_of_a_binary_assessment_hold_their_estimates(cells, level)
 @settings(max_examples=12)
 @given(matrix=with_rows)
 def test_the_intervals_of_a_multiclass_assessment_hold_their_estimates(method, matrix):
-    found = assay.assess(confusion=matrix, orientation="rows=truth", draws=400, cells=method)
+    found = assay.from_confusion_matrix(
+        confusion=matrix, orientation="rows=truth", intervals=assay.IntervalSettings(draws=400, cells=method)
+    )
     assert len(found.estimates) > 150
     for estimate in found.estimates:
         assert_sound(estimate, 0.95)
@@ -57,8 +65,12 @@ def test_the_intervals_of_a_multiclass_assessment_hold_their_estimates(method, m
 @given(cells=st.tuples(*[counts] * 4).filter(any))
 def test_every_method_for_shares_holds_the_share(shares, cells):
     tp, fp, fn, tn = cells
-    found = assay.assess(
-        confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", positive=1, shares=shares, measures="rates", draws=100
+    found = assay.from_confusion_matrix(
+        confusion=[[tn, fp], [fn, tp]],
+        orientation="rows=truth",
+        positive=1,
+        intervals=assay.IntervalSettings(shares=shares, draws=100),
+        measures="rates",
     )
     for estimate in found.estimates:
         assert_sound(estimate, 0.95)
@@ -71,7 +83,9 @@ def test_every_method_for_shares_holds_the_share(shares, cells):
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_handful_of_rows_gives_intervals_or_reasons(n):
     for predicted in (["a"] * n, ["b"] * n, ["a", "b", "c"][:n]):
-        found = assay.assess(truth=["a"] * n, predicted=predicted, labels=["a", "b", "c"], draws=400)
+        found = assay.assess(
+            truth=["a"] * n, predicted=predicted, labels=["a", "b", "c"], intervals=assay.IntervalSettings(draws=400)
+        )
         for estimate in found.estimates:
             assert_sound(estimate, 0.95)
 
@@ -91,14 +105,20 @@ DEGENERATE = {
 @pytest.mark.parametrize("method", ["auto", "percentile", "delta"])
 @pytest.mark.parametrize("matrix", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_tables_give_intervals_or_reasons_and_no_warning(matrix, method):
-    found = assay.assess(confusion=matrix, orientation="rows=truth", draws=400, cells=method)
+    found = assay.from_confusion_matrix(
+        confusion=matrix, orientation="rows=truth", intervals=assay.IntervalSettings(draws=400, cells=method)
+    )
     for estimate in found.estimates:
         assert_sound(estimate, 0.95)
 
 
 def test_an_interval_from_draws_that_can_be_undefined_is_not_the_whole_range():
     # Some draws hold one class only and have no kappa; the others spread over much less than -1 to 1.
-    found = assay.assess(confusion=[[30, 2, 0], [1, 1, 0], [0, 0, 0]], orientation="rows=truth", draws=2000)
+    found = assay.from_confusion_matrix(
+        confusion=[[30, 2, 0], [1, 1, 0], [0, 0, 0]],
+        orientation="rows=truth",
+        intervals=assay.IntervalSettings(draws=2000),
+    )
     for name in ("cohen_kappa", "matthews_corrcoef"):
         assert (found[name].low, found[name].high) != (-1, 1)
 
@@ -117,7 +137,9 @@ def test_every_measure_of_weighted_rows_has_an_interval_around_its_value_or_the_
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
     def interval(seed):
         matrix = [[30, 5, 2], [4, 20, 3], [1, 6, 25]]
-        found = assay.assess(confusion=matrix, orientation="rows=truth", seed=seed, draws=400)["cohen_kappa"]
+        found = assay.from_confusion_matrix(
+            confusion=matrix, orientation="rows=truth", intervals=assay.IntervalSettings(seed=seed, draws=400)
+        )["cohen_kappa"]
         assert found.interval.seed == seed
         return found.low, found.high
 

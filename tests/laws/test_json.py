@@ -105,7 +105,7 @@ def test_a_record_that_is_loaded_and_saved_again_is_the_same_text(weighted, part
         group={"site": site},
         weight=weight if weighted else None,
         labels=LABELS,
-        draws=100,
+        intervals=assay.IntervalSettings(draws=100),
         measures=[
             "rates",
             "chance-corrected",
@@ -124,16 +124,13 @@ def test_a_record_that_is_loaded_and_saved_again_is_the_same_text(weighted, part
 @given(st.tuples(*[st.integers(0, 2**50)] * 4).filter(any), st.sampled_from(["wilson", "jeffreys", "clopper-pearson"]))
 def test_a_binary_record_is_the_same_text_after_loading(cells, shares):
     tp, fp, fn, tn = cells
-    found = assay.assess(
+    found = assay.from_confusion_matrix(
         confusion=[[tn, fp], [fn, tp]],
         orientation="rows=truth",
         labels=["no", "yes"],
         positive="yes",
-        draws=100,
-        shares=shares,
+        intervals=assay.IntervalSettings(draws=100, shares=shares, seed=7, undefined="skip"),
         level=0.9,
-        seed=7,
-        undefined="skip",
     )
     with TemporaryDirectory() as folder:
         first, second = saved_twice(found, folder)
@@ -143,8 +140,11 @@ def test_a_binary_record_is_the_same_text_after_loading(cells, shares):
 
 
 def test_a_loaded_assessment_gives_the_same_estimates(tmp_path):
-    found = assay.assess(
-        confusion=[[5, 1, 0], [2, 7, 1], [0, 0, 3]], orientation="rows=truth", labels=["x", "y", "z"], draws=100
+    found = assay.from_confusion_matrix(
+        confusion=[[5, 1, 0], [2, 7, 1], [0, 0, 3]],
+        orientation="rows=truth",
+        labels=["x", "y", "z"],
+        intervals=assay.IntervalSettings(draws=100),
     )
     found.save(tmp_path / "record.json")
     again = assay.load(tmp_path / "record.json")

@@ -34,21 +34,49 @@ def another_processor(monkeypatch):
 
 
 MADE = {
-    "two classes": lambda: assay.assess(truth=TRUTH, score=SCORE, scores="probability", threshold=0.5, draws=300),
-    "logits": lambda: assay.assess(truth=TRUTH, score=LOGIT, scores="logit", threshold=0.0, draws=300),
-    "several classes": lambda: assay.assess(truth=KINDS, score=CHANCES, scores="probability", draws=300),
-    "bca": lambda: assay.assess(truth=KINDS, predicted=CALLED, cells="bca", draws=300),
-    "delta": lambda: assay.assess(truth=KINDS, predicted=CALLED, cells="delta"),
-    "weighted": lambda: assay.assess(truth=KINDS, predicted=CALLED, weight=WEIGHT, draws=300),
+    "two classes": lambda: assay.assess(
+        truth=TRUTH,
+        score=SCORE,
+        scores=assay.ScoreSettings(kind="probability"),
+        threshold=0.5,
+        intervals=assay.IntervalSettings(draws=300),
+    ),
+    "logits": lambda: assay.assess(
+        truth=TRUTH,
+        score=LOGIT,
+        scores=assay.ScoreSettings(kind="logit"),
+        threshold=0.0,
+        intervals=assay.IntervalSettings(draws=300),
+    ),
+    "several classes": lambda: assay.assess(
+        truth=KINDS,
+        score=CHANCES,
+        scores=assay.ScoreSettings(kind="probability"),
+        intervals=assay.IntervalSettings(draws=300),
+    ),
+    "bca": lambda: assay.assess(
+        truth=KINDS, predicted=CALLED, intervals=assay.IntervalSettings(cells="bca", draws=300)
+    ),
+    "delta": lambda: assay.assess(truth=KINDS, predicted=CALLED, intervals=assay.IntervalSettings(cells="delta")),
+    "weighted": lambda: assay.assess(
+        truth=KINDS, predicted=CALLED, weight=WEIGHT, intervals=assay.IntervalSettings(draws=300)
+    ),
     "areas compared": lambda: assay.compare(truth=TRUTH, score={"A": SCORE, "B": OTHER}, positive=True),
     "labels compared": lambda: assay.compare(
-        truth=KINDS, predicted={"A": CALLED, "B": KINDS[::-1]}, measures=["f1_macro", "jensen_shannon"], draws=300
+        truth=KINDS,
+        predicted={"A": CALLED, "B": KINDS[::-1]},
+        measures=["f1_macro", "jensen_shannon"],
+        intervals=assay.IntervalSettings(draws=300),
     ),
     "subjects compared": lambda: assay.compare(
-        truth=TRUTH, score={"A": SCORE, "B": OTHER}, positive=True, subject=SUBJECT, measures=["auroc", "log_loss"],
-        draws=300,
+        truth=TRUTH,
+        score={"A": SCORE, "B": OTHER},
+        positive=True,
+        subject=SUBJECT,
+        measures=["auroc", "log_loss"],
+        intervals=assay.IntervalSettings(draws=300),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", MADE)

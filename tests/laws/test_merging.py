@@ -14,6 +14,7 @@ from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
 from assay.tally.tables import Binary, Multiclass
+from tests import flat
 from tests.strategies import FEW, LABELS, SOME, amounts, counts, four, matrices, rows
 
 names = st.sampled_from(["a", "b", "c", "d", "ä", "10"])
@@ -185,8 +186,8 @@ def test_squares_of_weights_agree_between_arrays_and_engines_and_with_the_rows(r
 
     truth, predicted, weight = map(list, zip(*rows, strict=True))
     options = {"labels": ["a", "b"], "positive": "a"}
-    whole = assay.assess(truth=truth, predicted=predicted, weight=weight, **options).confusion
+    whole = flat.assess(truth=truth, predicted=predicted, weight=weight, **options).confusion
     frame = pl.DataFrame({"t": truth, "p": predicted, "w": weight}).lazy()
-    assert assay.assess(data=frame, truth="t", predicted="p", weight="w", **options).confusion == whole
+    assert flat.assess(data=frame, truth="t", predicted="p", weight="w", **options).confusion == whole
     squares = sum(Fraction(w) ** 2 for w in weight)
     assert abs(sum(whole.squares.tolist()) - squares) <= len(rows) * squares / 2**50

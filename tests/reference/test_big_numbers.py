@@ -70,7 +70,7 @@ def test_the_correlation_of_four_million_rows_is_exact_from_the_rows_up():
     n = 4_000_000
     truth = np.arange(n) % 2
     predicted = np.where(np.arange(n) % 997 == 0, 1 - truth, truth)
-    found = assay.assess(truth=truth, predicted=predicted, draws=100)
+    found = assay.assess(truth=truth, predicted=predicted, intervals=assay.IntervalSettings(draws=100))
     matrix = found.confusion.matrix()
     assert sum(map(sum, matrix)) == n
     assert math.prod([*map(sum, matrix), *map(sum, zip(*matrix, strict=True))]) > 2**63
@@ -92,15 +92,25 @@ def test_a_tally_of_ten_billion_rows_in_weights_is_exact():
 
 
 def test_a_matrix_whose_sum_is_the_largest_count_is_taken_and_one_more_is_refused():
-    found = assay.assess(confusion=[[LARGEST - 2, 1], [1, 0]], orientation="rows=truth", positive=1, draws=100)
+    found = assay.from_confusion_matrix(
+        confusion=[[LARGEST - 2, 1], [1, 0]],
+        orientation="rows=truth",
+        positive=1,
+        intervals=assay.IntervalSettings(draws=100),
+    )
     assert found["accuracy"].numerator == LARGEST - 2
     assert found["accuracy"].denominator == LARGEST
     with pytest.raises(assay.OutOfRange) as refused:
-        assay.assess(confusion=[[LARGEST - 1, 1], [1, 0]], orientation="rows=truth", positive=1)
+        assay.from_confusion_matrix(confusion=[[LARGEST - 1, 1], [1, 0]], orientation="rows=truth", positive=1)
     assert refused.value.code == "count-overflow"
 
 
 @pytest.mark.parametrize("name", ["accuracy", "matthews_corrcoef", "cohen_kappa", "f1", "LR+"])
 def test_an_estimate_of_huge_counts_has_its_value_and_a_sound_interval(name):
-    found = assay.assess(confusion=[[BIG - 1, 10], [7, 10**12]], orientation="rows=truth", positive=1, draws=200)[name]
+    found = assay.from_confusion_matrix(
+        confusion=[[BIG - 1, 10], [7, 10**12]],
+        orientation="rows=truth",
+        positive=1,
+        intervals=assay.IntervalSettings(draws=200),
+    )[name]
     assert found.low <= found.value <= found.high

@@ -148,7 +148,9 @@ def test_a_zero_with_a_warning_is_undefined_here(function, name, rows):
     with pytest.warns(UndefinedMetricWarning):
         stand_in = function(*rows, labels=[0, 1])
     assert stand_in == 0
-    found = assay.assess(truth=rows[0], predicted=rows[1], labels=[0, 1], positive=1, draws=100)[name]
+    found = assay.assess(
+        truth=rows[0], predicted=rows[1], labels=[0, 1], positive=1, intervals=assay.IntervalSettings(draws=100)
+    )[name]
     assert found.value is None
     assert found.reason
 

@@ -297,7 +297,7 @@ FAMILY = {
 def test_the_choice_is_that_of_autorank_where_there_are_enough_items(case):
     """Below 20 items the table keeps to ranks, because a passed check of normality says nothing there."""
     x = np.array(case["values"]).T
-    found = assay.compare(values={f"m{i}": one for i, one in enumerate(x)})
+    found = assay.compare_values(values={f"m{i}": one for i, one in enumerate(x)})
     assert FAMILY[found.findings[0].test] == case["omnibus"]
 
 
@@ -305,7 +305,7 @@ def test_items_too_few_to_judge_are_ranked_whatever_autorank_does():
     few = [one for one in AUTORANK if len(one["values"]) < 20]
     assert {one["omnibus"] for one in few} == {"ttest", "anova"}
     for case in few:
-        found = assay.compare(values={f"m{i}": one for i, one in enumerate(np.array(case["values"]).T)})
+        found = assay.compare_values(values={f"m{i}": one for i, one in enumerate(np.array(case["values"]).T)})
         assert FAMILY[found.findings[0].test] in ("wilcoxon", "friedman")
 
 

@@ -19,6 +19,7 @@ import assay
 from assay.core.values import Undefined
 from assay.measures import REGISTRY, parse
 from assay.tally import counting, fixed_point
+from tests import flat
 from tests.reference.compare import TOLERANCE
 
 LABELS = ["a", "b", "c"]
@@ -46,7 +47,7 @@ def exact_cells(truth, predicted, weight):
 
 
 def confusion_of(truth, predicted, weight, **more):
-    return assay.assess(truth=truth, predicted=predicted, weight=weight, labels=LABELS, **more).confusion
+    return flat.assess(truth=truth, predicted=predicted, weight=weight, labels=LABELS, **more).confusion
 
 
 def assert_near(cells, exact):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import assay
 from assay.tally.tables import Binary
+from tests import flat
 
 HERE = Path(__file__).parent
 
@@ -43,10 +44,10 @@ def matrix(case):
 def assessed(case, **given):
     """The public face on a worked case: the matrix as printed, with the orientation the document uses."""
     if "cells" in case:
-        return assay.assess(
+        return flat.assess(
             confusion=matrix(case), orientation="rows=truth", labels=["no", "yes"], positive="yes", **given
         )
-    return assay.assess(confusion=case["matrix"], orientation=case["orientation"], labels=case["labels"], **given)
+    return flat.assess(confusion=case["matrix"], orientation=case["orientation"], labels=case["labels"], **given)
 
 
 def result(case, entry):

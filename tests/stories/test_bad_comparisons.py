@@ -12,6 +12,7 @@ import pytest
 import assay
 from assay.app.cli import main
 from assay.core.values import Undefined
+from tests import flat
 
 rng = np.random.default_rng(2)
 N = 40
@@ -79,7 +80,7 @@ def test_identical_models_are_p_one_with_the_reason_in_every_output(tmp_path):
         {"values": {"A": S[:30], "B": S[:30], "C": S[:30]}, "per": "item"},
     ]  # fmt: skip
     for form in forms:
-        c = assay.compare(**form)
+        c = flat.compare(**form)
         assert c.findings
         for one in c.findings:
             assert one.p == 1.0, (form, one.test)
@@ -106,7 +107,7 @@ def test_no_row_in_dispute_has_no_power_and_says_so():
 )  # fmt: skip
 def test_constant_differences_have_no_p_and_say_why(given):
     a = [x / 8 for x in range(10)]
-    found = assay.compare(values={"A": [x + 0.5 for x in a], "B": a}, **given).findings[0]
+    found = flat.compare(values={"A": [x + 0.5 for x in a], "B": a}, **given).findings[0]
     assert found.p is None
     assert "difference" in found.reason
     assert found.effect.value == 0.5
@@ -125,7 +126,7 @@ def test_constant_differences_have_no_p_and_say_why(given):
 )
 def test_too_few_folds_and_data_sets_are_refused_with_what_is_missing(given, says):
     with pytest.raises(assay.PlanError) as error:
-        assay.compare(**given)
+        flat.compare(**given)
     assert error.value.code == "comparison-needs"
     assert says in str(error.value)
     assert error.value.fix
@@ -133,6 +134,6 @@ def test_too_few_folds_and_data_sets_are_refused_with_what_is_missing(given, say
 
 def test_two_to_five_data_sets_are_described_not_tested():
     for sets in (2, 5):
-        c = assay.compare(values={"A": S[:sets], "B": S[1 : sets + 1]}, per="data set")
+        c = assay.compare_values(values={"A": S[:sets], "B": S[1 : sets + 1]}, per="data set")
         assert not c.findings
         assert "fewer than six" in str(c)

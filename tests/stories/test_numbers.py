@@ -309,7 +309,7 @@ def scored():
     rng = np.random.default_rng(4)
     truth = rng.random(300) < 0.4
     score = np.clip(truth * 0.3 + rng.random(300) * 0.7, 0, 1)
-    return assay.assess(truth=truth, score=score, scores="probability", threshold=0.5)
+    return assay.assess(truth=truth, score=score, scores=assay.ScoreSettings(kind="probability"), threshold=0.5)
 
 
 @cache

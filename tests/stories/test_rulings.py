@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import assay
+from tests import flat
 
 RULINGS = tomllib.loads(Path(__file__).with_name("rulings.toml").read_text(encoding="utf-8"))["ruling"]
 OF_FILES = [ruling for ruling in RULINGS if "file" in ruling or "files" in ruling]
@@ -44,13 +45,13 @@ def written(ruling, folder):
 
 def assessed(ruling, folder):
     if ruling not in OF_FILES:
-        return assay.assess(**eval(ruling["data"], NAMES))  # noqa: S307  our own file
+        return flat.assess(**eval(ruling["data"], NAMES))  # noqa: S307  our own file
     given = dict(ruling.get("given", {}))
     reading = assay.Reading(**{name: given.pop(name) for name in ("sha256", "max_rows", "show_ids") if name in given})
     truth, predicted = ruling.get("columns", ["y", "p"])
     if "truth_file" in ruling:
         given["truth_data"] = folder / "data" / ruling["truth_file"]
-    return assay.assess(data=written(ruling, folder), truth=truth, predicted=predicted, reading=reading, **given)
+    return flat.assess(data=written(ruling, folder), truth=truth, predicted=predicted, reading=reading, **given)
 
 
 @pytest.mark.parametrize("ruling", RULINGS, ids=lambda ruling: ruling["id"])

@@ -26,6 +26,7 @@ from assay.tally.outcomes import Outcomes, Successes
 from assay.tally.paired import PairedLabels
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Pairs
+from tests import flat
 
 
 def scores(y, **by_model):
@@ -74,7 +75,7 @@ def test_c04_all_differences_zero():
 def test_c05_nan_is_refused(test):
     named = {} if test is None else {"test": test, "because": "the case names it"}
     with pytest.raises(assay.RowsError) as error:
-        assay.compare(values={"A": np.array([1.0, 2, 3, np.nan, 5]), "B": np.array([1.0, 1, 1, 1, 1])}, **named)
+        flat.compare(values={"A": np.array([1.0, 2, 3, np.nan, 5]), "B": np.array([1.0, 1, 1, 1, 1])}, **named)
     assert error.value.code == "value-not-finite"
     assert "nan at index 3" in error.value.found
 
@@ -87,7 +88,7 @@ def test_c07_a_permutation_p_is_never_zero():
 
 def test_c07_the_report_tells_draws_seed_and_generator(tmp_path):
     given = {"values": {"A": np.arange(100) + 1000.0, "B": np.arange(100) * 1.0}, "test": "mean_permutation"}
-    c = assay.compare(**given, because="the case asks for swaps")
+    c = flat.compare(**given, because="the case asks for swaps")
     assert c["mean_permutation"].p == pytest.approx(1e-4)
     for told in (str(c), *(c.report(tmp_path / f"c.{kind}").read_text() for kind in ("html", "md", "json"))):
         assert "9,999 random swaps" in told
@@ -151,7 +152,7 @@ def test_c11_intervals_at_the_ends_stay_inside_and_have_width():
         assert method(0, 10, 0.95)[0] == 0.0 < method(0, 10, 0.95)[1] < 1
         assert 0 < method(10, 10, 0.95)[0] < method(10, 10, 0.95)[1] == 1.0
     with pytest.raises(assay.PlanError) as error:
-        assay.assess(truth=[1, 1, 0], predicted=[0, 0, 0], shares="wald")
+        assay.assess(truth=[1, 1, 0], predicted=[0, 0, 0], intervals=assay.IntervalSettings(shares="wald"))
     assert error.value.code == "option-unknown"
     none = assay.assess(truth=[1] * 10 + [0] * 10, predicted=[0] * 20, positive=1)["recall"]
     assert (none.value, none.low) == (0.0, 0.0)
@@ -177,14 +178,21 @@ def test_c12_impossible_counts_are_refused(successes, n):
 
 def test_c13_the_bootstrap_of_the_case_counts_what_it_lost():
     y, s, p = [0] * 29 + [1], [*np.linspace(0, 0.9, 29), 0.95], [0] * 29 + [1]
-    c = assay.compare(truth=y, predicted={"A": p, "B": [0] * 30}, score={"A": s, "B": s[::-1]}, draws=999,
-                      measures=["recall", "average_precision"])  # fmt: skip
+    c = assay.compare(
+        truth=y,
+        predicted={"A": p, "B": [0] * 30},
+        score={"A": s, "B": s[::-1]},
+        intervals=assay.IntervalSettings(draws=999),
+        measures=["recall", "average_precision"],
+    )
     for about in ("recall", "average_precision"):
         found = next(one for one in c.findings if one.about == about and "permutation" in one.test)
         assert found.effect.interval is None
         assert re.search(r"\d+ draws of 999 left the measure undefined", found.effect.no_interval)
         assert "stratified=True" in found.effect.no_interval
-    kept = assay.compare(truth=y, predicted={"A": p, "B": [0] * 29 + [0]}, measures=["f1"], stratified=True)["f1"]
+    kept = assay.compare(
+        truth=y, predicted={"A": p, "B": [0] * 29 + [0]}, measures=["f1"], tests=assay.TestSettings(stratified=True)
+    )["f1"]
     assert kept.effect.interval is None or kept.effect.interval.low <= kept.effect.value
 
 
@@ -197,7 +205,7 @@ def test_c13_draws_that_lose_a_class_are_counted():
 
 def test_c14_the_seed_is_fixed_and_written_down(tmp_path):
     given = {"truth": [0, 1] * 20, "predicted": {"A": [0, 1, 1, 1] * 10, "B": [0, 0, 1, 1] * 10}}
-    one, two = assay.compare(**given), assay.compare(**given)
+    one, two = flat.compare(**given), flat.compare(**given)
     assert one.record["findings"] == two.record["findings"]
     assert one.record["plan"]["seed"] == 4213
     frame = {"y": given["truth"], **given["predicted"]}
@@ -214,7 +222,9 @@ def test_c17_a_measure_at_its_end_gets_no_interval_of_width_zero():
     c = assay.compare(truth=[1, 1, 0, 0], predicted={"A": [0, 0, 1, 1], "B": [0, 0, 1, 1]}, measures=["f1"])
     assert c["f1"].effect.interval is None
     assert c["f1"].p == 1.0
-    alone = assay.assess(truth=[1, 1, 0, 0], predicted=[0, 0, 1, 1], cells="delta")["f1"]
+    alone = assay.assess(truth=[1, 1, 0, 0], predicted=[0, 0, 1, 1], intervals=assay.IntervalSettings(cells="delta"))[
+        "f1"
+    ]
     assert alone.value == 0.0
     assert alone.interval is None
     assert "no width" in alone.no_interval or "0" in alone.no_interval

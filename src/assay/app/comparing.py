@@ -9,47 +9,53 @@ from typing import TYPE_CHECKING, Any, Final
 
 import assay
 from assay.app.running import limits_of, typed_costs
+from assay.assess.arguments import arrange
 from assay.core.errors import PlanError
 from assay.core.text import listed, quoted
 
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
-    from assay.rows.files import Reading
 
 
 def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: ANN401  options by name
     """Compare models; labels typed as text are matched to the files' own type."""
-    reading = assay.Reading(
-        delimiter=given.pop("delimiter", None),
-        decimal=given.pop("decimal", "."),
-        show_ids=given.pop("show_ids", False),
-        truth_table=given.pop("truth_table", None),
-        truth_query=given.pop("truth_query", None),
-    )
-    given["truth_data"] = list(given.pop("truth_files", ())) or None
-    given["limits"] = limits_of(given)
-    given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
-    given["table"] = _selected(given.pop("tables_of", ()), "--table")
-    given["query"] = _selected(given.pop("queries_of", ()), "--query")
-    apart = len(tables) > 1 or any(isinstance(given[word], dict) for word in ("table", "query"))
-    predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
-    measures, labels = list(given.pop("measures", ())), list(given.pop("labels", ()))
-    by_position = given.pop("by_position", False)
-    values, ids = list(given.pop("values", ())), list(given.pop("ids", ()))
-    if values or given.get("model") is not None:
-        given |= {"predicted": predicted or None, "score": score or None, "truth_file": given.pop("truth_data")}
-        given |= {"measure": measures or None, "label": labels or None}
-        return _of_values(tables, values, ids, apart=apart, by_position=by_position, reading=reading, **given)
+    given |= {"limits": limits_of(given), "costs": typed_costs(given.pop("cost", ()), given.pop("costs", None))}
+    for option, name in (("truth_files", "truth_data"), ("measures", "measures"), ("labels", "labels")):
+        given[name] = list(given.pop(option, ())) or None
+    apart = _select(given) or len(tables) > 1
+    given |= {"unit": given.pop("subject", None), "pairing": "position" if given.pop("by_position", False) else None}
+    data = tables[0] if len(tables) == 1 else _named(tables)
+    if given.get("values") or given.get("model") is not None:
+        return _of_values(data, apart=apart, **given)
+    given.pop("values", None)
     _demand_values(given)
-    if given["truth_data"] is None and (reading.truth_table or reading.truth_query):
-        raise PlanError(
-            "role-clash", "--truth-table and --truth-query speak of --truth-file, and none is given", fix="give both"
-        )
-    if len(ids) > 1:
+    predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
+    _check_columns(given, predicted, score)
+    given["id"] = next(iter(given.pop("ids", ())), None)
+    if apart:
+        given |= {"predicted": _one(predicted, "--predicted"), "score": _scores_of_files(score)}
+    else:
+        given |= {"predicted": _by_model(predicted, "--predicted") or None, "score": _scores_by_model(score) or None}
+    return assay.compare(data=data, **arrange(**given, spelled=True))
+
+
+def _select(given: dict[str, Any]) -> bool:
+    """Set the tables and queries of databases, and return whether they are stated by model."""
+    selection = (_selected(given.pop("tables_of", ()), "--table"), _selected(given.pop("queries_of", ()), "--query"))
+    by_model = [isinstance(one, dict) for one in selection]
+    names = ("tables" if by_model[0] else "table", "queries" if by_model[1] else "query")
+    given |= dict(zip(names, selection, strict=True))
+    return any(by_model)
+
+
+def _check_columns(given: dict[str, Any], predicted: list[str], score: list[str]) -> None:
+    """Check that the columns of predictions are named, and that nothing is said of what is not given."""
+    if given["truth_data"] is None and (given.get("truth_table") or given.get("truth_query")):
+        raise PlanError("role-clash", "--truth-table and --truth-query need --truth-file", fix="give --truth-file FILE")
+    if len(ids := given.get("ids", ())) > 1:
         raise PlanError(
             "role-clash", "rows are matched by one column", where="--id", found=listed(ids), fix="give --id COLUMN once"
         )
-    given["id"] = ids[0] if ids else None
     if given.get("truth") is None:
         raise PlanError("role-missing", "nobody said which column holds the truth", fix="--truth COLUMN")
     if not predicted and not score:
@@ -58,70 +64,36 @@ def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: A
             "nobody said which column holds the predictions or the scores",
             fix="--predicted COLUMN or --score COLUMN; for one file with a column a model --predicted NAME=COLUMN",
         )
-    roles: dict[str, Any]
-    if not apart:
-        roles = {
-            "data": tables[0],
-            "predicted": _by_model(predicted, "--predicted") or None,
-            "score": _scores_by_model(score) or None,
-        }
-    else:
-        roles = {
-            "data": tables[0] if len(tables) == 1 else _named(tables),
-            "predicted": _one(predicted, "--predicted"),
-            "score": _scores_of_files(score),
-            "pairing": "position" if by_position else None,
-        }
-    return assay.compare(
-        **roles, measures=measures or None, labels=labels or None, reading=reading, spelled=True, **given
-    )
 
 
 OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "variance")
 """Options that say something about values only."""
-OF_PREDICTIONS: Final = (
-    "truth",
-    "truth_file",
-    "predicted",
-    "score",
-    "positive",
-    "label",
-    "channel",
-    "weight",
-    "measure",
-)
+OF_PREDICTIONS: Final = {
+    "truth": "--truth", "truth_data": "--truth-file", "predicted": "--predicted", "score": "--score",
+    "positive": "--positive", "labels": "--label", "channel": "--channel", "weight": "--weight",
+    "measures": "--measure", "costs": "--costs",
+}  # fmt: skip
+"""Options that say something about predictions only, by argument."""
 
 
-def _of_values(
-    tables: Sequence[str],
-    values: Sequence[str],
-    ids: Sequence[str],
-    *,
-    apart: bool,
-    by_position: bool,
-    reading: Reading,
-    **given: Any,  # noqa: ANN401  options by name
-) -> Comparison:
-    """Values of folds, data sets or items that were measured elsewhere."""
-    wrong = [f"--{name.replace('_', '-')}" for name in OF_PREDICTIONS if given.pop(name, None) is not None]
+def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noqa: ANN401  options by name
+    """Compare values of folds, data sets or items that were measured elsewhere."""
+    wrong = [option for name, option in OF_PREDICTIONS.items() if given.pop(name, None)]
     if wrong:
         raise PlanError(
             "role-clash", f"{listed(wrong)} is about predictions, and values are given", fix="leave one of them out"
         )
-    long = given.get("model") is not None
-    roles: dict[str, Any] = {"id": (ids[0] if len(ids) == 1 else list(ids)) if ids else None}
-    if not apart and not long:
-        roles |= {"data": tables[0], "values": _by_model(values, "--value")}
-    elif not values:
+    values, ids, long = list(given.pop("values", ())), list(given.pop("ids", ())), given.get("model") is not None
+    given["id"] = (ids[0] if len(ids) == 1 else ids) if ids else None
+    given.pop("exact_scores", None)
+    if not values:
         raise PlanError("role-missing", "nobody said which column holds the values", fix="--value COLUMN")
-    elif long and len(tables) > 1:
+    if long and isinstance(data, dict):
         raise PlanError(
             "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"
         )
-    else:
-        roles |= {"data": tables[0] if len(tables) == 1 else _named(tables), "values": _one(values, "--value")}
-        roles["pairing"] = "position" if by_position else None
-    return assay.compare(**roles, reading=reading, **given)
+    given["values"] = _one(values, "--value") if apart or long else _by_model(values, "--value")
+    return assay.compare_values(data=data, **arrange(**given))
 
 
 def _demand_values(given: dict[str, Any]) -> None:

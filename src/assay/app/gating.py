@@ -140,15 +140,15 @@ def _compared(new: str, reference: str, options: dict[str, Any]) -> Comparison:
         positive=options.get("positive"),
         labels=list(options.get("labels") or ()) or None,
         level=options["level"],
-        seed=options["seed"],
+        intervals=assay.IntervalSettings(seed=options["seed"]),
         reading=assay.Reading(
             delimiter=options.get("delimiter"),
             decimal=options.get("decimal") or ".",
             show_ids=bool(options.get("show_ids")),
+            spelled=True,
         ),
         engine=options.get("engine"),
         limits=limits_of(dict(options)),
-        spelled=True,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 import assay
+from assay.assess.arguments import arrange
 from assay.core.errors import PlanError
 
 FILES: Final = ("record.json", "report.html")
@@ -48,11 +49,8 @@ class Evaluator:
         from mlflow.models.evaluation import EvaluationResult
         from mlflow.tracking import MlflowClient
 
-        found = assay.assess(
-            truth=np.asarray(dataset.labels_data),
-            predicted=_predicted(dataset, model),
-            **_options(evaluator_config or {}),
-        )
+        options = arrange(**_options(evaluator_config or {}))
+        found = assay.assess(truth=np.asarray(dataset.labels_data), predicted=_predicted(dataset, model), **options)
         metrics = dict(_metrics(found))
         client = MlflowClient()
         for name, value in metrics.items():

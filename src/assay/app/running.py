@@ -7,11 +7,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
+from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import counted, listed, visible
 from assay.rows.databases import is_database, shown
@@ -30,55 +32,38 @@ PATIENCE: Final = 0.5
 
 def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
     """Assess a file or several; labels typed as text are matched to the file's own type."""
-    data: str | list[str] = str(path) if isinstance(path, (str, Path)) else list(path)
-    data = data[0] if isinstance(data, list) and len(data) == 1 else data
-    roles = {role: given.pop(role, None) for role in ("truth", "predicted")}
-    reading = assay.Reading(
-        delimiter=given.pop("delimiter", None),
-        decimal=given.pop("decimal", "."),
-        max_rows=given.pop("max_rows", None),
-        sha256=_pins(given.pop("sha256", ())),
-        digest=given.pop("digest", True),
-        table=given.pop("table", None),
-        query=given.pop("query", None),
-        truth_table=given.pop("truth_table", None),
-        truth_query=given.pop("truth_query", None),
-        show_ids=given.pop("show_ids", False),
-        weight_quantum=given.pop("weight_quantum", None),
-    )
+    paths = [str(path)] if isinstance(path, (str, Path)) else list(path)
+    data: str | list[str] = paths[0] if len(paths) == 1 else paths
     limits = limits_of(given)
-    groups, labels, measures = (list(given.pop(name, ())) for name in ("groups", "labels", "measures"))
-    truth_files, ids = (list(given.pop(name, ())) for name in ("truth_files", "ids"))
-    score, given["threshold"] = _scores(given.pop("score", ())), _threshold(given.pop("threshold", None))
+    truth_files = list(given.pop("truth_files", ()))
+    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures"), ("ids", "id")):
+        given[name] = list(given.pop(option, ())) or None
+    given |= {"sha256": _pins(given.pop("sha256", ())), "truth_data": truth_files or None, "spelled": True}
+    given |= {"score": _scores(given.pop("score", ())), "threshold": _threshold(given.pop("threshold", None))}
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
-    embedded = given.get("engine") in (None, "duckdb")
-    if score is not None and roles["predicted"] is None:
-        roles.pop("predicted")  # the scores make the predictions
-    if missing := [role for role, column in roles.items() if column is None]:
-        columns = _columns(truth_files if truth_files and missing == ["truth"] else data, reading) if embedded else []
-        raise PlanError(
-            "role-missing",
-            f"nobody said which column holds the {' and the '.join(missing)} labels",
-            where=visible(shown(data if isinstance(data, str) else data[0])),
-            known=listed(columns, most=20),
-            fix=" ".join(f"--{role} COLUMN" for role in missing),
-        )
-    with bar([*([data] if isinstance(data, str) else data), *truth_files], quiet=quiet or not embedded) as progress:
-        return assay.assess(
-            data=data,
-            truth_data=truth_files or None,
-            id=ids or None,
-            **roles,
-            score=score,
-            group=groups or None,
-            labels=labels or None,
-            measures=measures or None,
-            reading=reading,
-            limits=limits,
-            spelled=True,
-            progress=progress,
-            **given,
-        )
+    arguments = arrange(**given)
+    embedded = arguments.get("engine") in (None, "duckdb")
+    _check_roles(arguments, data, embedded=embedded)
+    with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
+        arguments["reading"] = replace(arguments["reading"], progress=progress)
+        return assay.assess(data=data, limits=limits, **arguments)
+
+
+def _check_roles(arguments: dict[str, Any], data: str | list[str], *, embedded: bool) -> None:
+    """Check that columns of truth and predictions are named, or of scores, which make the predictions."""
+    roles = ("truth",) if arguments["score"] is not None else ("truth", "predicted")
+    missing = [role for role in roles if arguments.get(role) is None]
+    if not missing:
+        return
+    reading = arguments["reading"]
+    table = reading.truth_data if reading.truth_data and missing == ["truth"] else data
+    raise PlanError(
+        "role-missing",
+        f"nobody said which column holds the {' and the '.join(missing)} labels",
+        where=visible(shown(data if isinstance(data, str) else data[0])),
+        known=listed(_columns(table, reading) if embedded else [], most=20),
+        fix=" ".join(f"--{role} COLUMN" for role in missing),
+    )
 
 
 def _columns(data: str | list[str], reading: Reading) -> list[str]:

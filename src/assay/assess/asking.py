@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
+from assay.assess.arguments import IntervalSettings, TestSettings
 from assay.assess.costs import Costs
 from assay.inference.choose import Choice, choose, insist
 from assay.inference.declare import Significance
@@ -42,6 +44,13 @@ class Asked:
     def __post_init__(self) -> None:
         """Only corrections that exist."""
         object.__setattr__(self, "correction", correction(self.correction))
+
+    @classmethod
+    def of(cls, level: float, intervals: IntervalSettings, tests: TestSettings, **more: Any) -> Asked:  # noqa: ANN401
+        """Return what settings ask for; `more` are further fields."""
+        intervals.wanted(level)  # the same checks as for an assessment
+        draws = DRAWS if intervals.draws is None else intervals.draws
+        return cls(level=level, seed=intervals.seed, draws=draws, **tests.of_request(), **more)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.assess.arguments import arrange
 from assay.assess.bychannel import ByChannel, by_channel
 from assay.assess.comparing import compare
 from assay.assess.plan.loading import stated
@@ -59,7 +60,7 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
     """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
     tests = loaded.plan.tests
     try:
-        found = compare(**given)
+        found = compare(**arrange(**given))
         apart = {one: by_channel(found, given, one) for one in channels} if len(models) == PAIR else {}
     except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
         return Contest(models=models, comparison=None, why_not=error.what)
@@ -82,7 +83,7 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
             fix="leave the test out, or state tests.justification",
         )
     if by_hand:
-        found = compare(**given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
+        found = compare(**arrange(**given, test=by_hand[0], because=tests.justification, override=bool(tests.override)))
     return Contest(models=models, comparison=found, named=named, channels=apart)
 
 
@@ -106,7 +107,7 @@ def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str 
         if name in ran | family or any(name in one.also for one in every):
             return Named(test=name, admitted=True, why=answer.choice.why)
     try:
-        forced = compare(**given, test=name, because=because)
+        forced = compare(**arrange(**given, test=name, because=because))
     except (PlanError, RowsError) as error:
         return Named(test=name, admitted=False, why=f"{error.what}; {error.found or error.fix or ''}".rstrip("; "))
     return Named(test=name, admitted=None, why=forced.answers[0].choice.label or forced.answers[0].choice.why)

@@ -185,12 +185,15 @@ def _table(rows: list[list[str]], where: str) -> dict[tuple[Label, Label], objec
             fix="write one of these",
             where=where,
         )
-    long = [name.lower() for name in head] == LONG
-    cells = (
-        [(row[0], row[1], row[2]) for row in rows[1:]]
-        if long
-        else [(row[0], called, field) for row in rows[1:] for called, field in zip(head[1:], row[1:], strict=True)]
+    if [name.lower() for name in head] == LONG:
+        return _cells_once([(row[0], row[1], row[2]) for row in rows[1:]], where)
+    return _cells_once(
+        [(row[0], called, field) for row in rows[1:] for called, field in zip(head[1:], row[1:], strict=True)], where
     )
+
+
+def _cells_once(cells: Sequence[tuple[str, str, str]], where: str) -> dict[tuple[Label, Label], object]:
+    """Return costs by truth and prediction, each stated once."""
     pairs: dict[tuple[Label, Label], object] = {}
     for truth, called, field in cells:
         if (truth, called) in pairs:

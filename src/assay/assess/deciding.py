@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
+from assay.assess.arguments import ScoreSettings
 from assay.assess.scoring import ScorePart, Threshold
 from assay.assess.spelling import speller
 from assay.assess.thresholds import rule
@@ -25,7 +26,7 @@ from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING
 from assay.tally.rowscores import RowScores, count_row_scores
 from assay.tally.scores import Scores
-from assay.tally.scoring import EXACT, Wanted, count_ranks, count_scores
+from assay.tally.scoring import Wanted, count_ranks, count_scores
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
@@ -36,7 +37,7 @@ class Asked:
     """What was asked of the scores."""
 
     columns: ScoreColumns
-    kind: Kind
+    settings: ScoreSettings
     missing: MissingScore
     """What becomes of rows without a score."""
     declared: Sequence[Label] | None
@@ -49,19 +50,11 @@ class Asked:
     """The threshold, or how it is to be chosen."""
     elsewhere: Callable[[], Source] | None = None
     """Opens the rows a threshold is chosen on."""
-    accepted: bool = False
-    """Whether a threshold chosen on the rows it is judged on is accepted."""
-    points: tuple[float, ...] = ()
-    """Further thresholds whose cells are listed."""
-    exact: int = EXACT
-    """Distinct scores up to which an engine counts them one by one."""
-    renormalise: bool = False
-    """Whether probabilities that do not add up to 1 are divided by their sum."""
 
     @property
     def link(self) -> Link | None:
         """How probabilities come from the scores, if they are stated to be logits; a missing one has none."""
-        if self.kind != "logit" or self.missing == "worst":
+        if self.settings.kind != "logit" or self.missing == "worst":
             return None
         return "logistic" if self.columns.single else "softmax"
 
@@ -108,16 +101,10 @@ class Decided:
     """How logits became probabilities, where the scores are stated to be such."""
 
 
-def demand_scores(
-    columns: ScoreColumns | None,
-    *,
-    kind: object,
-    threshold: object,
-    threshold_from: object,
-    operating_points: Sequence[object],
-) -> None:
-    """Only statements about scores that make sense, and only where there are scores."""
-    demand_kind(kind)
+def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, threshold: object) -> None:
+    """Check statements about scores, which need scores."""
+    demand_kind(settings.kind)
+    threshold_from, operating_points = settings.threshold_from, settings.operating_points
     for name, given in (("threshold", threshold), ("threshold_from", threshold_from)):
         if columns is None and given is not None:
             raise PlanError(
@@ -146,8 +133,10 @@ def demand_scores(
 
 def validation(
     opened: Callable[[object, Roles], Source], given: object, roles: Roles, data: object
-) -> Callable[[], Source]:
+) -> Callable[[], Source] | None:
     """The rows a threshold is chosen on: a table with the same columns, or truth and score as columns of their own."""
+    if given is None:
+        return None
     if data is not None:
         return lambda: opened(given, Roles(truth=roles.truth, predicted=None, score=roles.score))
     if not isinstance(given, Mapping) or set(given) != {"truth", "score"}:
@@ -162,7 +151,7 @@ def validation(
 
 def decided_scores(source: Source, asked: Asked) -> Decided:
     """A source with predictions and thresholds settled: stated, chosen on other rows, or (if accepted) on these."""
-    further = tuple(Threshold(value=one) for one in asked.points)
+    further = tuple(Threshold(value=float(one)) for one in asked.settings.operating_points)
     if isinstance(asked.rule, (int, float)):
         stated = Threshold(value=float(asked.rule))
         found = decide(source, asked, threshold=stated.value)
@@ -177,15 +166,16 @@ def decided_scores(source: Source, asked: Asked) -> Decided:
             chosen = _chosen(decide(other, replace(asked, given=False), threshold=0.0), asked, text)
         finally:
             other.close()
-    elif asked.accepted:
+    elif asked.settings.accept_optimistic_threshold:
         chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text), optimistic=True)
     else:
         raise PlanError(
             "threshold-optimistic",
             f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on",
             where="threshold",
-            fix="give other rows, threshold_from=... (--threshold-from FILE); or accept that the figures flatter:"
-            " accept_optimistic_threshold=True (--accept-optimistic-threshold)",
+            fix="give other rows, scores=assay.ScoreSettings(threshold_from=...) (--threshold-from FILE);"
+            " or accept that the figures flatter: accept_optimistic_threshold=True"
+            " (--accept-optimistic-threshold)",
         )
     return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
 
@@ -238,7 +228,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         place = _positive_column(source, asked)
     if how == "largest":  # of the scores as given: a quotient may round two of them to one
         source, ties = by_largest(source)
-    source, rescaled = renormalised(source, drop=asked.drop) if asked.renormalise else (source, None)
+    source, rescaled = renormalised(source, drop=asked.drop) if asked.settings.renormalise else (source, None)
     source = source if asked.link is None else log_odds(source)
     if how == "threshold":
         source = by_threshold(source, cast("float", threshold), place)
@@ -247,8 +237,10 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     kind_of(truth, where=source.where, locate=source.locate, role="truth")
     asked = asked.matched(truth)
     labels = None if single else labels_by_score(asked.columns, truth, asked.declared)
-    if asked.kind == "probability":  # after the classes are known: columns that are too few do not add up either
-        sound(source, asked.kind, single=single, drop=asked.drop)
+    if (
+        asked.settings.kind == "probability"
+    ):  # after the classes are known: columns that are too few do not add up either
+        sound(source, asked.settings.kind, single=single, drop=asked.drop)
     if how is not None:
         found = _named(found, _called(how, truth, labels, asked, source))
     tied = f"{counted(ties, 'row')} with several largest scores: the first of these classes was taken"
@@ -260,8 +252,8 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         score_labels=labels,
         notes=(tied,) if ties else (),
         decided=how,
-        kind=asked.kind,
-        exact=asked.exact,
+        kind=asked.settings.kind,
+        exact=asked.settings.exact_scores,
         last=last,
         rescaled=rescaled,
         link=asked.link,

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.assess.arguments import IntervalSettings, ScoreSettings
 from assay.assess.conformity import judge
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.fingerprint import fingerprint
@@ -138,36 +139,39 @@ def count_part(
     pinned = model.threshold_from is None and part.truth is None
     found = assess(
         data=part.rows.data,
-        truth_data=None if part.truth is None else part.truth.data,
         id=None if part.truth is None else plan.columns.id,
         truth=plan.columns.truth,
         predicted=model.predicted,
         score=model.score,
-        scores=model.scores,
-        missing_score=model.missing_score,
-        renormalise=model.renormalise,
         threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
-        threshold_from=_elsewhere(frozen.loaded, model),
-        operating_points=plan.metrics.operating_points or () if model.score is not None else (),
+        scores=ScoreSettings(
+            kind=model.scores,
+            missing=model.missing_score,
+            renormalise=model.renormalise,
+            threshold_from=_elsewhere(frozen.loaded, model),
+            operating_points=plan.metrics.operating_points or () if model.score is not None else (),
+        ),
         weight=plan.columns.weight,
         group=columns_by_group(frozen.loaded) or None,
         positive=plan.task.positive,
         labels=plan.task.classes,
         level=intervals.level,
-        shares=intervals.shares,
-        cells=intervals.cells,
-        seed=intervals.seed,
+        intervals=IntervalSettings(
+            shares=intervals.shares, cells=intervals.cells, seed=intervals.seed, undefined=plan.metrics.undefined
+        ),
         measures=plan.metrics.measures,
         costs=plan.metrics.costs,
-        undefined=plan.metrics.undefined,
         missing=reading.missing,
-        unknown=reading.unknown,
-        unmatched=reading.unmatched,
         engine=reading.engine,
-        reading=part.rows.reading(frozen.loaded, pinned=pinned, truth=part.truth),
+        reading=replace(
+            part.rows.reading(frozen.loaded, pinned=pinned, truth=part.truth),
+            truth_data=None if part.truth is None else part.truth.data,
+            unknown=reading.unknown,
+            unmatched=reading.unmatched,
+            spelled=True,
+            progress=progress,
+        ),
         limits=limits,
-        spelled=True,
-        progress=progress,
     )
     _demand_rows(frozen.loaded, part, found)
     _demand_task(frozen.loaded, part, found)

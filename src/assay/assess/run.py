@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
+from assay.assess.arguments import IntervalSettings, ScoreSettings, with_settings
 from assay.assess.assessment import Assessment
 from assay.assess.costs import Costs
 from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, tallied, validation
@@ -22,181 +23,160 @@ from assay.core.labels import Label, in_order
 from assay.core.text import counted, quoted
 from assay.core.threads import monotonic
 from assay.core.traits import Task
-from assay.inference.intervals import DRAWS, Wanted
-from assay.inference.resampling import SEED
 from assay.rows.labels import Classes, Locate, classes, kind_of
 from assay.rows.opening import Roles, Source, no_rows, open_source
-from assay.rows.scores import Kind, MissingScore, demand_mended, score_columns
+from assay.rows.reading import Reading
+from assay.rows.scores import demand_mended, score_columns
 from assay.rows.stored import demand_whole
 from assay.tally.base import together
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING, Grouped
-from assay.tally.scoring import EXACT
 
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
     from assay.measures import Measure
-    from assay.measures.averages import Policy
-    from assay.rows.files import Reading
     from assay.rows.limits import Limits
 
 
+@with_settings
 def assess(
     *,
     truth: object = None,
     predicted: object = None,
+    score: object = None,
     data: object = None,
-    truth_data: object = None,
-    id: object = None,
-    confusion: object = None,
-    orientation: str | None = None,
     positive: Label | None = None,
     labels: Sequence[Label] | None = None,
-    score: object = None,
-    scores: Kind = "any",
-    threshold: float | str | None = None,
-    threshold_from: object = None,
-    accept_optimistic_threshold: bool = False,
-    operating_points: Sequence[float] = (),
-    exact_scores: int = EXACT,
-    missing_score: MissingScore | None = None,
-    renormalise: bool = False,
     group: object = None,
     weight: object = None,
+    id: object = None,
+    threshold: float | str | None = None,
     level: float = 0.95,
     measures: Iterable[str | Measure] | str | None = None,
     costs: object = None,
     missing: Literal["error", "drop"] = "error",
-    unknown: Literal["error", "own"] = "error",
-    unmatched: Literal["error", "count"] = "error",
-    undefined: Policy = "propagate",
-    shares: str = "wilson",
-    cells: str = "auto",
-    seed: int = SEED,
-    draws: int = DRAWS,
-    reading: Reading | None = None,
-    table: str | None = None,
-    query: str | None = None,
     engine: str | None = None,
+    reading: Reading | None = None,
     limits: Limits | None = None,
-    spelled: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    intervals: IntervalSettings | None = None,
+    scores: ScoreSettings | None = None,
 ) -> Assessment:
-    """Every measure with its interval, from labels, from labels and scores, or from a confusion matrix.
+    """Compute every measure with its interval, from labels, scores or both.
 
-    `score` is the column of the positive class, or one column for each class (a mapping, names of columns, a matrix);
-    `scores` says what they are: "probability", "logit" or "any". Without `predicted`, a `threshold` (s >= t) or the
-    largest score calls the class. A threshold by rule, such as "youden", is chosen on the rows of `threshold_from`.
-    Rows without a score follow `missing`, unless `missing_score="worst"` ranks them below all others; probabilities
-    that do not add up to 1 are divided by their sum with `renormalise=True`.
-
-    `costs` states what each mistake costs, {("truth", "predicted"): 5, ...} or a file, and asks for mean_cost.
-
-    A database is a path or address with table= or query=: "results.duckdb", "results.sqlite", "postgresql://me@host/db".
-    A path is read by the embedded engine, within limits=Limits(memory="1GB", threads=2) if stated; or by a Spark
-    cluster: engine="spark://host:7077" or "sc://host:15002".
+    truth, predicted: the labels, as arrays or as names of columns of `data`
+    score: the column of the positive class, or one for each class: a mapping, names of columns, or a matrix
+    data: a frame, a path, a database address, or a mapping of columns
+    positive, labels: the positive class of two, and all classes in order
+    group: columns by which the measures are given again
+    weight, id: the column of weights, and the one that names each row
+    threshold: the score from which a row is called positive, or a rule such as "youden"
+    level: the confidence level
+    measures: names of measures or families; None means all that fit
+    costs: what each mistake costs, {("truth", "predicted"): 5, ...} or a file; asks for mean_cost
+    missing: "error", or "drop" to leave out rows without a label and count them
+    engine: "duckdb", or the address of a Spark cluster: "spark://host:7077", "sc://host:15002"
+    reading, limits, intervals, scores: rare settings; see Reading, Limits, IntervalSettings, ScoreSettings
 
     >>> a = assess(truth=[1, 1, 0, 0, 1], predicted=[1, 0, 0, 0, 1])
     >>> a["recall"].value, a["recall"].numerator, a["recall"].denominator
     (0.6666666666666666, 2, 3)
     """
+    reading, intervals, scores = reading or Reading(), intervals or IntervalSettings(), scores or ScoreSettings()
     settings = Settings(
-        wanted=Wanted(level=level, shares=shares, cells=cells, seed=seed, draws=draws),
-        missing=missing,
-        unknown=unknown,
-        unmatched=unmatched,
-        undefined=undefined,
+        wanted=intervals.wanted(level), missing=missing, unknown=reading.unknown, unmatched=reading.unmatched,
+        undefined=intervals.undefined, measures=chosen(measures), costs=Costs.read(costs),
+    )  # fmt: skip
+    _check_labels(truth=truth, predicted=predicted, score=score)
+    columns = score_columns(score)
+    demand_scores(columns, scores, threshold)
+    demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
+    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id, score=columns)
+    request = _Request(
+        roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
+        settings=settings, progress=monotonic(reading.progress),
+    )  # fmt: skip
+    source = request.open(data, roles, reading.truth_data)
+    try:
+        demand_whole(source, labels, spelled=reading.spelled)
+        if columns is None:
+            return _assessed(source, count(source), request)
+        asked = Asked(
+            columns=columns, settings=scores, missing=scores.missing or missing, declared=labels, positive=positive,
+            spelled=reading.spelled, given=predicted is not None, rule=threshold,
+            elsewhere=validation(request.open, scores.threshold_from, roles, data),
+        )  # fmt: skip
+        decided = decided_scores(source, asked)
+        return _assessed(decided.source, decided.counted, replace(request, labels=decided.labels), decided)
+    finally:
+        source.close()
+
+
+def from_confusion_matrix(
+    confusion: object,
+    *,
+    orientation: str | None = None,
+    labels: Sequence[Label] | None = None,
+    positive: Label | None = None,
+    level: float = 0.95,
+    measures: Iterable[str | Measure] | str | None = None,
+    costs: object = None,
+    intervals: IntervalSettings | None = None,
+) -> Assessment:
+    """Compute every measure with its interval from the counts of a confusion matrix.
+
+    confusion: a square matrix of counts; a frame names its classes
+    orientation: "rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)
+    labels, positive, level, measures, costs, intervals: as in `assess`
+
+    >>> from_confusion_matrix([[50, 10], [5, 35]], orientation="rows=truth")["recall"].value
+    0.875
+    """
+    from assay.assess.matrix import from_matrix
+
+    intervals = intervals or IntervalSettings()
+    settings = Settings(
+        wanted=intervals.wanted(level),
+        undefined=intervals.undefined,
         measures=chosen(measures),
         costs=Costs.read(costs),
     )
-    if confusion is not None:
-        if any(x is not None for x in (truth, predicted, score, data, truth_data, id, group, weight)):
-            raise PlanError("role-clash", "both a confusion matrix and rows are given", fix="give one of them")
-        from assay.assess.matrix import from_matrix
+    return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
 
-        return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What was asked of the rows."""
+
+    roles: Roles
+    reading: Reading
+    limits: Limits | None
+    engine: str | None
+    labels: Sequence[Label] | None
+    positive: Label | None
+    settings: Settings
+    progress: Callable[[int, int], None] | None
+
+    def open(self, data: object, roles: Roles, truth_data: object = None) -> Source:
+        """Open the rows of a table."""
+        return open_source(
+            data, roles, self.reading, progress=self.progress, engine=self.engine, limits=self.limits,
+            truth_data=truth_data, unmatched=self.reading.unmatched,
+        )  # fmt: skip
+
+
+def _check_labels(*, truth: object, predicted: object, score: object) -> None:
+    """Check that truth is given, and predictions or scores."""
     for role, column in (("truth", truth), ("predicted", predicted)):
         if column is None and (role == "truth" or score is None):
             raise PlanError(
                 "role-missing",
                 f"no {role} column is given",
                 where=role,
-                fix=f"give {role}=..., or a confusion matrix: confusion=..., orientation='rows=truth'",
+                fix=f"give {role}=..., or a confusion matrix: assay.from_confusion_matrix(..., "
+                "orientation='rows=truth')",
             )
-    if table is not None or query is not None:
-        from assay.rows.reading import Reading
-
-        reading = reading or Reading()
-        reading = replace(
-            reading, table=reading.table if table is None else table, query=reading.query if query is None else query
-        )
-    columns = score_columns(score)
-    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id, score=columns)
-    demand_scores(
-        columns, kind=scores, threshold=threshold, threshold_from=threshold_from, operating_points=operating_points
-    )
-    demand_mended(missing_score, renormalise=renormalise, kind=scores, columns=columns)
-
-    def opened(given: object, wanted: Roles, truth_data: object = None) -> Source:
-        return open_source(
-            given,
-            wanted,
-            reading,
-            progress=progress,
-            engine=engine,
-            limits=limits,
-            truth_data=truth_data,
-            unmatched=unmatched,
-        )
-
-    progress = monotonic(progress)
-    source = opened(data, roles, truth_data)
-    try:
-        demand_whole(source, labels, spelled=spelled)
-        if columns is None:
-            return _assessed(
-                source,
-                count(source),
-                settings,
-                labels=labels,
-                positive=positive,
-                spelled=spelled,
-                roles=roles,
-                limits=limits,
-                reading=reading,
-            )
-        asked = Asked(
-            columns=columns,
-            kind=scores,
-            missing=missing_score or missing,
-            renormalise=renormalise,
-            declared=labels,
-            positive=positive,
-            spelled=spelled,
-            given=predicted is not None,
-            rule=threshold,
-            elsewhere=None if threshold_from is None else validation(opened, threshold_from, roles, data),
-            accepted=accept_optimistic_threshold,
-            points=tuple(float(one) for one in operating_points),
-            exact=exact_scores,
-        )
-        found = decided_scores(source, asked)
-        return _assessed(
-            found.source,
-            found.counted,
-            settings,
-            labels=found.labels,
-            positive=positive,
-            spelled=spelled,
-            roles=roles,
-            limits=limits,
-            reading=reading,
-            decided=found,
-        )
-    finally:
-        source.close()
 
 
 def load(path: str | os.PathLike[str]) -> Assessment | Comparison:
@@ -226,36 +206,17 @@ def _factors(group: object) -> dict[str, object]:
     return {str(getattr(group, "name", None) or "group"): group}
 
 
-def _assessed(
-    source: Source,
-    counted_: Counted,
-    settings: Settings,
-    *,
-    labels: Sequence[Label] | None,
-    positive: Label | None,
-    spelled: bool,
-    roles: Roles,
-    limits: Limits | None,
-    reading: Reading | None,
-    decided: Decided | None = None,
-) -> Assessment:
+def _assessed(source: Source, counted_: Counted, request: _Request, decided: Decided | None = None) -> Assessment:
+    """Turn counted rows into an assessment."""
     if not counted_.rows:
         raise no_rows(source.where)
-    scored, census = _without_missing(counted_, settings, source)
-    if decided is not None and decided.lost:
-        census = census + Census(read=decided.lost, scored=0, excluded={"score is missing": decided.lost})
-    if not census.scored:
-        raise RowsError(
-            "no-rows",
-            "no row has both a true and a predicted label",
-            where=source.where,
-            found=census.said(),
-            fix="check the columns",
-        )
-    seen = {place: {cell[place] for cell in scored} for place in (0, 1)}
+    labels, positive, spelled = request.labels, request.positive, request.reading.spelled
+    scored, census = _scored_cells(source, counted_, request.settings, 0 if decided is None else decided.lost)
     kinds = {
-        role: kind_of(cast("set[Label]", seen[i]), where=source.where, locate=source.locate, role=role)
-        for i, role in enumerate(("truth", "predicted"))
+        role: kind_of(
+            cast("set[Label]", {cell[place] for cell in scored}), where=source.where, locate=source.locate, role=role
+        )
+        for place, role in enumerate(("truth", "predicted"))
     }
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
@@ -268,11 +229,10 @@ def _assessed(
         predicted=cast("set[Label]", predicted),
         declared=labels,
         positive=positive,
-        unknown=settings.unknown,
+        unknown=request.settings.unknown,
         where=source.where,
         locate=_aware(source.locate, kinds),
     )
-    settings = settings.fitted(settled.labels, spelled=spelled)
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
@@ -280,15 +240,31 @@ def _assessed(
     more = (*decided.notes, *score_notes(part, settled.positive)) if decided is not None and part is not None else ()
     return Assessment(
         confusion,
-        settings,
+        request.settings.fitted(settled.labels, spelled=spelled),
         positive=settled.positive,
         census=census,
         grouped=_grouped(counted_, settled, kinds, source),
         scores=part,
         notes=(*notes, *settled.notes, *more, *file_notes(source)),
-        data=about(source, roles, reading),
-        found_in=environment(limits),
+        data=about(source, request.roles, request.reading),
+        found_in=environment(request.limits),
     )
+
+
+def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:
+    """Return the cells with both labels, and how many rows were left out and why."""
+    scored, census = _without_missing(counted_, settings, source)
+    if lost:
+        census = census + Census(read=lost, scored=0, excluded={"score is missing": lost})
+    if not census.scored:
+        raise RowsError(
+            "no-rows",
+            "no row has both a true and a predicted label",
+            where=source.where,
+            found=census.said(),
+            fix="check the columns",
+        )
+    return scored, census
 
 
 def _aware(locate: Locate, kinds: dict[str, str | None]) -> Locate:
@@ -381,4 +357,4 @@ def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], 
     return Grouped(factors=factors)
 
 
-__all__ = ["Task", "assess", "load"]
+__all__ = ["Task", "assess", "from_confusion_matrix", "load"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from assay.assess.arguments import IntervalSettings, ScoreSettings
 from assay.assess.run import assess
 from assay.assess.settings import ONE_CLASS
 from assay.core.errors import PlanError, RowsError
@@ -16,6 +17,7 @@ from assay.core.text import listed, quoted
 from assay.core.traits import Better
 from assay.measures import Measure, parse
 from assay.measures.averages import Policy
+from assay.rows.scores import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,9 +42,9 @@ class Scorer:
             labels=labels,
             positive=positive,
             weight=sample_weight,
-            undefined=self.undefined,
             measures=[self.measure],
-            cells="delta",  # only the value is used, so no draws are spent on its interval
+            # Only the value is used, so no draws are spent on its interval.
+            intervals=IntervalSettings(cells="delta", undefined=self.undefined),
         )[self.measure]
         if found.value is None:
             raise RowsError(
@@ -123,8 +125,16 @@ def _answers(
                 known=listed(named),
                 fix="state one of its classes: positive=...",
             )
-        return {"predicted": predicted, "score": given[:, named.index(chosen)], "scores": kind}
-    return {"predicted": predicted, "score": {one: given[:, i] for i, one in enumerate(named)}, "scores": kind}
+        return {
+            "predicted": predicted,
+            "score": given[:, named.index(chosen)],
+            "scores": ScoreSettings(kind=cast("Kind", kind)),
+        }
+    return {
+        "predicted": predicted,
+        "score": {one: given[:, i] for i, one in enumerate(named)},
+        "scores": ScoreSettings(kind=cast("Kind", kind)),
+    }
 
 
 def _columns(found: NDArray[Any]) -> NDArray[Any]:

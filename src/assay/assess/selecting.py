@@ -33,6 +33,12 @@ class Selected:
         }
 
 
+def selected_by(data: object, reading: Reading) -> Selected:
+    """Return the same as `selected`, for tables and queries that `reading` names."""
+    plain = replace(reading, table=None, query=None, tables=None, queries=None)
+    return selected(data, plain, reading.tables or reading.table, reading.queries or reading.query)
+
+
 def selected(data: object, reading: Reading | None, table: object, query: object) -> Selected:
     """What was said about tables and queries, by model where it was said so.
 

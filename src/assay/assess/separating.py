@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from assay.assess.answering import answered
 from assay.assess.asking import Asked
-from assay.assess.classcolumns import in_order_of_classes, scored_classes, spelled_classes
+from assay.assess.classcolumns import Declared, agree_on_classes, check_one_score, fit_request, in_order_of_classes
 from assay.assess.comparison import Comparison
-from assay.assess.demanding import PAIR, demand_two, demand_values, unpriced
+from assay.assess.demanding import PAIR, demand_two
 from assay.assess.environment import environment
 from assay.assess.pairing import Given, by_model, by_name, is_table, own_column
 from assay.assess.provenance import origin, origins
-from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted
-from assay.rows.labels import classes
+from assay.rows.labels import Classes
 from assay.rows.opening import Roles, no_rows
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
@@ -30,9 +29,6 @@ from assay.tally.confusion import Confusion
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.pairing import Cell, joint, scored
-
-if TYPE_CHECKING:
-    from assay.measures import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,101 +51,35 @@ class Part:
         return sum(self.cells.values()) if self.cells is not None else len(self.truth or [])
 
 
-def compare_apart(
-    data: object,
-    given: Given,
-    asked: Asked,
-    *,
-    labels: Sequence[Label] | None,
-    positive: Label | None,
-    measures: tuple[Measure, ...] | None,
-    usual: Mapping[bool, tuple[Measure, ...]],
-    spelled: bool,
-) -> Comparison:
-    """The comparison of models on rows of their own; `usual` are the measures if none are named, by being binary."""
-    told = [name for name in ("id", "subject", "weight", "channel") if getattr(given, name) is not None]
-    if told or given.pairing is not None:
-        raise PlanError(
-            "role-clash",
-            f"the rows of the models differ, and {told[0] if told else 'pairing'} speaks of rows that are alike",
-            where=told[0] if told else "pairing",
-            fix="leave it out, or leave out independent=True (--independent)",
-        )
+def compare_apart(data: object, given: Given, asked: Asked, declared: Declared) -> Comparison:
+    """Compare models that were tested on different rows."""
+    _check_unpaired(given)
     parts = _read(data, given)
     demand_two(tuple(parts))
     true = {label for part in parts.values() for label in _truths(part)}
     called = {cell[1] for part in parts.values() for cell in part.cells or {}}
-    columns = {name: part.columns for name, part in parts.items() if part.columns is not None}
-    if columns and len(columns) < len(parts):
-        raise PlanError(
-            "score-columns",
-            "some models have a score for each class, and some have one",
-            where="score",
-            fix="give every model one column for each class, or every model the one of the positive class",
-        )
-    if spelled:
-        own = speller({label for label in (*true, *called) if label is not None})
-        labels = None if labels is None else [own(label) for label in labels]
-        positive = None if positive is None else own(positive)
-        columns = spelled_classes(columns, own)
-    by_class = scored_classes(columns, cast("set[Label]", true | called), labels)
     where = "; ".join(part.where for part in parts.values())
-    settled = classes(
-        truth=cast("set[Label]", true),
-        predicted=cast("set[Label]", (called or true) | {label for own in by_class.values() for label in own}),
-        declared=labels,
-        positive=positive,
-        unknown="error",
-        where=where,
-        locate=lambda *_: "",
-    )
-    scores = given.score is not None
+    agreed = agree_on_classes(true, called, _class_columns(parts), declared, where)
+    settled, classwise = agreed.classes, bool(agreed.by_score) and agreed.classes.positive is None
     values = {name: part.scores for name, part in parts.items()}
-    values = in_order_of_classes(values, by_class, settled) if by_class else values
-    two = scores and (not by_class or settled.positive is not None)
-    asked = replace(asked, costs=None if asked.costs is None else asked.costs.fitted(settled.labels, spelled=spelled))
-    stated = asked.costs is not None
-    demand_values(measures, labels=bool(called), scores=two, classwise=scores and not two, costs=stated)
-    measures = unpriced(measures)
-    if two and settled.positive is None:
-        raise PlanError(
-            "comparison-needs",
-            f"there is one score a row, and there are {len(settled.labels)} classes",
-            fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}} '
-            "(--score LABEL=COLUMN), or compare one class against the rest",
-        )
+    values = in_order_of_classes(values, agreed.by_score, settled) if agreed.by_score else values
+    two = given.score is not None and not classwise
+    asked = fit_request(
+        asked, declared, settled, labels=bool(called), scores=two, classwise=classwise,
+        pair=bool(called) and len(parts) == PAIR,
+    )  # fmt: skip
+    if two:
+        check_one_score(settled)
     tally = Apart(
         models=tuple(parts),
         labels=settled.labels,
-        confusions=tuple(
-            Confusion.from_cells(cast("dict[tuple[Label, Label], int]", part.cells), labels=settled.labels)
-            for part in parts.values()
-        )
-        if called
-        else None,
-        scores=tuple(
-            PairedScores.of(cast("Codes", part.truth).are(settled.positive), {name: values[name]})
-            for name, part in parts.items()
-        )
-        if two
-        else None,
-        rows=tuple(
-            PairedRows.of(
-                truth=list(part.truth or ()),
-                labels=settled.labels,
-                models=(name,),
-                scores={name: values[name]},
-            )
-            for name, part in parts.items()
-        )
-        if scores and not two
-        else None,
+        confusions=_confusions(parts, settled) if called else None,
+        scores=_scores(parts, values, settled) if two else None,
+        rows=_rows(parts, values, settled) if classwise else None,
     )
-    if measures is None and called and len(parts) == PAIR:
-        measures = usual[settled.positive is not None]
-    asked = replace(asked, measures=measures or ())
     tables = list(data.values()) if isinstance(data, Mapping) else [data] * len(parts)
     names, files = origins(tables, [(part.named, part.files) for part in parts.values()])
+    pairing = "none: stated to be different rows"
     return Comparison(
         answers=tuple(answered({"apart": tally}, asked, settled.positive, {})),
         asked=asked,
@@ -160,11 +90,50 @@ def compare_apart(
         apart=tally,
         found_in=environment(given.limits),
         notes=settled.notes,
-        data={
-            "from": "; ".join(dict.fromkeys(names)),
-            "pairing": "none: stated to be different rows",
-            "files": files,
-        },
+        data={"from": "; ".join(dict.fromkeys(names)), "pairing": pairing, "files": files},
+    )
+
+
+def _check_unpaired(given: Given) -> None:
+    """Check that nothing is said of rows that are alike."""
+    roles = {"id": given.id, "unit": given.subject, "weight": given.weight, "channel": given.channel}
+    names = [name for name, column in {**roles, "pairing": given.pairing}.items() if column is not None]
+    if names:
+        raise PlanError(
+            "role-clash",
+            f"the rows of the models differ, and {names[0]} speaks of rows that are alike",
+            where=names[0],
+            fix="leave it out, or leave out independent=True (--independent)",
+        )
+
+
+def _class_columns(parts: Mapping[str, Part]) -> dict[str, ScoreColumns]:
+    """Return the score columns of all classes by model, which all models have or none."""
+    columns = {name: part.columns for name, part in parts.items() if part.columns is not None}
+    if columns and len(columns) < len(parts):
+        raise PlanError(
+            "score-columns",
+            "some models have a score for each class, and some have one",
+            where="score",
+            fix="give every model one column for each class, or every model the one of the positive class",
+        )
+    return columns
+
+
+def _confusions(parts: Mapping[str, Part], settled: Classes) -> tuple[Confusion, ...]:
+    cells = [cast("dict[tuple[Label, Label], int]", part.cells) for part in parts.values()]
+    return tuple(Confusion.from_cells(own, labels=settled.labels) for own in cells)
+
+
+def _scores(parts: Mapping[str, Part], values: Mapping[str, Any], settled: Classes) -> tuple[PairedScores, ...]:
+    truths = {name: cast("Codes", part.truth).are(settled.positive) for name, part in parts.items()}
+    return tuple(PairedScores.of(truth, {name: values[name]}) for name, truth in truths.items())
+
+
+def _rows(parts: Mapping[str, Part], values: Mapping[str, Any], settled: Classes) -> tuple[PairedRows, ...]:
+    return tuple(
+        PairedRows.of(truth=list(part.truth or ()), labels=settled.labels, models=(name,), scores={name: values[name]})
+        for name, part in parts.items()
     )
 
 

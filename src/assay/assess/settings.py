@@ -158,16 +158,20 @@ def of_whole(
     task: Task, wanted: Sequence[Measure] | None, scored: Scored = None, *, priced: bool = False
 ) -> list[Measure]:
     """The measures of the whole table that fit a task, the scores if there are some, and the costs if stated."""
+    of_costs = [m for m in REGISTRY if priced and m.takes is Priced]
     if wanted is not None:
-        wanted = (*wanted, *(m for m in REGISTRY if priced and m.takes is Priced and m not in wanted))
+        wanted = [*wanted, *(m for m in of_costs if m not in wanted)]
         fitting = [m for m in wanted if not m.from_scores or m.only in (None, task)]
         return [m for m in fitting if m.takes in ALL_CLASSES or task is Task.BINARY]
-    every = [m for m in REGISTRY if not m.needs and m.only in (None, task) and _fits(m, scored)]
-    every = [m for m in every if priced or m.takes is not Priced]
+    usual = [m for m in REGISTRY if not m.needs and m.only in (None, task) and (m in of_costs or _fits(m, scored))]
+    return [m for m in usual if _usual(m, task)]
+
+
+def _usual(measure: Measure, task: Task) -> bool:
+    """Whether a measure of a whole table is given unasked; averages over two classes would crowd out the rest."""
     if task is Task.BINARY:
-        # Averages over the two classes are there on request; in a binary table they crowd out what is asked.
-        return [m for m in every if m.takes in ONE_CLASS or m.average is None or m.name == "balanced_accuracy"]
-    return [m for m in every if m.takes in ALL_CLASSES]
+        return measure.takes in ONE_CLASS or measure.average is None or measure.name == "balanced_accuracy"
+    return measure.takes in ALL_CLASSES
 
 
 def of_class(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None) -> list[Measure]:
@@ -179,6 +183,8 @@ def of_class(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None
 
 
 def _fits(measure: Measure, scored: Scored) -> bool:
+    if measure.takes is Priced:
+        return False
     return not measure.from_scores or (scored is not None and why_unfit(measure, scored) is None)
 
 

@@ -28,8 +28,8 @@ from assay.tally.samples import Blocks, Exact, Groups, finite
 from assay.tally.valued import ValueTable, read_values
 
 if TYPE_CHECKING:
-    from assay.rows.files import Reading
     from assay.rows.limits import Limits
+    from assay.rows.reading import Reading
 
 VALUE, MODEL, SUBJECT = "values", "model", "subject"
 HOW: Final = {
@@ -75,8 +75,8 @@ class Read:
     matched: str = ""
 
 
-def compare_values(given: Valued, asked: Asked) -> Comparison:
-    """The comparison of values that were measured elsewhere, by the test their origin asks for."""
+def compare_read(given: Valued, asked: Asked) -> Comparison:
+    """Compare values by the test that their origin asks for."""
     unit = _unit(given.per)
     given = replace(given, per=unit)
     found = _read(given)

@@ -23,6 +23,10 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 class Limits:
     """What the embedded engine may use; what is left out it chooses itself.
 
+    memory: the most memory, with a unit: "800MB", "1GB"
+    threads: the most threads
+    temp: the folder for temporary files
+
     >>> Limits(memory="1GB", threads=2).to_json()
     {'memory': '1GB', 'threads': 2}
     """

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, nearest, quoted, visible
@@ -72,9 +73,29 @@ _STREAM = b"\xff\xff\xff\xff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a file is written, what of a database is asked for, and how much is allowed.
+    """How rows are read: the format of a file, the table of a database, truth elsewhere, and limits.
 
-    A delimiter left open is looked up and noted.
+    delimiter: the character between the fields of a CSV file; None finds it, and a note tells it
+    decimal: the decimal mark of a CSV file: "." or ","
+    max_rows: the largest number of rows that is read
+    max_bytes: the largest size to which a compressed file may expand
+    max_ratio: the largest ratio by which it may expand
+    sha256: the digest a file must have; for several files, by name, as a Record holds them under digests.files
+    digest: whether to take the digest; of a wide file it can take longer than counting two of its columns
+    table, query: the table of a database, or a query in its place
+    tables, queries: the same for each model of `compare`: {"A": "preds_1", "B": "preds_2"}
+    truth_data: the table that holds the truth, matched by id; in `compare` also one for each model
+    truth_table: the table of a database that holds the truth, where the predictions are elsewhere
+    truth_query: a query in place of it
+    weight_quantum: the power of two that weights are multiples of; stated alike, sites merge to the last bit
+    unmatched: what becomes of rows that have no partner by id: "error", or "count" to leave them out and count them
+    unknown: what becomes of labels that were not declared: "error", or "own" to make each a class
+    spelled: whether labels are stated as text that is matched to the type of the data
+    show_ids: whether errors show ids as they are; else as hashes, for an id may name a person and errors end in logs
+    progress: a function that is called with the bytes read and the bytes in all
+
+    >>> Reading(delimiter=";", decimal=",").decimal
+    ','
     """
 
     delimiter: str | None = None
@@ -83,18 +104,20 @@ class Reading:
     max_bytes: int = 64 * 2**30
     max_ratio: int = 200
     sha256: str | Mapping[str, str] | None = None
-    """The digest a file must have; for several files, by name, as a Record holds them under digests.files."""
     digest: bool = True
-    """Whether to take the digest; of a wide file it can take longer than counting two of its columns."""
     table: str | None = None
     query: str | None = None
+    tables: Mapping[str, str] | None = None
+    queries: Mapping[str, str] | None = None
+    truth_data: object = field(default=None, compare=False)
     truth_table: str | None = None
-    """The table of a database that holds the truth, where the predictions are elsewhere; or a query, as for these."""
     truth_query: str | None = None
     weight_quantum: float | None = None
-    """The power of two that weights are multiples of; stated alike, sites merge to the last bit."""
+    unmatched: Literal["error", "count"] = "error"
+    unknown: Literal["error", "own"] = "error"
+    spelled: bool = False
     show_ids: bool = False
-    """Whether errors show ids as they are; else as hashes, for an id may name a person and errors end in logs."""
+    progress: Callable[[int, int], None] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse an option that no file could be read with."""

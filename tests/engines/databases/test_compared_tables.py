@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import assay
 from assay.app.cli import cli
 from assay.assess import comparing
+from tests import flat
 
 N = 30
 Y = ["xy"[i % 2] for i in range(N)]
@@ -82,13 +83,13 @@ def test_a_table_a_model_is_matched_by_id_as_files_are(places, kind):
     files, _ = places("files")
     data, table = places(kind)
     for wanted in WANTED.values():
-        expected = kept(assay.compare(data=files, **GIVEN, **wanted))
-        found = assay.compare(data=data, table=table, limits=assay.Limits(memory="200MB"), **GIVEN, **wanted)
+        expected = kept(flat.compare(data=files, **GIVEN, **wanted))
+        found = flat.compare(data=data, table=table, limits=assay.Limits(memory="200MB"), **GIVEN, **wanted)
         assert kept(found) == expected
         assert found.record["plan"]["data"]["table"] == table
     ours = {name: f"SELECT * FROM {one} WHERE y = y" for name, one in table.items()}  # noqa: S608
-    asked = assay.compare(data=data, query=ours, **GIVEN, **WANTED["both"])
-    assert kept(asked) == kept(assay.compare(data=files, **GIVEN, **WANTED["both"]))
+    asked = flat.compare(data=data, query=ours, **GIVEN, **WANTED["both"])
+    assert kept(asked) == kept(flat.compare(data=files, **GIVEN, **WANTED["both"]))
 
 
 def test_one_database_holds_all_models_by_the_names_of_their_tables(places, tmp_path):
@@ -119,8 +120,8 @@ def test_a_column_a_model_in_one_table_of_a_database(places, kind, tmp_path):
     files, _ = places("files")
     for more, wanted in {(): "labels", ("score",): "both", ("subject", "weight"): "subjects"}.items():
         units = {"score": {"old": "sa", "new": "sb"}, "subject": "who", "weight": "w"}
-        found = assay.compare(data=data["old"], query=both, **columns, **{name: units[name] for name in more})
-        expected = assay.compare(data=files, **GIVEN, **WANTED[wanted])
+        found = flat.compare(data=data["old"], query=both, **columns, **{name: units[name] for name in more})
+        expected = flat.compare(data=files, **GIVEN, **WANTED[wanted])
         assert found.record["tallies"] == expected.record["tallies"]
     words = ["compare", str(data["old"]), "--query", both, "--truth", "y", "--predicted", "A=a", "--predicted", "B=b"]
     done = CliRunner().invoke(
@@ -139,8 +140,8 @@ def test_tables_that_are_not_there_and_models_that_are_not_are_told(places):
         ({}, "role-missing"),
     ):
         with pytest.raises(assay.AssayError) as error:
-            assay.compare(data=data, **GIVEN, predicted="p", **wrong)
+            flat.compare(data=data, **GIVEN, predicted="p", **wrong)
         assert error.value.code == code, wrong
     with pytest.raises(assay.AssayError) as error:
-        assay.compare(data=places("files")[0], table="preds", **GIVEN, predicted="p")
+        flat.compare(data=places("files")[0], table="preds", **GIVEN, predicted="p")
     assert error.value.code == "role-clash"

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import assay
+from tests import flat
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def make(tmp_path):
 def refused(data, code, exit_code=4, **given):
     given = {"truth": "y", "predicted": "p", **given}
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(data=data, **given)
+        flat.assess(data=data, **given)
     assert caught.value.code == code, caught.value
     assert caught.value.exit_code == exit_code
     assert caught.value.fix
@@ -45,11 +46,16 @@ def test_a_table_a_view_and_a_query_are_counted_and_the_file_is_left_alone(make,
     before = path.read_bytes()
     y, p = [i % 3 for i in range(60)], [i % 2 for i in range(60)]
     expected = assay.assess(truth=y, predicted=p, group={"g": ["AB"[i % 2] for i in range(60)]}, weight=list(range(60)))
-    found = assay.assess(data=path, table="t", truth="y", predicted="p", group="g", weight="w")
+    found = assay.assess(data=path, reading=assay.Reading(table="t"), truth="y", predicted="p", group="g", weight="w")
     assert (found.confusion, found.grouped, found.census) == (expected.confusion, expected.grouped, expected.census)
-    assert assay.assess(data=path, table="v", truth="y", predicted="p").record["samples"] == 40
-    assert assay.assess(data=path, table="s.t", truth="y", predicted="p", labels=[0, 1]).record["samples"] == 1
-    queried = assay.assess(data=path, query="FROM t WHERE w < 30", truth="y", predicted="p")
+    assert assay.assess(data=path, reading=assay.Reading(table="v"), truth="y", predicted="p").record["samples"] == 40
+    assert (
+        assay.assess(data=path, reading=assay.Reading(table="s.t"), truth="y", predicted="p", labels=[0, 1]).record[
+            "samples"
+        ]
+        == 1
+    )
+    queried = assay.assess(data=path, reading=assay.Reading(query="FROM t WHERE w < 30"), truth="y", predicted="p")
     assert queried.record["samples"] == 30
     assert queried.record["plan"]["data"]["query"] == "FROM t WHERE w < 30"
     digest = hashlib.sha256(before).hexdigest()
@@ -91,7 +97,12 @@ def test_a_table_called_as_our_view_can_be_read(make):
     path = make("CREATE TABLE rows AS SELECT 1 AS y, 1 AS p UNION ALL SELECT 0, 1")
     assert assay.assess(data=path, truth="y", predicted="p").record["samples"] == 2
     assert "source.main.rows" in refused(path, "query-refused", 2, query="FROM rows").found
-    assert assay.assess(data=path, query="FROM source.main.rows", truth="y", predicted="p").record["samples"] == 2
+    assert (
+        assay.assess(data=path, reading=assay.Reading(query="FROM source.main.rows"), truth="y", predicted="p").record[
+            "samples"
+        ]
+        == 2
+    )
 
 
 def test_columns_are_judged_as_in_a_file(make):
@@ -163,8 +174,16 @@ def test_a_connection_that_is_open_is_read_by_table_or_query():
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT i % 3 AS y, i % 2 AS p FROM range(60) r(i)")
     assert assay.assess(data=connection, truth="y", predicted="p").record["samples"] == 60
-    assert assay.assess(data=connection, table="t", truth="y", predicted="p").record["samples"] == 60
-    assert assay.assess(data=connection, query="FROM t LIMIT 30", truth="y", predicted="p").record["samples"] == 30
+    assert (
+        assay.assess(data=connection, reading=assay.Reading(table="t"), truth="y", predicted="p").record["samples"]
+        == 60
+    )
+    assert (
+        assay.assess(data=connection, reading=assay.Reading(query="FROM t LIMIT 30"), truth="y", predicted="p").record[
+            "samples"
+        ]
+        == 30
+    )
     assert assay.assess(data=connection.table("t"), truth="y", predicted="p").record["samples"] == 60
     refused(connection, "query-refused", 2, query="SELECT 1; DROP TABLE t")
     refused(connection, "query-refused", 2, query="SELECT nosuch FROM t")

@@ -12,6 +12,7 @@ import pytest
 
 import assay
 from assay.app.cli import cli
+from tests import flat
 
 PREDICTIONS = [("c1", "a", 0.2), ("c2", "b", 0.9), ("c3", "a", 0.4)]
 TRUTH = [("c3", "b", "n"), ("c1", "a", "n"), ("c2", "b", "s")]
@@ -78,7 +79,7 @@ def given(put):
 
 def refusal(arguments):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**arguments)
+        flat.assess(**arguments)
     assert caught.value.fix
     return caught.value
 
@@ -88,7 +89,7 @@ PAIRS = [pair for pair in product(NAMES, repeat=2) if pair != ("file", "file")]
 
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
 def test_a_table_and_a_file_or_two_tables_meet_by_id(given, kinds):
-    found = assay.assess(**given(kinds, group="site", score="score", scores="probability"))
+    found = flat.assess(**given(kinds, group="site", score="score", scores="probability"))
     assert found.confusion.to_json()["cells"] == CELLS
     assert list(found.by_group["site"]) == ["n", "s"]
     assert found.scores.whole.rows == 3
@@ -112,7 +113,7 @@ def test_ids_are_refused_and_located_as_in_files(given, kind):
     error = refusal(given((kind, kind), truth=[*TRUTH[1:], ("c9", "a", "n")]))
     assert error.code == "rows-unmatched"
     assert ('"c3" in row 3' in error.found) is ('"c9" in row 3' in error.found) is numbered
-    found = assay.assess(**given((kind, "file"), [*PREDICTIONS, ("c9", "a", 0.1)], unmatched="count"))
+    found = flat.assess(**given((kind, "file"), [*PREDICTIONS, ("c9", "a", 0.1)], unmatched="count"))
     assert found.census.said() == "4 rows read = 3 scored + 0 excluded + 1 unmatched"
 
 
@@ -140,7 +141,7 @@ def test_queries_on_two_databases_mean_the_tables_of_their_own(put):
         assay.Reading(table="seen", truth_table="seen"),
         assay.Reading(table="seen", truth_query="SELECT case_id, label FROM seen"),
     ):
-        found = assay.assess(data=ours, truth_data=theirs, reading=reading, **wanted)
+        found = flat.assess(data=ours, truth_data=theirs, reading=reading, **wanted)
         assert found.confusion.to_json()["cells"] == CELLS
         assert len(found.record["digests"]["files"]) == 2
 
@@ -170,10 +171,10 @@ def test_what_is_asked_of_the_wrong_side_is_refused(given, tmp_path):
 
 def test_limits_and_pins_hold_on_both_sides(given):
     both = given(("duckdb", "sqlite"))
-    assert assay.assess(**both, limits=assay.Limits(memory="100MB", threads=1)).census.read == 3
-    digests = assay.assess(**both).record["digests"]["files"]
+    assert flat.assess(**both, limits=assay.Limits(memory="100MB", threads=1)).census.read == 3
+    digests = flat.assess(**both).record["digests"]["files"]
     reading = {"table": "preds", "truth_table": "labels"}
-    assert assay.assess(**both | {"reading": assay.Reading(**reading, sha256=digests)}).census.read == 3
+    assert flat.assess(**both | {"reading": assay.Reading(**reading, sha256=digests)}).census.read == 3
     wrong = {**digests, "results.sqlite": "0" * 64}
     for changed, code in (
         ({"sha256": wrong}, "digest-mismatch"),

@@ -23,6 +23,7 @@ from assay.rows.postgres import redacted
 from assay.rows.reading import Reading
 from assay.tally.base import Weight
 from assay.tally.counting import count
+from tests import flat
 from tests.waiting import LIMIT, wait_until
 
 ROWS = [
@@ -34,7 +35,7 @@ ROWS = [
 def refused(code, exit_code, **given):
     given = {"truth": "y", "predicted": "p", **given}
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**given)
+        flat.assess(**given)
     assert caught.value.code == code, caught.value
     assert caught.value.exit_code == exit_code
     assert caught.value.fix
@@ -44,9 +45,11 @@ def refused(code, exit_code, **given):
 
 
 def test_a_table_gives_the_tally_of_the_same_rows_in_arrays(server):
-    found = assay.assess(data=server.address(), table="preds", truth="y", predicted="p", group="g", unknown="own")
+    found = assay.assess(
+        data=server.address(), reading=assay.Reading(table="preds", unknown="own"), truth="y", predicted="p", group="g"
+    )
     y, p, g, _ = (list(column) for column in zip(*ROWS, strict=True))
-    expected = assay.assess(truth=y, predicted=p, group={"g": g}, unknown="own")
+    expected = assay.assess(truth=y, predicted=p, group={"g": g}, reading=assay.Reading(unknown="own"))
     assert found.confusion == expected.confusion
     assert found.grouped == expected.grouped
     assert found.census == expected.census
@@ -54,7 +57,14 @@ def test_a_table_gives_the_tally_of_the_same_rows_in_arrays(server):
 
 def test_a_query_and_weights_are_fetched_exactly(server):
     query = "SELECT y AS truth, p, w FROM preds WHERE n < 2; "
-    found = assay.assess(data=server.address(), query=query, truth="truth", predicted="p", weight="w", positive="cat")
+    found = assay.assess(
+        data=server.address(),
+        reading=assay.Reading(query=query),
+        truth="truth",
+        predicted="p",
+        weight="w",
+        positive="cat",
+    )
     kept = [(y, p, Fraction(i, 10)) for i, (y, p, _, _) in enumerate(ROWS, start=1) if i % 3 < 2]
     expected = {pair: sum(w for *of, w in kept if tuple(of) == pair) for pair in product(("dog", "cat"), repeat=2)}
     assert dict(zip(expected, found.confusion.count, strict=True)) == expected
@@ -68,7 +78,7 @@ def test_the_columns_asked_for_are_fetched_and_the_session_is_over_then(server, 
     monkeypatch.setattr(
         postgres.PostgresTable, "batches", lambda self, columns: fetched.append(columns) or inner(self, columns)
     )
-    found = assay.assess(data=server.address(), table="preds", truth="n", predicted="n")
+    found = assay.assess(data=server.address(), reading=assay.Reading(table="preds"), truth="n", predicted="n")
     assert found.record["samples"] == 600
     assert fetched == [["n"]]
     with psycopg.connect(server.address(), autocommit=True) as watcher:
@@ -81,13 +91,20 @@ def test_the_columns_asked_for_are_fetched_and_the_session_is_over_then(server, 
 )
 def test_labels_of_every_fit_type_are_read(server, column, labels):
     query = f"SELECT {column} AS y FROM preds"  # noqa: S608  the test's own
-    found = assay.assess(data=server.address(), query=query, truth="y", predicted="y", positive=labels[-1])
+    found = assay.assess(
+        data=server.address(), reading=assay.Reading(query=query), truth="y", predicted="y", positive=labels[-1]
+    )
     assert set(found.labels) == set(labels)
 
 
 def test_padding_of_fixed_width_text_is_no_part_of_a_label(server):
     found = assay.assess(
-        data=server.address(), table="preds", truth="padded", predicted="padded", labels=["ab", "x"], positive="x"
+        data=server.address(),
+        reading=assay.Reading(table="preds"),
+        truth="padded",
+        predicted="padded",
+        labels=["ab", "x"],
+        positive="x",
     )
     assert found.labels == ("ab", "x")
 
@@ -130,7 +147,10 @@ def test_weights_come_some_at_a_time_and_add_up_without_rounding(server, monkeyp
 
 def test_exact_decimals_are_labels_where_they_are_whole(server):
     query = "SELECT (i % 2)::numeric AS y, (i % 2)::numeric(3, 1) AS p FROM generate_series(1, 40) i"
-    assert assay.assess(data=server.address(), query=query, truth="y", predicted="p").labels == (0, 1)
+    assert assay.assess(data=server.address(), reading=assay.Reading(query=query), truth="y", predicted="p").labels == (
+        0,
+        1,
+    )
     refused("label-precision", 4, data=server.address(), query="SELECT 0.5::numeric AS y, 1 AS p")
 
 
@@ -139,7 +159,7 @@ def test_a_weight_must_be_a_number(server):
 
 
 def test_a_schema_may_be_named(server):
-    found = assay.assess(data=server.address(), table="trial.other", truth="y", predicted="p")
+    found = assay.assess(data=server.address(), reading=assay.Reading(table="trial.other"), truth="y", predicted="p")
     assert found.record["samples"] == 2
 
 
@@ -209,10 +229,10 @@ def test_the_environment_and_the_password_file_are_honoured(server, monkeypatch,
     passwords.write_text(f"127.0.0.1:{server.port}:*:tester:s3cret/with@marks\n")
     passwords.chmod(0o600)
     monkeypatch.setenv("PGPASSFILE", str(passwords))
-    assert assay.assess(data=bare, **given).record["samples"] == 2
+    assert flat.assess(data=bare, **given).record["samples"] == 2
     monkeypatch.delenv("PGPASSFILE")
     monkeypatch.setenv("PGPASSWORD", "s3cret/with@marks")
-    assert assay.assess(data=bare, **given).record["samples"] == 2
+    assert flat.assess(data=bare, **given).record["samples"] == 2
 
 
 def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
@@ -243,7 +263,11 @@ def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
 
 def test_limits_hold_and_digests_and_rows_beyond_the_limit_are_refused(server):
     found = assay.assess(
-        data=server.address(), table="preds", truth="n", predicted="n", limits=assay.Limits(memory="100MB", threads=1)
+        data=server.address(),
+        reading=assay.Reading(table="preds"),
+        truth="n",
+        predicted="n",
+        limits=assay.Limits(memory="100MB", threads=1),
     )
     assert found.record["environment"]["limits"] == {"memory": "100MB", "threads": 1}
     refused("role-clash", 2, data=server.address(), table="preds", engine="duckdb")
@@ -303,7 +327,7 @@ def test_without_the_driver_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setitem(sys.modules, "psycopg.conninfo", None)
     with pytest.raises(assay.PlanError) as caught:
-        assay.assess(data="postgresql://me:s3cret@h/db", table="t", truth="y", predicted="p")
+        assay.assess(data="postgresql://me:s3cret@h/db", reading=assay.Reading(table="t"), truth="y", predicted="p")
     assert caught.value.code == "missing-extra"
     assert "assay[postgres]" in caught.value.fix
     assert "s3cret" not in str(caught.value)
@@ -313,10 +337,10 @@ def test_without_the_driver_the_extra_is_named(monkeypatch):
 def test_scores_are_fetched_and_counted_as_those_of_arrays(server, score):
     query = f"SELECT i % 2 AS y, {score} AS s, i % 3 AS g FROM generate_series(1, 600) i"  # noqa: S608
     given = {"positive": 1, "threshold": 0.5}
-    found = assay.assess(data=server.address(), query=query, truth="y", score="s", group="g", **given)
+    found = flat.assess(data=server.address(), query=query, truth="y", score="s", group="g", **given)
     every = range(1, 601)
     scores = [float(i) if score == "i" else i / 700 for i in every]
-    expected = assay.assess(truth=[i % 2 for i in every], score=scores, group={"g": [i % 3 for i in every]}, **given)
+    expected = flat.assess(truth=[i % 2 for i in every], score=scores, group={"g": [i % 3 for i in every]}, **given)
     assert found.record["estimates"] == expected.record["estimates"]
 
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
+from tests import flat
 from tests.engines.test_same_weights import EDGES, counted, expected, table_of
 from tests.waiting import LIMIT
 
@@ -41,7 +42,7 @@ def make(tmp_path):
 def refused(path, code, exit_code=4, **given):
     given = {"truth": "y", "predicted": "p", **given}
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(data=path, **given)
+        flat.assess(data=path, **given)
     assert caught.value.code == code, caught.value
     assert caught.value.exit_code == exit_code
     assert caught.value.fix
@@ -57,7 +58,7 @@ def test_a_table_gives_the_tally_of_the_arrays_or_the_same_error(rows):
 
     def outcome(**given):
         try:
-            found = assay.assess(**given, unknown="own", missing="drop")
+            found = flat.assess(**given, unknown="own", missing="drop")
         except assay.AssayError as error:
             return error.code
         return found.confusion.digest(), {k: v.digest() for k, v in found.grouped.factors["g"].items()}, found.census
@@ -116,7 +117,12 @@ def test_tables_are_chosen_by_name_or_by_being_the_only_one(make):
     two = make("CREATE TABLE t (y, p)", "CREATE VIEW it AS SELECT y, p AS p2 FROM t", rows=[(1, 1), (0, 1)])
     assert '"it", "t"' in refused(two, "role-missing", 2).known
     assert '"it"' in refused(two, "no-table", 2, table="itt").fix
-    assert assay.assess(data=two, table="it", truth="y", predicted="p2").record["plan"]["data"]["table"] == "it"
+    assert (
+        assay.assess(data=two, reading=assay.Reading(table="it"), truth="y", predicted="p2").record["plan"]["data"][
+            "table"
+        ]
+        == "it"
+    )
     refused(two, "role-clash", 2, table="t", query="SELECT 1")
     assert '"p2"' in refused(two, "missing-column", table="it", predicted="p").fix
 
@@ -124,7 +130,9 @@ def test_tables_are_chosen_by_name_or_by_being_the_only_one(make):
 def test_a_query_is_one_select_and_nothing_is_written(make, tmp_path):
     path = make("CREATE TABLE t (y, p)", rows=[(1, 1), (0, 1), (0, 0)])
     before = path.read_bytes()
-    found = assay.assess(data=path, query="SELECT y, p FROM t WHERE p = 1 -- all;", truth="y", predicted="p")
+    found = assay.assess(
+        data=path, reading=assay.Reading(query="SELECT y, p FROM t WHERE p = 1 -- all;"), truth="y", predicted="p"
+    )
     assert found.record["samples"] == 2
     for query in (
         "DELETE FROM t",
@@ -199,7 +207,9 @@ def test_text_that_is_not_utf8_is_refused(make):
 @pytest.mark.parametrize("name", ["it's; --.sqlite", "a?b#c%20d.sqlite", "we[i]rd*.sqlite"])
 def test_any_name_may_be_read(make, name):
     path = make('CREATE TABLE "a ""b"" c" (y, p)', 'INSERT INTO "a ""b"" c" VALUES (1, 1), (0, 1)', name=name)
-    assert assay.assess(data=path, table='a "b" c', truth="y", predicted="p").record["samples"] == 2
+    assert (
+        assay.assess(data=path, reading=assay.Reading(table='a "b" c'), truth="y", predicted="p").record["samples"] == 2
+    )
 
 
 def test_tables_and_queries_are_for_databases_only(tmp_path):
@@ -207,13 +217,13 @@ def test_tables_and_queries_are_for_databases_only(tmp_path):
     path.write_text("y,p\n1,1\n")
     refused(path, "role-clash", 2, table="t")
     with pytest.raises(assay.PlanError):
-        assay.assess(truth=[1], predicted=[1], query="SELECT 1")
+        assay.assess(truth=[1], predicted=[1], reading=assay.Reading(query="SELECT 1"))
 
 
 def test_progress_is_told_in_bytes(make):
     path = make("CREATE TABLE t (y, p)", rows=[(i % 2, 1) for i in range(25_000)])
     told = []
-    assay.assess(data=path, truth="y", predicted="p", progress=lambda *both: told.append(both))
+    assay.assess(data=path, truth="y", predicted="p", reading=assay.Reading(progress=lambda *both: told.append(both)))
     size = path.stat().st_size
     assert told == [(size * 2 // 5, size), (size * 4 // 5, size), (size, size)]
 

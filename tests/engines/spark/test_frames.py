@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
+from tests import flat
 from tests.engines.test_same_weights import counted, expected
 
 pytestmark = [
@@ -83,8 +84,8 @@ def test_a_frame_on_the_cluster_gives_the_assessment_of_its_arrays(case, spark, 
         pl.DataFrame({name: column[part::3] for name, column in columns.items()}).write_parquet(
             tmp_path / f"{part}.parquet"
         )
-    counted = assay.assess(data=spark.read.parquet(str(tmp_path)), **options)
-    expected = assay.assess(data=columns, **options)
+    counted = flat.assess(data=spark.read.parquet(str(tmp_path)), **options)
+    expected = flat.assess(data=columns, **options)
     assert counted.confusion == expected.confusion
     assert without_place(counted.record) == without_place(expected.record)
 
@@ -125,7 +126,7 @@ UNFIT = {
 def test_a_frame_that_is_unfit_is_refused_by_the_same_code_as_anywhere(code, spark):
     query, options = UNFIT[code]
     with pytest.raises(assay.AssayError) as refused:
-        assay.assess(data=spark.sql(query), truth="y", predicted="p", **options)
+        flat.assess(data=spark.sql(query), truth="y", predicted="p", **options)
     assert refused.value.code == code
     assert not any("Exception" in line or "\tat " in line for line in refused.value.lines().values())
 
@@ -163,7 +164,7 @@ def test_made_up_tables_give_the_same_tally_or_the_same_error(kind, classic, con
 
 def outcome(data, **options):
     try:
-        found = assay.assess(data=data, truth="y", predicted="p", group="g", unknown="own", draws=100, **options)
+        found = flat.assess(data=data, truth="y", predicted="p", group="g", unknown="own", draws=100, **options)
     except assay.AssayError as error:
         return error.code
     return found.confusion.digest(), found.grouped.to_json(), found.census

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import assay
+from tests import flat
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -34,15 +35,15 @@ def given(spark):
 
 def refusal(arguments):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**arguments, reading=assay.Reading(show_ids=True))
+        flat.assess(**arguments, reading=assay.Reading(show_ids=True))
     return caught.value
 
 
 def test_frames_of_a_cluster_meet_by_id(given):
-    found = assay.assess(**given(group=["site", "reader"]))
+    found = flat.assess(**given(group=["site", "reader"]))
     assert found.confusion.to_json()["cells"] == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
     assert list(found.by_group["site"]) == ["n", "s"]
-    found = assay.assess(**given([*PREDICTIONS, ("c9", "a", "x")], unmatched="count"))
+    found = flat.assess(**given([*PREDICTIONS, ("c9", "a", "x")], unmatched="count"))
     assert found.census.said() == "4 rows read = 3 scored + 0 excluded + 1 unmatched"
 
 
@@ -75,8 +76,8 @@ def test_paths_are_joined_on_the_cluster_as_by_the_embedded_engine(cluster, side
     both = {"data": sides / "p.parquet", "truth_data": sides / truth, "id": "case"}
     labels = {"truth": "the.label", "predicted": "the.label", "positive": "b", "group": ["site", "reader"]}
     labels["measures"] = "recall"
-    expected = assay.assess(**both, **labels, unmatched="count")
-    found = assay.assess(**both, **labels, unmatched="count", engine=cluster.connect)
+    expected = flat.assess(**both, **labels, unmatched="count")
+    found = flat.assess(**both, **labels, unmatched="count", engine=cluster.connect)
     assert found.confusion == expected.confusion
     assert found.grouped == expected.grouped
     assert found.census == expected.census

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import assay
+from tests import flat
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -32,7 +33,9 @@ def slow(spark, milliseconds):
 @pytest.fixture(scope="module")
 def expected():
     ids = np.arange(ROWS)
-    return assay.assess(truth=ids % 3, predicted=(ids * 7) % 5 % 3, group={"g": ids % 2}, draws=100)
+    return assay.assess(
+        truth=ids % 3, predicted=(ids * 7) % 5 % 3, group={"g": ids % 2}, intervals=assay.IntervalSettings(draws=100)
+    )
 
 
 def demand_same(found, expected):
@@ -81,7 +84,7 @@ def test_a_worker_killed_in_the_middle_of_a_job_does_not_change_the_tally(cluste
     await_both(classic)
     with Watch(classic, lambda: cluster.kill_worker("worker1")) as watch:
         try:
-            found = assay.assess(data=slow(classic, 8), **ROLES)
+            found = flat.assess(data=slow(classic, 8), **ROLES)
         finally:
             watch.over.set()
             cluster.replace_worker("worker1")
@@ -100,7 +103,7 @@ def test_a_worker_killed_under_a_connect_server_does_not_change_the_tally(cluste
 
     connect.registerProgressHandler(act)
     try:
-        found = assay.assess(data=slow(connect, 8), **ROLES)
+        found = flat.assess(data=slow(connect, 8), **ROLES)
     finally:
         connect.clearProgressHandlers()
         cluster.replace_worker("worker2")
@@ -114,7 +117,7 @@ def test_a_task_that_runs_twice_is_counted_once(classic, expected):
         await_both(classic)
         wait = f"CASE WHEN spark_partition_id() = 3 THEN {milliseconds} ELSE 1 END"
         with Watch(classic) as watch:
-            found = assay.assess(data=slow(classic, wait), **ROLES)
+            found = flat.assess(data=slow(classic, wait), **ROLES)
         demand_same(found, expected)
         if watch.twice:
             break

@@ -14,6 +14,7 @@ from assay.rows import sparkcolumns, sparkids
 from assay.tally import codes, unitcounting
 from assay.tally.pairedrows import PairedRows
 from assay.tally.unitsums import UnitSums
+from tests import flat
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -36,7 +37,7 @@ def untested(monkeypatch):
 
 def compared(tables, **given):
     try:
-        found = assay.compare(data=tables, reading=assay.Reading(show_ids=True), **given)
+        found = flat.compare(data=tables, reading=assay.Reading(show_ids=True), **given)
     except assay.AssayError as error:
         return error.code, error.what, error.found
     return {name: found.record[name] for name in ("tallies", "samples", "test_data", "labels", "positive")}

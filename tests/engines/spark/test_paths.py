@@ -16,6 +16,7 @@ from assay.app.cli import cli
 from assay.assess.plan.loading import load_plan
 from assay.assess.planned import run_planned
 from assay.rows.sparksession import Session
+from tests import flat
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -47,7 +48,7 @@ def files(tmp_path_factory):
 
 def outcome(path, **options):
     try:
-        found = assay.assess(data=path, **{**ROLES, "unknown": "own", "draws": 100, **options})
+        found = flat.assess(data=path, **{**ROLES, "unknown": "own", "draws": 100, **options})
     except assay.AssayError as error:
         return error.code
     return tallies(found)

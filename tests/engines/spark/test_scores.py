@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns, score_columns
@@ -17,6 +16,7 @@ from assay.tally.jointscores import joint_scores
 from assay.tally.pairedscores import PairedScores
 from assay.tally.rounding import Rounding
 from assay.tally.scoring import Wanted, count_scores
+from tests import flat
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -110,8 +110,8 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
 
     last = {"threshold": 0.5, "missing_score": "worst", "measures": ["auroc"]}
     expected, found = (
-        assay.assess(truth=truth, score=score, **last),
-        assay.assess(data=frame, truth="y", score="s", **last),
+        flat.assess(truth=truth, score=score, **last),
+        flat.assess(data=frame, truth="y", score="s", **last),
     )
     assert found.scores.last == expected.scores.last == int(np.isnan(score).sum())
     assert found.scores.whole == expected.scores.whole
@@ -119,8 +119,8 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
 
     columns = dict(enumerate("abcd"))
     scaled = {"scores": "probability", "renormalise": True, "measures": ["log_loss_multiclass"]}
-    expected = assay.assess(truth=kinds, score=chances, **scaled)
-    found = assay.assess(data=frame, truth="k", score=columns, **scaled)
+    expected = flat.assess(truth=kinds, score=chances, **scaled)
+    found = flat.assess(data=frame, truth="k", score=columns, **scaled)
     assert found.scores.rescaled == expected.scores.rescaled
     assert found.scores.rescaled.rows == 12
     assert found.scores.whole == expected.scores.whole
@@ -129,13 +129,13 @@ def test_mended_scores_and_scores_of_whole_rows_are_those_of_arrays(connect):
     assert found["log_loss_multiclass"].value == expected["log_loss_multiclass"].value
 
     scaled["measures"] = ["auroc_one_vs_one"]
-    rough = assay.assess(data=frame, truth="k", score=columns, exact_scores=9, **scaled)
+    rough = flat.assess(data=frame, truth="k", score=columns, exact_scores=9, **scaled)
     assert [rough.scores.whole] == rounded([expected.scores.whole], probability=True)
-    exact = assay.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value
+    exact = flat.assess(truth=kinds, score=chances, **scaled)["auroc_one_vs_one"].value
     assert rough["auroc_one_vs_one"].value == pytest.approx(exact, abs=1e-3)
 
-    expected = assay.assess(truth=kinds, score=chances, weight=heavy, **scaled)
-    rough = assay.assess(data=frame, truth="k", score=columns, weight="w", exact_scores=9, **scaled)
+    expected = flat.assess(truth=kinds, score=chances, weight=heavy, **scaled)
+    rough = flat.assess(data=frame, truth="k", score=columns, weight="w", exact_scores=9, **scaled)
     assert [rough.scores.whole] == rounded([expected.scores.whole], probability=True)
     assert rough.scores.ranks == expected.scores.ranks
     assert rough["auroc_one_vs_one"].value == pytest.approx(expected["auroc_one_vs_one"].value, abs=1e-3)

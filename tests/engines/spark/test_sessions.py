@@ -12,6 +12,7 @@ import threading
 import pytest
 
 import assay
+from tests import flat
 from tests.engines.spark.cluster import unfit
 
 pytestmark = [
@@ -34,7 +35,7 @@ except assay.AssayError as error:
 
 def refusal(engine, data="rows.parquet"):
     with pytest.raises(assay.AssayError) as refused:
-        assay.assess(data=data, engine=engine, **ROLES)
+        flat.assess(data=data, engine=engine, **ROLES)
     return refused.value
 
 

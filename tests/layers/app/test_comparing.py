@@ -70,7 +70,7 @@ def test_answers_in_two_files_meet_the_truth_in_a_third(files):
     ("options", "says"),
     [
         (("--truth-file", "labels.csv", "--by-position"), "paired by position"),
-        (("--truth-table", "t", "--id", "id"), "speak of --truth-file"),
+        (("--truth-table", "t", "--id", "id"), "need --truth-file"),
         (("--unmatched", "drop", "--id", "id"), "unmatched='drop' is not a choice"),
         (("--truth-file", "labels.csv", "--value", "p", "--id", "id"), "is about predictions"),
     ],

@@ -18,13 +18,15 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from assay.assess import planned
-from assay.assess.comparing import compare
+from assay.assess.arguments import IntervalSettings, TestSettings
+from assay.assess.comparing import compare, compare_values
 from assay.assess.conducting import conduct
 from assay.assess.merging import merge
 from assay.assess.plan.loading import load_plan
 from assay.assess.record import Record
 from assay.assess.run import assess
 from assay.assess.signing import new_key, sign
+from tests import flat
 from tests.layers.assess.examples import maker
 
 KEPT = Path(__file__).parent / "records"
@@ -50,7 +52,7 @@ def planned_record() -> Record:
         folder = Path(name)
         plan = make.make(folder, faulty=True)
         rows = {"data": folder / "test.csv", "truth": "truth", "predicted": "model_b"}
-        assess(**rows, measures=["accuracy", "f1_macro"], draws=100).save(folder / "reference.json")
+        flat.assess(**rows, measures=["accuracy", "f1_macro"], draws=100).save(folder / "reference.json")
         text = plan.read_text(encoding="utf-8").replace("primary =", ACCEPT)
         text = re.sub(r"measures = \[.*?\]", 'measures = ["accuracy", "f1_macro"]', text, count=1)
         text = re.sub(r"(balanced_accuracy|precision_macro|recall_macro) = .*\n", "", text)
@@ -69,25 +71,46 @@ def _rows(seed, rows, labels, right=0.85):
 def records() -> dict[str, Record]:
     """Every kind of Record, each a few hundred leaves but for that of a plan."""
     rng, truth, called = _rows(1, 200, ["no", "yes"])
-    binary = assess(truth=truth, predicted=called, positive="yes", measures=MEASURES, draws=100)
+    binary = assess(
+        truth=truth, predicted=called, positive="yes", measures=MEASURES, intervals=IntervalSettings(draws=100)
+    )
     _, other, also = _rows(2, 150, ["no", "yes"])
-    second = assess(truth=other, predicted=also, positive="yes", measures=MEASURES, draws=100)
+    second = assess(
+        truth=other, predicted=also, positive="yes", measures=MEASURES, intervals=IntervalSettings(draws=100)
+    )
     many = _rows(3, 240, ["cat", "dog", "owl"])
     weight = rng.choice([0.5, 1.0, 2.25], 200)
     group = {"sex": rng.choice(["f", "m"], 200)}
     score = np.round(np.clip(0.5 * (truth == "yes") + rng.random(200) * 0.5, 0, 1), 2)
     return {
         "binary": binary.record,
-        "multiclass": assess(truth=many[1], predicted=many[2], measures=OF_MANY, draws=100).record,
+        "multiclass": assess(
+            truth=many[1], predicted=many[2], measures=OF_MANY, intervals=IntervalSettings(draws=100)
+        ).record,
         "grouped": assess(
-            truth=truth, predicted=called, positive="yes", group=group, measures=MEASURES[:3], draws=100
+            truth=truth,
+            predicted=called,
+            positive="yes",
+            group=group,
+            measures=MEASURES[:3],
+            intervals=IntervalSettings(draws=100),
         ).record,
         "weighted": assess(
-            truth=truth, predicted=called, positive="yes", weight=weight, measures=MEASURES, draws=100
+            truth=truth,
+            predicted=called,
+            positive="yes",
+            weight=weight,
+            measures=MEASURES,
+            intervals=IntervalSettings(draws=100),
         ).record,
         "merged": merge(sites={"north": binary, "south": second}).record,
         "scored": assess(
-            truth=truth, score=score, threshold=0.5, positive="yes", measures=["recall", "auroc"], draws=100
+            truth=truth,
+            score=score,
+            threshold=0.5,
+            positive="yes",
+            measures=["recall", "auroc"],
+            intervals=IntervalSettings(draws=100),
         ).record,
         "decided": binary.accept(
             "recall >= 0.85", "accuracy >= 0.5 simple", "recall non-inferior margin 0.1", against=second
@@ -110,12 +133,12 @@ def _comparisons(rng, truth, called, score) -> dict[str, Record]:
     models = {"bayes": GaussianNB(), "most": DummyClassifier()}
     return {
         "compared-scores": compare(truth=truth, score={"A": score, "B": other}, positive="yes").record,
-        "compared-channels": compare(**given, channel=["N", "S"] * 100, **few).record,
-        "compared-subjects": compare(
+        "compared-channels": flat.compare(**given, channel=["N", "S"] * 100, **few).record,
+        "compared-subjects": flat.compare(
             **given, subject=[i // 4 for i in range(200)], weight=[1.0, 2.5] * 100, **few
         ).record,
-        "compared-data-sets": compare(values=values, per="data set").record,
-        "compared-groups": compare(values=values, independent=True).record,
+        "compared-data-sets": compare_values(values=values, per="data set").record,
+        "compared-groups": compare_values(values=values, tests=TestSettings(independent=True)).record,
         "conducted": conduct(models, rows, label, "5x2", measures="accuracy").compare().record,
         "compared-apart": _apart(truth, called, score),
         "compared-class-scores": _class_scores(),
@@ -127,7 +150,7 @@ def _apart(truth, called, score) -> Record:
     parts = {"May": slice(0, 120), "June": slice(120, 200)}
     columns = {"truth": truth, "predicted": called, "score": score}
     given = {role: {name: column[part] for name, part in parts.items()} for role, column in columns.items()}
-    return compare(**given, positive="yes", independent=True, measures=["f1"]).record
+    return flat.compare(**given, positive="yes", independent=True, measures=["f1"]).record
 
 
 def _class_scores() -> Record:
@@ -135,7 +158,9 @@ def _class_scores() -> Record:
     rng = np.random.default_rng(4)
     truth = np.arange(30) % 3
     scores = {name: np.round(rng.random((30, 3)) + 0.5 * np.eye(3)[truth], 2) for name in "AB"}
-    return compare(truth=truth, score=scores, draws=100, measures=["top_k_accuracy(k=2)"]).record
+    return compare(
+        truth=truth, score=scores, intervals=IntervalSettings(draws=100), measures=["top_k_accuracy(k=2)"]
+    ).record
 
 
 if __name__ == "__main__":

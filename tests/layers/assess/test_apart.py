@@ -15,6 +15,7 @@ from assay.assess.verifying import verify
 from assay.inference.apart import apart_difference
 from assay.tally.apart import Apart
 from assay.tally.confusion import Confusion
+from tests import flat
 
 rng = np.random.default_rng(5)
 SIZES = {"jan": 240, "feb": 300, "mar": 180}
@@ -35,13 +36,19 @@ def test_different_rows_are_refused_unless_that_is_said():
     with pytest.raises(assay.UnpairedRows) as error:
         assay.compare(data=tables, truth="y", predicted="p", id="id", positive=1)
     assert "independent=True (--independent)" in error.value.fix
-    c = assay.compare(data={m: table(m) for m in tables}, truth="y", predicted="p", positive=1, independent=True)
+    c = assay.compare(
+        data={m: table(m) for m in tables},
+        truth="y",
+        predicted="p",
+        positive=1,
+        tests=assay.TestSettings(independent=True),
+    )
     assert all("tested on different rows" in one.label for one in c.findings)
     assert all("different rows" in one.choice.label for one in c.answers)
 
 
 def test_the_tests_are_those_of_independent_samples(tmp_path):
-    c = assay.compare(**TWO, measures=["f1", "average_precision"])
+    c = flat.compare(**TWO, measures=["f1", "average_precision"])
     assert [(one.about, one.test) for one in c.findings] == [
         ("accuracy", "two_shares"), ("recall", "two_shares"), ("specificity", "two_shares"),
         ("auroc", "delong_unpaired"), ("f1", "apart_difference"), ("average_precision", "apart_difference"),
@@ -62,19 +69,30 @@ def test_the_tests_are_those_of_independent_samples(tmp_path):
 
 def test_batches_are_held_against_the_first_and_corrected():
     tables = {m: table(m) for m in SIZES}
-    c = assay.compare(data=tables, truth="y", predicted="p", score="s", positive=1, independent=True, control="jan")
+    c = assay.compare(
+        data=tables,
+        truth="y",
+        predicted="p",
+        score="s",
+        positive=1,
+        tests=assay.TestSettings(independent=True, control="jan"),
+    )
     about = [one for one in c.findings if one.about == "auroc"]
     assert [one.models for one in about] == [("feb", "jan"), ("mar", "jan")]
     assert about[1].significant
     assert about[1].p < about[0].p
     assert about[0].adjusted.of == 2
-    every = assay.compare(data=tables, truth="y", predicted="p", positive=1, independent=True)
+    every = assay.compare(data=tables, truth="y", predicted="p", positive=1, tests=assay.TestSettings(independent=True))
     assert len([one for one in every.findings if one.about == "accuracy"]) == 3
 
 
 def test_few_rows_get_fishers_test_with_the_difference_as_effect():
-    c = assay.compare(truth={"A": [1, 0] * 3, "B": [1, 0] * 4}, positive=1, independent=True,
-                      predicted={"A": [1, 0] * 3, "B": [0, 0] * 4})  # fmt: skip
+    c = assay.compare(
+        truth={"A": [1, 0] * 3, "B": [1, 0] * 4},
+        positive=1,
+        tests=assay.TestSettings(independent=True),
+        predicted={"A": [1, 0] * 3, "B": [0, 0] * 4},
+    )
     assert c["accuracy"].test == "fisher_exact"
     assert c["accuracy"].p == pytest.approx(ss.fisher_exact([[6, 0], [4, 4]])[1])
     assert c["accuracy"].effect.value == pytest.approx(0.5)
@@ -96,7 +114,7 @@ def test_p_and_interval_of_a_difference_agree_at_the_stated_level():
 def test_unbalanced_classes_mark_accuracy_here_too():
     truth = {m: [1] * 20 + [0] * 180 for m in "AB"}
     called = {"A": [1] * 10 + [0] * 190, "B": [1] * 15 + [0] * 180 + [1] * 5}
-    c = assay.compare(truth=truth, predicted=called, positive=1, independent=True)
+    c = assay.compare(truth=truth, predicted=called, positive=1, tests=assay.TestSettings(independent=True))
     assert c.findings[0].about == "balanced_accuracy"
     assert "accuracy must not decide" in c["accuracy"].label
     assert "different rows" in c["accuracy"].label
@@ -105,7 +123,7 @@ def test_unbalanced_classes_mark_accuracy_here_too():
 def test_several_classes_on_different_rows():
     y = {m: rng.integers(0, 3, 90) for m in "AB"}
     p = {m: np.where(rng.random(90) < 0.7, y[m], 0) for m in "AB"}
-    c = assay.compare(truth=y, predicted=p, independent=True)
+    c = assay.compare(truth=y, predicted=p, tests=assay.TestSettings(independent=True))
     assert {one.about for one in c.findings} >= {"accuracy", "f1_macro", "matthews_corrcoef"}
     assert verify(c.record).holds
 
@@ -128,7 +146,7 @@ def test_several_classes_on_different_rows():
 )
 def test_what_different_rows_do_not_allow_is_refused(changed, says):
     with pytest.raises(assay.AssayError, match=says):
-        assay.compare(**{**TWO, **changed})
+        flat.compare(**{**TWO, **changed})
 
 
 @pytest.mark.parametrize(
@@ -137,14 +155,14 @@ def test_what_different_rows_do_not_allow_is_refused(changed, says):
 def test_margins_are_tested_for_subjects_and_weights(more):
     other = np.where(rng.random(240) < 0.03, 1 - P["jan"], P["jan"])
     given = {"truth": Y["jan"], "predicted": {"A": P["jan"], "B": other}, "positive": 1, **more}
-    c = assay.compare(**given, score={"A": S["jan"], "B": S["jan"] + 0.1 * rng.normal(size=240)}, margin=0.1)
+    c = flat.compare(**given, score={"A": S["jan"], "B": S["jan"] + 0.1 * rng.normal(size=240)}, margin=0.1)
     found = [one for one in c.findings if one.test == "unit_non_inferiority"]
     assert [one.about for one in found] == ["accuracy", "auroc"]
     assert all(one.p < 0.01 for one in found)
-    assert assay.compare(**given, margin=0.2, equivalence=True)["unit_equivalence"].p < 0.01
-    assert assay.compare(**given, margin=0.0001, equivalence=True)["unit_equivalence"].p > 0.4
+    assert flat.compare(**given, margin=0.2, equivalence=True)["unit_equivalence"].p < 0.01
+    assert flat.compare(**given, margin=0.0001, equivalence=True)["unit_equivalence"].p > 0.4
     assert verify(c.record).holds
-    same = assay.compare(**{**given, "predicted": {"A": P["jan"], "B": P["jan"]}}, margin=0.1)
+    same = flat.compare(**{**given, "predicted": {"A": P["jan"], "B": P["jan"]}}, margin=0.1)
     assert same["unit_non_inferiority"].p is None
     assert "no variance" in same["unit_non_inferiority"].reason
 
@@ -152,7 +170,9 @@ def test_margins_are_tested_for_subjects_and_weights(more):
 def test_a_margin_of_one_row_a_subject_is_that_of_a_t_test():
     y, a = Y["feb"], P["feb"]
     b = np.where(rng.random(300) < 0.1, 1 - a, a)
-    c = assay.compare(truth=y, predicted={"A": a, "B": b}, positive=1, subject=list(range(300)), margin=0.05)
+    c = assay.compare(
+        truth=y, predicted={"A": a, "B": b}, positive=1, subject=list(range(300)), tests=assay.TestSettings(margin=0.05)
+    )
     gap = (a == y).astype(float) - (b == y)
     want = ss.ttest_1samp(gap, -0.05, alternative="greater")
     assert c["unit_non_inferiority"].statistic == pytest.approx(want.statistic, rel=0.03)

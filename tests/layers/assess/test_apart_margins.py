@@ -13,6 +13,7 @@ from assay.inference.catalogue import find_test
 from assay.inference.proportion import recovered, wilson
 from assay.tally.apart import Apart
 from assay.tally.confusion import Confusion
+from tests import flat
 
 rng = np.random.default_rng(11)
 K = ("cat", "cow", "dog")
@@ -63,25 +64,25 @@ def test_margins_are_asked_of_accuracy_and_area_and_verified():
     y = {"A": rng.integers(0, 2, 300), "B": rng.integers(0, 2, 200)}
     s = {m: one + rng.normal(size=len(one)) for m, one in y.items()}
     given = {"truth": y, "predicted": {m: (one > 0.5).astype(int) for m, one in s.items()}, "score": s}
-    c = assay.compare(**given, positive=1, independent=True, margin=0.2)
+    c = flat.compare(**given, positive=1, independent=True, margin=0.2)
     margins = [one for one in c.findings if one.test == "apart_non_inferiority"]
     assert [one.about for one in margins] == ["accuracy", "auroc"]
     assert all("different rows" in one.label for one in margins)
     assert verify(c.record).holds
-    both = assay.compare(**given, positive=1, independent=True, margin=0.3, equivalence=True)
+    both = flat.compare(**given, positive=1, independent=True, margin=0.3, equivalence=True)
     assert both["apart_equivalence"].p <= 0.05
     with pytest.raises(assay.PlanError, match="one-sided"):
-        assay.compare(**given, positive=1, independent=True, margin=0.2, level=0.6)
+        flat.compare(**given, positive=1, independent=True, margin=0.2, level=0.6)
     more = {"truth": {**y, "C": y["A"]}, "predicted": {**given["predicted"], "C": given["predicted"]["A"]}}
     with pytest.raises(assay.PlanError, match="more than two models"):
-        assay.compare(**more, positive=1, independent=True, margin=0.2)
+        flat.compare(**more, positive=1, independent=True, margin=0.2)
 
 
 def test_scores_of_all_classes_are_compared_by_the_intervals_of_both(tmp_path):
     c = assay.compare(
         truth={m: one[0] for m, one in PARTS.items()},
         score={m: dict(zip(K, one[1].T, strict=True)) for m, one in PARTS.items()},
-        independent=True,
+        tests=assay.TestSettings(independent=True),
         measures=["log_loss_multiclass", "top_k_accuracy(k=2)"],
     )
     assert [one.about for one in c.findings] == ["auroc_macro", "log_loss_multiclass", "top_k_accuracy(k=2)"]
@@ -89,7 +90,9 @@ def test_scores_of_all_classes_are_compared_by_the_intervals_of_both(tmp_path):
         for model, effect in zip("AB", one.more, strict=True):
             truth, p, _ = PARTS[model]
             columns = dict(zip(K, p.T, strict=True))
-            own = assay.assess(truth=truth, score=columns, scores="probability", measures=[one.about])[one.about]
+            own = assay.assess(
+                truth=truth, score=columns, scores=assay.ScoreSettings(kind="probability"), measures=[one.about]
+            )[one.about]
             assert effect.value == pytest.approx(own.value)
             assert (effect.interval.low, effect.interval.high) == pytest.approx((own.low, own.high))
     assert c["auroc_macro"].p < 0.01
@@ -104,12 +107,15 @@ def test_classes_of_columns_may_come_in_any_order_and_must_be_the_same():
     truth = {m: one[0] for m, one in PARTS.items()}
     plain = {m: dict(zip(K, one[1].T, strict=True)) for m, one in PARTS.items()}
     turned = {"A": plain["A"], "B": {label: plain["B"][label] for label in K[::-1]}}
-    a, b = (assay.compare(truth=truth, score=s, independent=True, margin=0.1) for s in (turned, plain))
+    a, b = (
+        assay.compare(truth=truth, score=s, tests=assay.TestSettings(independent=True, margin=0.1))
+        for s in (turned, plain)
+    )
     assert a.findings == b.findings
     assert [one.test for one in a.findings] == ["apart_difference", "apart_non_inferiority"]
     other = {"A": plain["A"], "B": dict(zip(("cat", "cow", "cod"), PARTS["B"][1].T, strict=True))}
     with pytest.raises(assay.AssayError):
-        assay.compare(truth=truth, score=other, independent=True)
+        assay.compare(truth=truth, score=other, tests=assay.TestSettings(independent=True))
 
 
 def test_tables_with_a_score_of_every_class_and_predictions(tmp_path):
@@ -118,6 +124,8 @@ def test_tables_with_a_score_of_every_class_and_predictions(tmp_path):
         frame = pd.DataFrame({"y": truth, "p": called, **dict(zip(K, p.T, strict=True))})
         paths.append(tmp_path / f"{m}.csv")
         frame.to_csv(paths[-1], index=False)
-    c = assay.compare(*paths, truth="y", predicted="p", score=dict(zip(K, K, strict=True)), independent=True)
+    c = assay.compare(
+        *paths, truth="y", predicted="p", score=dict(zip(K, K, strict=True)), tests=assay.TestSettings(independent=True)
+    )
     assert {"accuracy", "auroc_macro", "f1_macro"} <= {one.about for one in c.findings}
     assert verify(c.record).holds

@@ -11,32 +11,33 @@ import pytest
 
 import assay
 from assay.assess.record import schema
+from tests import flat
 
 BINARY = {"truth": ["n", "p", "p", "n", "p"], "predicted": ["n", "p", "n", "n", "p"], "positive": "p"}
 THREE = {"truth": list("aabbcc") * 4, "predicted": list("aabcca") * 4}
 
 
 def test_a_measure_is_found_by_name_symbol_and_alias():
-    found = assay.assess(**BINARY)
+    found = flat.assess(**BINARY)
     assert found["recall"] == found["TPR"] == found["sensitivity"]
     assert found["f_beta(beta=2)"].value == found["f2"].value
 
 
 def test_any_measure_that_fits_can_be_asked_for_although_it_is_not_listed():
-    found = assay.assess(**BINARY)
+    found = flat.assess(**BINARY)
     assert "f1_macro" not in list(found)
     assert found["f1_macro"].value == pytest.approx((0.8 + 0.8) / 2)
 
 
 def test_a_class_measure_of_many_classes_asks_which_class():
     with pytest.raises(assay.PlanError) as caught:
-        assay.assess(**THREE)["recall"]
+        flat.assess(**THREE)["recall"]
     assert caught.value.code == "measure-unfit"
     assert 'by_class["a"]' in caught.value.fix
 
 
 def test_an_unknown_class_or_level_is_answered_with_the_nearest():
-    found = assay.assess(**THREE, group={"half": ["left", "right"] * 12})
+    found = flat.assess(**THREE, group={"half": ["left", "right"] * 12})
     with pytest.raises(assay.PlanError, match="no class"):
         found.by_class["d"]
     with pytest.raises(assay.PlanError) as caught:
@@ -45,7 +46,7 @@ def test_an_unknown_class_or_level_is_answered_with_the_nearest():
 
 
 def test_levels_of_a_group_add_up_to_the_whole_and_missing_ones_are_shown():
-    found = assay.assess(**BINARY, group={"sex": ["f", "m", None, "f", "m"]})
+    found = flat.assess(**BINARY, group={"sex": ["f", "m", None, "f", "m"]})
     levels = found.by_group["sex"]
     assert list(levels) == ["f", "m", "(missing)"]
     assert sum(view.confusion.rows for view in levels.values()) == found.census.scored
@@ -64,7 +65,7 @@ def test_a_record_keeps_the_schema_and_loads_back_to_the_same_text(tmp_path):
         {"confusion": [[5, 0], [2, 7]], "orientation": "rows=predicted"},
         {**THREE, "measures": ["accuracy", "f_beta_macro(beta=0.5)", "rates"]},
     ):
-        found = assay.assess(**given)
+        found = flat.assess(**given)
         path = found.save(tmp_path / "record.json")
         content = json.loads(path.read_text(encoding="utf-8"))
         jsonschema.validate(content, schema())
@@ -80,7 +81,7 @@ def test_an_infinite_value_is_text_in_json_and_a_number_in_python():
 
 
 def test_a_touched_tally_is_noticed_when_a_record_is_loaded(tmp_path):
-    path = assay.assess(**BINARY).save(tmp_path / "record.json")
+    path = flat.assess(**BINARY).save(tmp_path / "record.json")
     content = json.loads(path.read_text(encoding="utf-8"))
     content["tallies"]["confusion"]["cells"][0][2] += 1
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -108,10 +109,10 @@ def test_a_record_of_the_same_data_and_seed_is_the_same_to_the_byte():
         digests = {key: value for key, value in found.record["digests"].items() if key != "record"}
         return {**found.record, "environment": None, "digests": digests}
 
-    assert stripped(assay.assess(**THREE)) == stripped(assay.assess(**THREE))
+    assert stripped(flat.assess(**THREE)) == stripped(flat.assess(**THREE))
     shuffled = np.random.default_rng(0).permutation(24)
     other = {role: np.array(column)[shuffled] for role, column in THREE.items()}
-    assert stripped(assay.assess(**other)) == stripped(assay.assess(**THREE))
+    assert stripped(flat.assess(**other)) == stripped(flat.assess(**THREE))
 
 
 def test_booleans_beside_zero_and_one_are_read_as_these_and_said_so():
@@ -123,10 +124,10 @@ def test_booleans_beside_zero_and_one_are_read_as_these_and_said_so():
 
 def test_undefined_classes_in_averages_follow_the_stated_policy():
     rows = {"truth": list("aab"), "predicted": list("aab"), "labels": list("abc")}
-    assert assay.assess(**rows)["recall_macro"].value is None
-    assert assay.assess(**rows, undefined="skip")["recall_macro"].value == 1
-    assert assay.assess(**rows, undefined="zero")["recall_macro"].value == pytest.approx(2 / 3)
-    assert assay.assess(**rows, undefined="one")["recall_macro"].value == 1
+    assert flat.assess(**rows)["recall_macro"].value is None
+    assert flat.assess(**rows, undefined="skip")["recall_macro"].value == 1
+    assert flat.assess(**rows, undefined="zero")["recall_macro"].value == pytest.approx(2 / 3)
+    assert flat.assess(**rows, undefined="one")["recall_macro"].value == 1
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_undefined_classes_in_averages_follow_the_stated_policy():
 )
 def test_an_option_that_does_not_exist_is_refused_with_the_known_ones(option):
     with pytest.raises(assay.PlanError) as caught:
-        assay.assess(**BINARY, **option)
+        flat.assess(**BINARY, **option)
     assert caught.value.code == "option-unknown"
     assert caught.value.known
 
@@ -160,7 +161,9 @@ def test_more_classes_than_a_record_lists_are_still_there_on_request():
 
 def test_the_matrix_of_the_standard_is_read_in_its_own_orientation():
     matrix = [[400, 150, 14], [23, 3800, 144], [13, 355, 65]]
-    found = assay.assess(confusion=matrix, orientation="rows=predicted", labels=["A", "B", "C"])
+    found = assay.from_confusion_matrix(confusion=matrix, orientation="rows=predicted", labels=["A", "B", "C"])
     assert found.by_class["A"]["recall"].value == pytest.approx(400 / 436)
-    turned = assay.assess(confusion=np.transpose(matrix), orientation="rows=truth", labels=["A", "B", "C"])
+    turned = assay.from_confusion_matrix(
+        confusion=np.transpose(matrix), orientation="rows=truth", labels=["A", "B", "C"]
+    )
     assert turned.confusion == found.confusion

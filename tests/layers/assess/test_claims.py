@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
+from assay.assess.arguments import ScoreSettings
 from assay.assess.claims import Answer, Claim, Contenders, answered
 from assay.assess.comparing import compare
 from assay.assess.criteria import spoken_of
@@ -214,7 +215,9 @@ def test_claims_about_very_many_rows_of_subjects_are_answered_from_sums():
     truth = rng.integers(0, 2, 1200)
     calls = {name: np.where(rng.random(1200) < right, truth, 1 - truth) for name, right in (("A", 0.9), ("B", 0.8))}
     models = {name: assess(truth=truth, predicted=one) for name, one in calls.items()}
-    summed = compare(truth=truth, predicted=calls, subject=np.arange(1200) // 3, exact_scores=1000)
+    summed = compare(
+        truth=truth, predicted=calls, subject=np.arange(1200) // 3, scores=ScoreSettings(exact_scores=1000)
+    )
     for measure in ("accuracy", "recall"):
         asked = claim(model="A", measure=measure, better_than="B")
         one = answered([asked], Contenders(models=models, rows=summed.rows))[0]

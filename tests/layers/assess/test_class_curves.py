@@ -18,6 +18,7 @@ import assay
 from assay.assess.record import schema
 from assay.assess.verifying import verify
 from assay.tally.rowscores import RIGHT
+from tests import flat
 
 rng = np.random.default_rng(11)
 NAMES = np.array(["ant", "bee", "cow"])
@@ -31,7 +32,7 @@ FEW = ["auroc_macro", "auroc_micro", "auroc", "spherical_score_multiclass", "top
 
 @pytest.fixture(scope="module")
 def found():
-    return assay.assess(**GIVEN, measures=FEW, operating_points=[0.3, 0.6])
+    return flat.assess(**GIVEN, measures=FEW, operating_points=[0.3, 0.6])
 
 
 def test_every_class_has_a_curve_with_bands_reliability_and_decisions(found):
@@ -116,9 +117,17 @@ def test_the_record_verifies_and_every_report_shows_the_classes(found, tmp_path)
 def test_every_engine_looks_at_rows_alike(made, found):
     frame = made({"y": NAMES[KIND], **{f"p_{name}": CHANCE[:, i] for i, name in enumerate(NAMES)}})
     columns = [f"p_{name}" for name in NAMES]
-    other = assay.assess(data=frame, truth="y", score=columns, scores="probability", measures=FEW)
+    other = assay.assess(
+        data=frame, truth="y", score=columns, scores=assay.ScoreSettings(kind="probability"), measures=FEW
+    )
     assert other.scores.by_row == found.scores.by_row
-    rough = assay.assess(data=frame, truth="y", score=columns, scores="probability", measures=FEW, exact_scores=9)
+    rough = assay.assess(
+        data=frame,
+        truth="y",
+        score=columns,
+        scores=assay.ScoreSettings(kind="probability", exact_scores=9),
+        measures=FEW,
+    )
     if rough.scores.by_row.top.rounding is not None:
         table = rough.scores.by_row.top.one_vs_rest(RIGHT)
         assert (table.positives, table.n) == ((CHANCE.argmax(axis=1) == KIND).sum(), 180)
@@ -130,6 +139,6 @@ def test_every_engine_looks_at_rows_alike(made, found):
 def test_parts_add_up(found):
     some = [{**GIVEN, "truth": NAMES[KIND[s]], "score": {k: v[s] for k, v in GIVEN["score"].items()}}
             for s in (slice(70), slice(70, None))]  # fmt: skip
-    whole = assay.merge(*(assay.assess(**one, measures=FEW) for one in some))
+    whole = assay.merge(*(flat.assess(**one, measures=FEW) for one in some))
     assert whole.scores.by_row == found.scores.by_row
     assert whole["top_label_calibration_error"].value == found["top_label_calibration_error"].value

@@ -16,6 +16,7 @@ from assay.assess.verifying import verify
 from assay.measures import REGISTRY
 from assay.tally import scoring
 from assay.tally.scores import Scores
+from tests import flat
 
 rng = np.random.default_rng(21)
 NAMES = np.array(["ant", "bee", "cow"])
@@ -34,7 +35,7 @@ def frame(columns=CHANCE, rows=slice(None)):
 def found(limit, rows=slice(None), columns=CHANCE, **more):
     given = {"scores": "probability", "measures": EVERY, "group": "site", **more}
     score = {name: f"p_{name}" for name in NAMES.tolist()}
-    return assay.assess(data=frame(columns, rows), truth="y", score=score, exact_scores=limit, **given)
+    return flat.assess(data=frame(columns, rows), truth="y", score=score, exact_scores=limit, **given)
 
 
 @pytest.fixture(scope="module")

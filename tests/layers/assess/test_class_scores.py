@@ -20,6 +20,7 @@ from assay.measures.rowwise import MEANS, by_row
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
+from tests import flat
 
 N, K = 90, 3
 NAMES = ("cat", "dog", "emu")
@@ -47,11 +48,13 @@ FEW = {"draws": 499}
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_measure_of_all_classes_is_compared_at_the_value_an_assessment_gives(name):
-    c = assay.compare(truth=Y, score=SCORES, measures=[name], **FEW)
+    c = flat.compare(truth=Y, score=SCORES, measures=[name], **FEW)
     found = c.findings[-1]
     assert (found.test, found.about) == ("class_score_permutation", name)
     for model, told in zip("AB", found.more, strict=True):
-        alone = assay.assess(truth=Y, score=SCORES[model], scores="probability", measures=[name])[name]
+        alone = assay.assess(
+            truth=Y, score=SCORES[model], scores=assay.ScoreSettings(kind="probability"), measures=[name]
+        )[name]
         assert told.value == pytest.approx(alone.value, abs=1e-12)
     # On so few distinct scores nothing is joined, so what is drawn varies around the very value.
     from assay.inference.classunits import judged_rows
@@ -77,7 +80,7 @@ def test_what_rows_add_is_on_average_the_measure(matrix, truth, name):
 
 
 def test_predictions_and_scores_of_all_classes_stand_in_one_comparison(tmp_path):
-    c = assay.compare(truth=Y, predicted=CALLS, score=SCORES, measures=["f1_macro", "log_loss_multiclass"], **FEW)
+    c = flat.compare(truth=Y, predicted=CALLS, score=SCORES, measures=["f1_macro", "log_loss_multiclass"], **FEW)
     assert [one.about for one in c.findings] == ["accuracy", "f1_macro", "auroc_macro", "log_loss_multiclass"]
     assert [(one.model, one.measure) for one in c.ranking] == [("A", "auroc_macro"), ("B", "auroc_macro")]
     jsonschema.validate(dict(c.record), schema("comparison"))
@@ -88,7 +91,7 @@ def test_predictions_and_scores_of_all_classes_stand_in_one_comparison(tmp_path)
 
 
 def test_tables_files_and_order_do_not_matter(tmp_path):
-    want = assay.compare(truth=Y, score=SCORES, **FEW).record["findings"]
+    want = flat.compare(truth=Y, score=SCORES, **FEW).record["findings"]
     table = {"y": Y, "i": range(N)} | {f"{m}_{c}": one for m in "AB" for c, one in SCORES[m].items()}
     names = {m: {c: f"{m}_{c}" for c in NAMES} for m in "AB"}
     order = rng.permutation(N)
@@ -104,26 +107,30 @@ def test_tables_files_and_order_do_not_matter(tmp_path):
         {"truth": Y, "score": {"A": A, "B": B}, "labels": NAMES},
     ]  # fmt: skip
     for form in forms:
-        assert assay.compare(**form, **FEW).record["findings"] == want
+        assert flat.compare(**form, **FEW).record["findings"] == want
 
 
 def test_a_model_against_itself_is_p_one_and_scales_do_not_matter():
     for measure in EVERY:
-        c = assay.compare(truth=Y, score={"A": SCORES["A"], "B": SCORES["A"]}, measures=[measure], **FEW)
+        c = flat.compare(truth=Y, score={"A": SCORES["A"], "B": SCORES["A"]}, measures=[measure], **FEW)
         assert {one.p for one in c.findings} == {1.0}
         assert "alike" in c.findings[-1].notes[0]
     other = {c: one * 3 - 7 for c, one in SCORES["A"].items()}
-    assert assay.compare(truth=Y, score={"A": SCORES["A"], "B": other}, **FEW)["auroc_macro"].p == 1.0
+    assert flat.compare(truth=Y, score={"A": SCORES["A"], "B": other}, **FEW)["auroc_macro"].p == 1.0
 
 
 @pytest.mark.parametrize("more", [{"subject": [i // 3 for i in range(N)]}, {"weight": [1 + i % 2 for i in range(N)]}])
 def test_subjects_and_weights_of_class_scores(more):
-    c = assay.compare(truth=Y, predicted=CALLS, score=SCORES, measures=["brier_score_multiclass"], **more, **FEW)
+    c = flat.compare(truth=Y, predicted=CALLS, score=SCORES, measures=["brier_score_multiclass"], **more, **FEW)
     assert [one.about for one in c.findings] == ["accuracy", "auroc_macro", "brier_score_multiclass"]
     assert verify(c.record).holds
     if "weight" in more:
         alone = assay.assess(
-            truth=Y, score=SCORES["A"], scores="probability", weight=more["weight"], measures=["brier_score_multiclass"]
+            truth=Y,
+            score=SCORES["A"],
+            scores=assay.ScoreSettings(kind="probability"),
+            weight=more["weight"],
+            measures=["brier_score_multiclass"],
         )
         assert c.findings[-1].more[0].value == pytest.approx(alone["brier_score_multiclass"].value)
 
@@ -136,7 +143,7 @@ def test_two_classes_are_compared_by_the_column_of_the_positive_one():
 
 
 def test_three_models_are_compared_by_pairs():
-    c = assay.compare(truth=Y, score={**SCORES, "C": SCORES["B"]}, **FEW)
+    c = flat.compare(truth=Y, score={**SCORES, "C": SCORES["B"]}, **FEW)
     assert [one.models for one in c.findings] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert c["auroc_macro", "B", "C"].adjusted.p == 1.0
 
@@ -161,19 +168,19 @@ def test_three_models_are_compared_by_pairs():
 )  # fmt: skip
 def test_scores_of_classes_that_make_no_sense_are_refused(given_, says):
     with pytest.raises(assay.AssayError, match=says):
-        assay.compare(truth=Y, **given_)
+        flat.compare(truth=Y, **given_)
 
 
 def test_pairs_of_very_many_classes_are_refused_with_what_to_do():
     y = np.arange(63) % 21
     scores = rng.random((63, 21))
     with pytest.raises(assay.PlanError) as error:
-        assay.compare(truth=y, score={"A": scores, "B": scores}, measures=["auroc_one_vs_one"], **FEW)
+        flat.compare(truth=y, score={"A": scores, "B": scores}, measures=["auroc_one_vs_one"], **FEW)
     assert "auroc_macro" in error.value.fix
 
 
 def test_scores_that_are_no_probabilities_have_no_log_loss_to_compare():
     far = {c: one + 1 for c, one in SCORES["B"].items()}
-    c = assay.compare(truth=Y, score={"A": SCORES["A"], "B": far}, measures=["log_loss_multiclass"], **FEW)
+    c = flat.compare(truth=Y, score={"A": SCORES["A"], "B": far}, measures=["log_loss_multiclass"], **FEW)
     assert c["log_loss_multiclass"].p is None
     assert "B is undefined" in c["log_loss_multiclass"].reason

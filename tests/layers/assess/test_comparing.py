@@ -13,6 +13,7 @@ import pytest
 import assay
 from assay.assess.record import schema
 from assay.inference.catalogue import every_test
+from tests import flat
 
 rng = np.random.default_rng(7)
 N = 300
@@ -23,7 +24,7 @@ SA, SB = Y + rng.normal(size=N), Y + 2 * rng.normal(size=N)
 
 
 def whole(**more):
-    return assay.compare(truth=Y, predicted={"A": A, "B": B}, score={"A": SA, "B": SB}, **more)
+    return flat.compare(truth=Y, predicted={"A": A, "B": B}, score={"A": SA, "B": SB}, **more)
 
 
 def test_the_names_of_the_contract_work():
@@ -118,13 +119,15 @@ def test_without_an_id_position_must_be_said_and_truths_must_agree():
     with pytest.raises(assay.PlanError) as error:
         assay.compare(data=tables(), truth="y", predicted="p")
     assert error.value.code == "comparison-needs"
-    found = assay.compare(data=tables(), truth="y", predicted="p", pairing="position")
+    found = assay.compare(data=tables(), truth="y", predicted="p", tests=assay.TestSettings(pairing="position"))
     assert found["mcnemar"].p == 1.0
     with pytest.raises(assay.UnpairedRows):
-        assay.compare(data=tables(y=[0, 1, 1, 0, 0, 0]), truth="y", predicted="p", pairing="position")
+        assay.compare(
+            data=tables(y=[0, 1, 1, 0, 0, 0]), truth="y", predicted="p", tests=assay.TestSettings(pairing="position")
+        )
     short = {"A": pl.DataFrame({"y": [1, 0], "p": [1, 0]}), "B": pl.DataFrame({"y": [1], "p": [1]})}
     with pytest.raises(assay.UnpairedRows):
-        assay.compare(data=short, truth="y", predicted="p", pairing="position")
+        assay.compare(data=short, truth="y", predicted="p", tests=assay.TestSettings(pairing="position"))
 
 
 def test_a_model_against_itself_is_p_one_everywhere():
@@ -173,7 +176,7 @@ def test_several_classes_compare_accuracy_and_averages():
 
 def test_channels_are_compared_with_each_other():
     channel = np.where(np.arange(N) < 150, "left", "right")
-    c = assay.compare(truth=Y, predicted={"A": A, "B": B}, channel=channel)
+    c = assay.compare(truth=Y, predicted={"A": A, "B": B}, tests=assay.TestSettings(channel=channel))
     found = c["channel_heterogeneity"]
     assert 0 < found.p <= 1
     assert any(name.startswith("left") for name in found.counts)
@@ -186,7 +189,7 @@ def test_a_margin_asks_whether_a_is_good_enough():
     assert c["auroc_non_inferiority"].p < 0.01
     assert whole(margin=0.3, equivalence=True)["share_equivalence"].p < 0.05
     with pytest.raises(assay.PlanError):
-        assay.compare(truth=Y, predicted={"A": A, "B": B, "C": B}, margin=0.1)
+        assay.compare(truth=Y, predicted={"A": A, "B": B, "C": B}, tests=assay.TestSettings(margin=0.1))
 
 
 VALUES = {
@@ -196,26 +199,38 @@ VALUES = {
 
 
 def test_values_get_the_test_their_origin_asks_for(tmp_path):
-    assert assay.compare(values=VALUES, per="fold", folds=10).findings[0].test == "corrected_resampled_t"
+    assert assay.compare_values(values=VALUES, per="fold", folds=10).findings[0].test == "corrected_resampled_t"
     ten = {"corrected_resampled_t", "five_by_two_f", "five_by_two_t"}
     for rows, first in ((0, "corrected_resampled_t"), (1000, "five_by_two_f")):
-        tests = [one.test for one in assay.compare(values=VALUES, per="5x2", rows=rows).findings]
+        tests = [one.test for one in assay.compare_values(values=VALUES, per="5x2", rows=rows).findings]
         assert (tests[0], set(tests)) == (first, ten)
-    assert [one.test for one in assay.compare(values=VALUES, per="data set").findings] == ["wilcoxon", "sign_test"]
-    assert assay.compare(values=VALUES, per="item").findings[0].test == "wilcoxon"
-    assert assay.compare(values=VALUES, independent=True).findings[0].test == "mann_whitney"
-    assert assay.compare(values=VALUES, variance=True).findings[0].test == "pitman_morgan"
-    few = assay.compare(values={m: v[:5] for m, v in VALUES.items()}, per="data set")
+    assert [one.test for one in assay.compare_values(values=VALUES, per="data set").findings] == [
+        "wilcoxon",
+        "sign_test",
+    ]
+    assert assay.compare_values(values=VALUES, per="item").findings[0].test == "wilcoxon"
+    assert (
+        assay.compare_values(values=VALUES, tests=assay.TestSettings(independent=True)).findings[0].test
+        == "mann_whitney"
+    )
+    assert (
+        assay.compare_values(values=VALUES, tests=assay.TestSettings(variance=True)).findings[0].test == "pitman_morgan"
+    )
+    few = assay.compare_values(values={m: v[:5] for m, v in VALUES.items()}, per="data set")
     assert not few.findings
     assert "fewer than six" in few.answers[0].notes[0]
-    for c in (few, assay.compare(values=VALUES, per="fold", folds=10), assay.compare(values=VALUES, independent=True)):
+    for c in (
+        few,
+        assay.compare_values(values=VALUES, per="fold", folds=10),
+        assay.compare_values(values=VALUES, tests=assay.TestSettings(independent=True)),
+    ):
         jsonschema.validate(dict(c.record), schema("comparison"))
         assert dict(assay.load(c.save(tmp_path / "v.json")).record) == dict(c.record)
         assert str(c)
 
 
 def test_lower_can_be_better():
-    c = assay.compare(values={**VALUES, "C": [2 * x for x in VALUES["A"]]}, per="data set", lower_is_better=True)
+    c = assay.compare_values(values={**VALUES, "C": [2 * x for x in VALUES["A"]]}, per="data set", lower_is_better=True)
     assert [place.model for place in c.ranking] == ["B", "A", "C"]
     assert c.ranking[0].measure == "mean rank"
 
@@ -243,7 +258,7 @@ def test_lower_can_be_better():
 )
 def test_what_cannot_be_compared_is_refused_with_a_fix(given):
     with pytest.raises(assay.PlanError) as error:
-        assay.compare(**given)
+        flat.compare(**given)
     assert error.value.fix
 
 
@@ -259,16 +274,14 @@ def test_what_cannot_be_compared_is_refused_with_a_fix(given):
 )
 def test_unfit_rows_are_refused(given):
     with pytest.raises(assay.RowsError):
-        assay.compare(**given)
+        flat.compare(**given)
 
 
 def test_a_forced_test_is_labelled_wherever_it_is_told(tmp_path):
     c = assay.compare(
         truth=Y,
         predicted={"A": A, "B": B},
-        test="chi_squared_association",
-        because="habit",
-        override=True,
+        tests=assay.TestSettings(test="chi_squared_association", because="habit", override=True),
     )
     assert "deviates from clause 7" in c.findings[0].label
     assert "deviates from clause 7" in str(c).lower()
@@ -293,10 +306,10 @@ def test_the_same_seed_gives_the_same_bytes():
 
 def test_several_values_of_a_subject_are_one():
     values = {"A": [1.0, 3.0, 5.0, 5.0], "B": [1.0, 1.0, 2.0, 4.0]}
-    c = assay.compare(values=values, subject=["x", "x", "y", "z"])
+    c = assay.compare_values(values=values, subject=["x", "x", "y", "z"])
     assert c.values.matrix().tolist() == [[2.0, 1.0], [5.0, 2.0], [5.0, 4.0]]
     with pytest.raises(assay.UnpairedRows):
-        assay.compare(values=values, subject=["x", "x"])
+        assay.compare_values(values=values, subject=["x", "x"])
 
 
 def test_accuracy_of_unbalanced_classes_is_no_basis_for_a_choice_and_says_so_everywhere(tmp_path):
@@ -316,14 +329,18 @@ def test_accuracy_of_unbalanced_classes_is_no_basis_for_a_choice_and_says_so_eve
     three = assay.compare(truth=y, predicted={"A": a, "B": b, "C": b})
     assert [one.about for one in three.findings[:3]] == ["balanced_accuracy"] * 3
     assert "6.2.3" in three["cochran_q"].label
-    subjects = assay.compare(truth=y, predicted={"A": a, "B": b}, subject=np.arange(N) // 5, draws=199)
+    subjects = assay.compare(
+        truth=y, predicted={"A": a, "B": b}, subject=np.arange(N) // 5, intervals=assay.IntervalSettings(draws=199)
+    )
     assert [one.about for one in subjects.findings if one.label] == ["accuracy"]
     alike = whole(positive=1)
     assert not any(one.label for one in alike.findings)
 
 
 def test_measures_asked_for_of_three_models_are_compared_by_pairs():
-    c = assay.compare(truth=Y, predicted={"A": A, "B": B, "C": A[::-1]}, measures=["f1"], draws=199)
+    c = assay.compare(
+        truth=Y, predicted={"A": A, "B": B, "C": A[::-1]}, measures=["f1"], intervals=assay.IntervalSettings(draws=199)
+    )
     assert [one.models for one in c.findings if one.about == "f1"] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert {one.adjusted.of for one in c.findings if one.about == "f1"} == {3}
 
@@ -336,22 +353,22 @@ def test_tables_and_columns_in_memory_are_matched_by_id():
     roles = {"truth": "y", "predicted": "p", "score": "s", "id": "id"}
     want = whole()
     for frame in (dict, pd.DataFrame, pl.DataFrame):
-        found = assay.compare(frame(one), frame(two), **roles)
+        found = flat.compare(frame(one), frame(two), **roles)
         assert found.models == ("A", "B")
         assert found.record["findings"] == want.record["findings"]
         assert found.record["test_data"]["pairing"] == "by id"
     columns = {role: {"A": one[name], "B": two[name]} for role, name in roles.items()}
-    assert assay.compare(**columns).record["findings"] == want.record["findings"]
+    assert flat.compare(**columns).record["findings"] == want.record["findings"]
     wrong = columns["id"] | {"B": np.r_[["r0"], ids[order][1:]]}
     with pytest.raises(assay.RowsError):
-        assay.compare(**columns | {"id": wrong})
+        flat.compare(**columns | {"id": wrong})
     for change in ({"truth": Y}, {"data": one}, {"score": {"B": SB, "A": SA}}):
         with pytest.raises(assay.PlanError):
-            assay.compare(**columns | change)
+            flat.compare(**columns | change)
     with pytest.raises(assay.PlanError, match="twice"):
-        assay.compare(one, two, data={"A": one, "B": two}, **roles)
+        flat.compare(one, two, data={"A": one, "B": two}, **roles)
     with pytest.raises(assay.PlanError, match="same name"):
-        assay.compare("x/m.csv", "y/m.csv", **roles)
+        flat.compare("x/m.csv", "y/m.csv", **roles)
 
 
 @pytest.mark.parametrize("test", [one.name for one in every_test()])
@@ -367,7 +384,12 @@ def test_whatever_test_is_named_runs_or_is_refused_with_a_reason(test):
 def named(test):
     """What a comparison by that test says, or its refusal."""
     try:
-        return assay.compare(truth=Y, predicted={"A": A, "B": B}, positive=1, test=test, because="it was asked for")
+        return assay.compare(
+            truth=Y,
+            predicted={"A": A, "B": B},
+            positive=1,
+            tests=assay.TestSettings(test=test, because="it was asked for"),
+        )
     except assay.AssayError as refused:
         return refused
 
@@ -384,7 +406,7 @@ def test_limits_and_engines_are_refused_where_nothing_is_read_by_an_engine_of_ou
         {"truth": {"A": Y, "B": Y}, "predicted": {"A": A, "B": B}, "independent": True},
     ):
         with pytest.raises(assay.PlanError) as error:
-            assay.compare(**given, **stated)
+            flat.compare(**given, **stated)
         assert error.value.code == "role-clash"
 
 
@@ -397,8 +419,8 @@ def test_whole_labels_that_are_stated_must_be_stored_as_such_in_every_table(tmp_
     one = {"data": tmp_path / "B.parquet", "truth": "y", "predicted": {"A": "a", "B": "b"}}
     for way in ({**apart, "id": "id"}, {**apart, "pairing": "position"}, {**apart, "independent": True}, one):
         if not given:
-            assert assay.compare(**way).record["samples"] in {N, 2 * N}
+            assert flat.compare(**way).record["samples"] in {N, 2 * N}
             continue
         with pytest.raises(assay.RowsError) as error:
-            assay.compare(**way, **given)
+            flat.compare(**way, **given)
         assert (error.value.code, error.value.found) == ("column-type", "double")

@@ -17,6 +17,7 @@ from assay.assess.verifying import verify
 from assay.inference.costdifference import cost_permutation, priced_units
 from assay.inference.proportion import wilson
 from assay.tally.paired import PairedLabels
+from tests import flat
 
 rng = np.random.default_rng(7)
 N, K = 240, ("cat", "cow", "dog")
@@ -29,7 +30,7 @@ PAID = {m: PRICE[Y, c] for m, c in CALLS.items()}
 
 
 def test_the_difference_is_that_of_the_rows_and_its_chance_that_of_swapped_rows():
-    found = assay.compare(**GIVEN, costs=COSTS)["mean_cost"]
+    found = flat.compare(**GIVEN, costs=COSTS)["mean_cost"]
     gap = PAID["A"] - PAID["B"]
     assert found.test == "cost_permutation"
     assert found.effect.value == pytest.approx(gap.mean(), abs=1e-15)
@@ -66,7 +67,7 @@ def test_one_price_for_one_mistake_gives_wilsons_ends_where_only_one_model_errs(
 
 
 def test_cost_leads_ranks_verifies_and_is_told(tmp_path):
-    c = assay.compare(**GIVEN, costs=COSTS)
+    c = flat.compare(**GIVEN, costs=COSTS)
     assert c.findings[0].about == "mean_cost"
     assert [(place.model, place.measure) for place in c.ranking] == [("A", "mean_cost"), ("B", "mean_cost")]
     assert c.ranking[0].ahead_of == ("B",)
@@ -81,7 +82,7 @@ def test_cost_leads_ranks_verifies_and_is_told(tmp_path):
 
 @pytest.mark.parametrize("more", [{"subject": [i // 4 for i in range(N)]}, {"weight": rng.integers(1, 4, N) / 2}])
 def test_subjects_and_weights_are_kept_together(more):
-    c = assay.compare(**GIVEN, costs=COSTS, draws=999, **more)
+    c = flat.compare(**GIVEN, costs=COSTS, draws=999, **more)
     found = c["mean_cost"]
     heavy = np.asarray(more.get("weight", np.ones(N)))
     assert found.effect.value == pytest.approx(np.average(PAID["A"] - PAID["B"], weights=heavy), abs=1e-12)
@@ -93,12 +94,14 @@ def test_subjects_and_weights_are_kept_together(more):
 
 def test_different_rows_and_several_models_are_compared_by_cost_too():
     apart = {"truth": dict.fromkeys("AB", GIVEN["truth"]), "predicted": GIVEN["predicted"], "independent": True}
-    c = assay.compare(**apart, costs=COSTS)
+    c = flat.compare(**apart, costs=COSTS)
     assert c["mean_cost"].test == "apart_difference"
     assert c["mean_cost"].p < 0.05
     assert verify(c.record).holds
     three = {**GIVEN["predicted"], "C": GIVEN["predicted"]["B"]}
-    many = assay.compare(truth=GIVEN["truth"], predicted=three, costs=COSTS, draws=999)
+    many = assay.compare(
+        truth=GIVEN["truth"], predicted=three, costs=COSTS, intervals=assay.IntervalSettings(draws=999)
+    )
     about = [one for one in many.findings if one.about == "mean_cost"]
     assert [one.models for one in about] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert about[0].adjusted.of == 3
@@ -124,9 +127,9 @@ def test_the_model_against_itself_costs_the_same():
 )  # fmt: skip
 def test_costs_that_cannot_be_compared_are_refused(changed, says):
     with pytest.raises(assay.AssayError, match=says):
-        assay.compare(**{**GIVEN, "costs": COSTS, **changed})
-    with pytest.raises(assay.PlanError, match="values are given"):
-        assay.compare(values={"A": [1.0, 2.0], "B": [2.0, 3.0]}, costs=COSTS)
+        flat.compare(**{**GIVEN, "costs": COSTS, **changed})
+    with pytest.raises(assay.PlanError, match="compare_values does not take costs"):
+        assay.compare_values(values={"A": [1.0, 2.0], "B": [2.0, 3.0]}, costs=COSTS)
 
 
 def test_the_command_takes_costs_as_the_assessment_does(tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ from assay.inference.proportion import wilson
 from assay.measures import parse
 from assay.report.assessment_document import Assessed
 from assay.tally.priced import Priced
+from tests import flat
 from tests.strategies import FEW, confusion_of, matrices, weights
 
 TRUTH, CALLED = list("aaabbbccccab"), list("aabbbaccacab")
@@ -28,7 +29,7 @@ NESTED = {a: {b: COSTS[a, b] for b in "abc" if a != b} for a in "abc"}
 
 
 def assessed(**given):
-    return assay.assess(**{"truth": TRUTH, "predicted": CALLED, "costs": COSTS, "measures": ["accuracy"], **given})
+    return flat.assess(**{"truth": TRUTH, "predicted": CALLED, "costs": COSTS, "measures": ["accuracy"], **given})
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_two_classes_have_the_expected_cost_of_their_two_costs():
     y, p = [1, 1, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, 0, 1]
     a = assay.assess(truth=y, predicted=p, costs={(0, 1): 1, (1, 0): 5})
     assert a["mean_cost"].value == a["expected_cost(cost_fp=1, cost_fn=5)"].value
-    m = assay.assess(confusion=[[2, 1], [2, 2]], orientation="rows=truth", costs={(0, 1): 1, (1, 0): 5})
+    m = assay.from_confusion_matrix(confusion=[[2, 1], [2, 2]], orientation="rows=truth", costs={(0, 1): 1, (1, 0): 5})
     assert m["mean_cost"].value == a["mean_cost"].value
 
 
@@ -226,7 +227,9 @@ def test_doubling_weights_leaves_the_mean_cost(matrix):
 def test_with_one_cost_of_all_mistakes_the_interval_is_wilsons(right, wrong, cost):
     if right + wrong < 4:
         return
-    a = assay.assess(confusion=[[right, wrong], [0, 0]], orientation="rows=truth", costs={(0, 1): cost, (1, 0): cost})
+    a = assay.from_confusion_matrix(
+        confusion=[[right, wrong], [0, 0]], orientation="rows=truth", costs={(0, 1): cost, (1, 0): cost}
+    )
     found, (low, high) = a["mean_cost"], wilson(wrong, right + wrong, 0.95)
     assert found.low == pytest.approx(cost * low, abs=1e-8 * cost)
     assert found.high == pytest.approx(cost * high, abs=1e-8 * cost)

@@ -19,12 +19,13 @@ from assay.inference.multiplicity import holm
 from assay.inference.proportion import wilson
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
+from tests import flat
 
 
 def two(hits, positives, right, negatives, **more):
     """An assessment of a table of four cells."""
     cells = [[right, negatives - right], [positives - hits, hits]]
-    return assess(confusion=cells, orientation="rows=truth", labels=["no", "yes"], positive="yes", **more)
+    return flat.assess(confusion=cells, orientation="rows=truth", labels=["no", "yes"], positive="yes", **more)
 
 
 def verdicts(assessment, *criteria, **more):

@@ -15,6 +15,7 @@ from assay.app.cli import cli
 from assay.assess.record import Record
 from assay.assess.verifying import verify
 from assay.core.errors import PlanError, RowsError
+from tests import flat
 
 SCORES = {"A": "a", "B": "b"}
 
@@ -48,7 +49,7 @@ def path(frame, tmp_path_factory):
 
 
 def compared(data, exact=100, **given):
-    return assay.compare(data=data, truth="ill", score=SCORES, positive="yes", exact_scores=exact, **given)
+    return flat.compare(data=data, truth="ill", score=SCORES, positive="yes", exact_scores=exact, **given)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,10 @@ def test_more_distinct_scores_than_stated_are_rounded_and_counted(both):
 
 def test_the_other_class_may_be_the_positive_one(path):
     found, exact = (
-        assay.compare(data=path, truth="ill", score=SCORES, positive="no", exact_scores=limit) for limit in (100, 10**6)
+        assay.compare(
+            data=path, truth="ill", score=SCORES, positive="no", scores=assay.ScoreSettings(exact_scores=limit)
+        )
+        for limit in (100, 10**6)
     )
     expected = exact["delong"].effect
     half = (expected.interval.high - expected.interval.low) / 2
@@ -116,7 +120,10 @@ def test_labels_and_margins_are_compared_beside_rounded_scores(path):
 def test_three_models_are_compared_from_joint_counts(path):
     scores = {"A": "a", "B": "b", "C": "c"}
     rough, exact = (
-        assay.compare(data=path, truth="ill", score=scores, positive="yes", exact_scores=limit) for limit in (9, 10**6)
+        assay.compare(
+            data=path, truth="ill", score=scores, positive="yes", scores=assay.ScoreSettings(exact_scores=limit)
+        )
+        for limit in (9, 10**6)
     )
     assert rough["delong_many"].statistic == pytest.approx(exact["delong_many"].statistic, rel=1e-2)
     assert rough["delong_pairs", "A", "C"].p == pytest.approx(exact["delong_pairs", "A", "C"].p, rel=0.1)
@@ -128,7 +135,9 @@ def test_models_in_files_of_their_own_are_matched_by_id_and_counted_jointly(fram
         part = keyed.select("case", "ill", pl.col(column).alias("s")).sample(fraction=1, shuffle=True, seed=1)
         part.write_parquet(tmp_path / f"{model}.parquet")
     data = {model: tmp_path / f"{model}.parquet" for model in SCORES}
-    found = assay.compare(data=data, truth="ill", score="s", id="case", positive="yes", exact_scores=100)
+    found = assay.compare(
+        data=data, truth="ill", score="s", id="case", positive="yes", scores=assay.ScoreSettings(exact_scores=100)
+    )
     assert found.scores == both[0].scores
     assert found.proof is not None
 
@@ -141,12 +150,21 @@ def test_rows_without_truth_and_more_classes_are_refused_as_ever(frame, tmp_path
     more = frame.with_columns(ill=pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("maybe")).otherwise("ill"))
     more.write_parquet(tmp_path / "more.parquet")
     with pytest.raises(PlanError, match="one score a row, and there are 3 classes"):
-        assay.compare(data=tmp_path / "more.parquet", truth="ill", score=SCORES, exact_scores=9)
+        assay.compare(
+            data=tmp_path / "more.parquet", truth="ill", score=SCORES, scores=assay.ScoreSettings(exact_scores=9)
+        )
 
 
 def test_one_class_alone_is_undefined_with_the_reason(frame):
     only = frame.filter(pl.col("ill") == "yes")
-    found = assay.compare(data=only, truth="ill", score=SCORES, labels=["no", "yes"], positive="yes", exact_scores=9)
+    found = assay.compare(
+        data=only,
+        truth="ill",
+        score=SCORES,
+        labels=["no", "yes"],
+        positive="yes",
+        scores=assay.ScoreSettings(exact_scores=9),
+    )
     assert found["delong"].p is None
     assert "0 negatives" in found["delong"].reason
 

@@ -24,6 +24,7 @@ from assay.assess.verifying import verify
 from assay.core.errors import PlanError
 from assay.report.render.markdown import render as markdown
 from assay.rows.linking import against_rest, chance
+from tests import flat
 from tests.strategies import FEW
 
 rng = np.random.default_rng(8)
@@ -38,12 +39,12 @@ MANY = ["log_loss_multiclass", "brier_score_multiclass", "spherical_score_multic
 
 
 def of_two(scores, kind, threshold, **more):
-    return assay.assess(truth=TRUTH * 1, score=scores, scores=kind, threshold=threshold, measures=SOME, **more)
+    return flat.assess(truth=TRUTH * 1, score=scores, scores=kind, threshold=threshold, measures=SOME, **more)
 
 
 def of_three(matrix, kind, **more):
     columns = dict(zip("abc", matrix.T, strict=True))
-    return assay.assess(truth=NAMES[KIND], score=columns, scores=kind, measures=MANY, **more)
+    return flat.assess(truth=NAMES[KIND], score=columns, scores=kind, measures=MANY, **more)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,9 @@ def test_a_kept_record_of_logits_without_a_link_stays_what_it_was(two):
     del content["plan"]["scores"]["link"]
     content["estimates"] = [one for one in content["estimates"] if one["measure"] == "auroc"]
     content["plan"]["measures"] = ["auroc"]
-    old = assay.assess(truth=TRUTH * 1, score=LOGIT, scores="any", threshold=0.0, measures=["auroc"])
+    old = assay.assess(
+        truth=TRUTH * 1, score=LOGIT, scores=assay.ScoreSettings(kind="any"), threshold=0.0, measures=["auroc"]
+    )
     again = type(old).from_record(assay.Record(content))
     assert list(again) == ["auroc"]
     with pytest.raises(PlanError, match="not stated to be such"):
@@ -106,11 +109,16 @@ def test_a_kept_record_of_logits_without_a_link_stays_what_it_was(two):
 
 
 def test_losses_of_extreme_logits_are_finite_and_right():
-    a = assay.assess(truth=[1, 0, 1, 0], score=[800.0, -800.0, -800.0, 700.0], scores="logit", threshold=0.0)
+    a = assay.assess(
+        truth=[1, 0, 1, 0],
+        score=[800.0, -800.0, -800.0, 700.0],
+        scores=assay.ScoreSettings(kind="logit"),
+        threshold=0.0,
+    )
     assert a["log_loss"].value == (800 + 700) / 4
     assert a["brier_score"].value == 0.5
     columns = {"a": [800.0, -800.0, 0.0], "b": [0.0, 0.0, 0.0], "c": [0.0, 0.0, -800.0]}
-    b = assay.assess(truth=list("aaa"), score=columns, scores="logit", labels=list("abc"))
+    b = assay.assess(truth=list("aaa"), score=columns, scores=assay.ScoreSettings(kind="logit"), labels=list("abc"))
     assert b["log_loss_multiclass"].value == pytest.approx((0 + 800 + math.log(2) + math.log(2)) / 3)
     assert b.by_class["b"]["log_loss"].value == pytest.approx((0 + 2 * math.log(2)) / 3)
 
@@ -119,7 +127,12 @@ def test_without_the_statement_the_error_stays_and_says_what_to_state():
     with pytest.raises(PlanError, match="not stated to be such") as told:
         of_two(LOGIT, "any", 0.0)["brier_score"]
     assert 'scores="logit"' in told.value.fix
-    last = assay.assess(truth=[1, 0, 1], score=[1.0, None, 2.0], scores="logit", threshold=0.0, missing_score="worst")
+    last = assay.assess(
+        truth=[1, 0, 1],
+        score=[1.0, None, 2.0],
+        scores=assay.ScoreSettings(kind="logit", missing="worst"),
+        threshold=0.0,
+    )
     with pytest.raises(PlanError, match="not stated to be such"):
         last["log_loss"]
 
@@ -128,7 +141,9 @@ def test_engines_and_the_command_line_come_to_the_same(three, two, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     frame = pl.DataFrame({"y": NAMES[KIND], **{name: LOGITS[:, i] for i, name in enumerate("abc")}})
     for data in (frame.lazy(), duckdb.sql("select * from frame")):
-        a = assay.assess(data=data, truth="y", score=list("abc"), scores="logit", measures=MANY)
+        a = assay.assess(
+            data=data, truth="y", score=list("abc"), scores=assay.ScoreSettings(kind="logit"), measures=MANY
+        )
         for name in three:
             assert a[name].value == pytest.approx(three[name].value, rel=1e-12), name
     path = tmp_path / "rows.parquet"
@@ -160,7 +175,7 @@ def test_engines_and_the_command_line_come_to_the_same(three, two, tmp_path, mon
 
 def test_merged_parts_are_those_of_all_rows(two):
     given = {"scores": "logit", "threshold": 0.0, "measures": ["log_loss"]}
-    parts = [assay.assess(truth=TRUTH[i::2] * 1, score=LOGIT[i::2], **given) for i in (0, 1)]
+    parts = [flat.assess(truth=TRUTH[i::2] * 1, score=LOGIT[i::2], **given) for i in (0, 1)]
     merged = assay.merge(*parts)
     assert merged["log_loss"].value == pytest.approx(two["log_loss"].value, rel=1e-12)
     assert merged.record["scores"]["linked"]["rows"] == 160

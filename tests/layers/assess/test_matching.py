@@ -17,6 +17,7 @@ from assay.assess.record import Record, sealed
 from assay.assess.run import assess
 from assay.assess.verifying import verify
 from assay.core.errors import PlanError
+from tests import flat
 
 HEAD = """[plan]
 assessor = "Ada"
@@ -72,7 +73,7 @@ def table(tmp_path):
 
 def expected(table, **more):
     names = {"A": "a", "B": "b"}
-    return compare(
+    return flat.compare(
         truth=[row["truth"] for row in table],
         predicted={name: [row[column] for row in table] for name, column in names.items()},
         positive="yes",

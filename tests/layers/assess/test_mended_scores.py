@@ -19,6 +19,7 @@ import assay
 from assay.app.cli import cli
 from assay.assess.record import schema
 from assay.assess.verifying import verify
+from tests import flat
 from tests.scorecases import refused
 
 rng = np.random.default_rng(7)
@@ -33,7 +34,7 @@ SCALED = {"truth": KIND, "score": ODD, "scores": "probability", "renormalise": T
 
 
 def test_rows_without_a_score_rank_below_all_others():
-    a = assay.assess(**LAST)
+    a = flat.assess(**LAST)
     ranked = np.where(np.isnan(SCORE), -1e9, SCORE)
     assert a["auroc"].value == pytest.approx(sk.roc_auc_score(TRUTH, ranked), abs=1e-15)
     assert a["average_precision"].value == pytest.approx(sk.average_precision_score(TRUTH, ranked), abs=1e-12)
@@ -42,7 +43,7 @@ def test_rows_without_a_score_rank_below_all_others():
 
 
 def test_the_record_and_every_output_say_how_many_rank_last(tmp_path):
-    a = assay.assess(**LAST)
+    a = flat.assess(**LAST)
     assert a.record["scores"]["ranked_last"] == LOST
     assert a.record["plan"]["scores"]["missing_score"] == "worst"
     assert any(f"{LOST} rows have no score and rank below all others" in note for note in a.notes)
@@ -57,8 +58,8 @@ def test_the_record_and_every_output_say_how_many_rank_last(tmp_path):
 
 
 def test_a_record_with_mended_scores_verifies_loads_and_merges(tmp_path):
-    whole = assay.assess(**LAST)
-    parts = [assay.assess(**{**LAST, "truth": TRUTH[s], "score": SCORE[s]}) for s in (slice(25), slice(25, None))]
+    whole = flat.assess(**LAST)
+    parts = [flat.assess(**{**LAST, "truth": TRUTH[s], "score": SCORE[s]}) for s in (slice(25), slice(25, None))]
     merged = assay.merge(*parts)
     assert merged.record["scores"]["ranked_last"] == LOST
     assert merged["auroc"].value == whole["auroc"].value
@@ -66,7 +67,7 @@ def test_a_record_with_mended_scores_verifies_loads_and_merges(tmp_path):
     assert verify(assay.load(path).record).holds
     jsonschema.validate(json.loads(path.read_text()), schema())
     assert assay.load(path).record["curves"] == whole.record["curves"]
-    scaled = [assay.assess(**{**SCALED, "truth": KIND[s], "score": ODD[s]}) for s in (slice(20), slice(20, None))]
+    scaled = [flat.assess(**{**SCALED, "truth": KIND[s], "score": ODD[s]}) for s in (slice(20), slice(20, None))]
     merged = assay.merge(*scaled)
     assert merged.record["scores"]["rescaled"]["rows"] == 10
     jsonschema.validate(json.loads(merged.save(tmp_path / "b.json").read_text()), schema())
@@ -84,26 +85,28 @@ FRAMES = {
 @pytest.mark.parametrize("engine", FRAMES)
 def test_every_engine_mends_alike(engine):
     made = FRAMES[engine]({"y": TRUTH, "s": SCORE})
-    found = assay.assess(data=made, truth="y", score="s", threshold=0.5, missing_score="worst")
-    whole = assay.assess(**LAST)
+    found = assay.assess(data=made, truth="y", score="s", threshold=0.5, scores=assay.ScoreSettings(missing="worst"))
+    whole = flat.assess(**LAST)
     assert found.scores.whole.digest() == whole.scores.whole.digest()
     assert found.scores.last == LOST
     columns = {f"p_{i}": ODD[:, i] for i in range(3)}
     given = {"truth": "y", "score": list(columns), "scores": "probability", "renormalise": True}
-    by_class = assay.assess(data=FRAMES[engine]({"y": KIND, **columns}), **given)
-    assert by_class.scores.rescaled == assay.assess(**SCALED).scores.rescaled
-    assert by_class.scores.whole.digest() == assay.assess(**SCALED).scores.whole.digest()
+    by_class = flat.assess(data=FRAMES[engine]({"y": KIND, **columns}), **given)
+    assert by_class.scores.rescaled == flat.assess(**SCALED).scores.rescaled
+    assert by_class.scores.whole.digest() == flat.assess(**SCALED).scores.whole.digest()
 
 
 def test_rounded_scores_hold_rows_ranked_last():
     made = pl.DataFrame({"y": TRUTH, "s": SCORE}).lazy()
-    found = assay.assess(data=made, truth="y", score="s", threshold=0.5, missing_score="worst", exact_scores=5)
-    assert found["auroc"].value == pytest.approx(assay.assess(**LAST)["auroc"].value, abs=1e-5)
+    found = assay.assess(
+        data=made, truth="y", score="s", threshold=0.5, scores=assay.ScoreSettings(missing="worst", exact_scores=5)
+    )
+    assert found["auroc"].value == pytest.approx(flat.assess(**LAST)["auroc"].value, abs=1e-5)
     assert found.scores.whole.rounding is not None
 
 
 def test_probabilities_are_divided_by_their_sum_and_counted():
-    a = assay.assess(**SCALED)
+    a = flat.assess(**SCALED)
     whole = ODD.sum(axis=1)
     right = np.where(np.abs(whole - 1)[:, None] > 1e-6, ODD / whole[:, None], ODD)
     assert a["log_loss_multiclass"].value == pytest.approx(sk.log_loss(KIND, right, labels=[0, 1, 2]), rel=1e-12)

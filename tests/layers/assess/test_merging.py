@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.core.errors import PlanError
+from tests import flat
 
 LABELS = st.sampled_from(["a", "b", "c"])
 ROWS = st.lists(st.tuples(LABELS, LABELS, st.sampled_from(["x", "y"])), min_size=1, max_size=40)
@@ -20,7 +21,7 @@ SOME = ["accuracy", "balanced_accuracy", "f1", "f1_macro", "recall", "precision_
 def assessed(rows, **options):
     truth, predicted, group = zip(*rows, strict=True)
     options = {"labels": ["a", "b", "c"], "draws": 100, "measures": SOME, **options}
-    return assay.assess(truth=list(truth), predicted=list(predicted), group={"g": list(group)}, **options)
+    return flat.assess(truth=list(truth), predicted=list(predicted), group={"g": list(group)}, **options)
 
 
 @given(st.lists(ROWS, min_size=1, max_size=4))

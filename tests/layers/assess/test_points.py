@@ -19,6 +19,7 @@ from assay.inference.proportion import wilson
 from assay.inference.scoreintervals import WEIGHTED
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
+from tests import flat
 
 rng = np.random.default_rng(5)
 TRUTH = rng.random(200) < 0.4
@@ -41,7 +42,7 @@ def points(a):
 
 @pytest.fixture(scope="module")
 def found():
-    return assay.assess(**GIVEN, threshold=0.6, operating_points=[0.2, 0.8])
+    return flat.assess(**GIVEN, threshold=0.6, operating_points=[0.2, 0.8])
 
 
 def test_every_point_has_its_rates_with_wilsons_intervals(found):
@@ -63,24 +64,24 @@ def test_every_point_has_its_rates_with_wilsons_intervals(found):
 
 
 def test_the_point_in_force_has_the_rates_of_the_assessment():
-    a = assay.assess(**GIVEN, threshold=0.6, level=0.9, shares="jeffreys")
+    a = flat.assess(**GIVEN, threshold=0.6, level=0.9, shares="jeffreys")
     for rate in points(a)[0]["rates"]:
         one = a[rate["measure"]].to_json()
         assert rate == one
 
 
 def test_a_threshold_chosen_on_its_own_rows_marks_every_rate_of_its_point_only():
-    a = assay.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True, operating_points=[0.5])
+    a = flat.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True, operating_points=[0.5])
     chosen, stated = points(a)
     assert all(rate["notes"] == [FLATTERS] for rate in chosen["rates"])
     assert not any("notes" in rate for rate in stated["rates"])
 
 
 def test_a_rate_without_rows_says_why_and_classes_are_told_apart():
-    point = points(assay.assess(**GIVEN, threshold=2.0))[0]
+    point = points(flat.assess(**GIVEN, threshold=2.0))[0]
     (precision,) = [rate for rate in point["rates"] if rate["measure"] == "precision"]
     assert (precision["value"], precision["undefined"]) == (None, "no row was predicted 1")
-    every = points(assay.assess(**MANY, operating_points=[0.4]))
+    every = points(flat.assess(**MANY, operating_points=[0.4]))
     assert [one["class"] for one in every] == list("abc")
     for one in every:
         assert {rate["class"] for rate in one["rates"]} == {one["class"]}
@@ -88,7 +89,7 @@ def test_a_rate_without_rows_says_why_and_classes_are_told_apart():
 
 def test_weighted_rows_have_rates_with_the_intervals_of_weighted_labels():
     weight = rng.random(200).round(3) + 0.001
-    a = assay.assess(**GIVEN, weight=weight, operating_points=[0.5], threshold=0.4)
+    a = flat.assess(**GIVEN, weight=weight, operating_points=[0.5], threshold=0.4)
     for place, threshold in enumerate((0.4, 0.5)):
         labels = assay.assess(truth=TRUTH * 1, predicted=(threshold <= SCORE) * 1, positive=1, weight=weight)
         for rate in points(a)[place]["rates"]:
@@ -100,8 +101,8 @@ def test_weighted_rows_have_rates_with_the_intervals_of_weighted_labels():
 
 
 def test_whole_weights_are_not_taken_for_counts():
-    once = assay.assess(**GIVEN, operating_points=[0.5], threshold=0.4)
-    thrice = assay.assess(**GIVEN, weight=np.full(200, 3), operating_points=[0.5], threshold=0.4)
+    once = flat.assess(**GIVEN, operating_points=[0.5], threshold=0.4)
+    thrice = flat.assess(**GIVEN, weight=np.full(200, 3), operating_points=[0.5], threshold=0.4)
     for one, other in zip(points(once)[1]["rates"], points(thrice)[1]["rates"], strict=True):
         assert other["value"] == one["value"]
         assert other["high"] - other["low"] == pytest.approx(one["high"] - one["low"], rel=0.25)
@@ -134,7 +135,7 @@ def test_cells_from_rounded_scores_are_off_by_rows_next_to_the_threshold():
     frame = pl.DataFrame({"y": (rng.random(5000) < 0.5) * 1, "s": 0.5 + 0.01 * rng.random(5000)})
     given = {"data": frame, "truth": "y", "score": "s", "threshold": 0.5041234, "operating_points": [0.5061234, 2.0]}
     given["measures"] = ["auroc"]
-    rounded, exact = (assay.assess(**given, exact_scores=limit) for limit in (100, 10**6))
+    rounded, exact = (flat.assess(**given, exact_scores=limit) for limit in (100, 10**6))
     assert rounded.record["scores"]["significant_bits"] == 13
     assert any("share" in note and "rounded scores" in note for note in rounded.record["notes"])
     cells = ("tp", "fp", "fn", "tn")
@@ -153,7 +154,7 @@ def test_rounded_weighted_scores_have_intervals_at_their_points_and_merge(tmp_pa
     given |= {"operating_points": [0.5011234], "measures": ["auroc", "average_precision", "log_loss"]}
 
     def found(rows, limit):
-        return assay.assess(data=rows.lazy(), **given, exact_scores=limit)
+        return flat.assess(data=rows.lazy(), **given, exact_scores=limit)
 
     rounded, exact = (found(frame, limit) for limit in (100, 10**6))
     for one in given["measures"]:
@@ -179,7 +180,7 @@ def test_a_record_that_stores_rounded_scores_is_computed_again(given, weighted, 
     monkeypatch.setattr(scoring, "LISTED", 100)
     threshold = {"threshold": 0.6} if given is GIVEN else {}
     weight = {"weight": np.random.default_rng(3).exponential(size=len(given["truth"]))} if weighted else {}
-    a = assay.assess(**given, **threshold, **weight, operating_points=[0.2])
+    a = flat.assess(**given, **threshold, **weight, operating_points=[0.2])
     a = a.accept("recall >= 0.2", "auroc >= 0.6") if given is GIVEN else a
     assert a.record["scores"]["significant_bits"] == 13
     assert a.scores.whole.rounding is None
@@ -201,7 +202,7 @@ def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(se
     two = assay.assess(
         truth=rng.random(60_000) < chance,
         score=chance,
-        scores="probability",
+        scores=assay.ScoreSettings(kind="probability"),
         threshold=0.5,
         positive=True,
         measures=errors,
@@ -209,7 +210,7 @@ def test_rows_at_the_edges_of_calibration_bins_make_no_honest_record_doubtful(se
     many = assay.assess(
         truth=rng.integers(0, 3, 20_000),
         score=three / three.sum(axis=1, keepdims=True),
-        scores="probability",
+        scores=assay.ScoreSettings(kind="probability"),
         measures=["top_label_calibration_error", *errors],
     )
     for a in (two, many):
@@ -244,7 +245,12 @@ def test_intervals_are_the_same_from_the_scores_of_a_record(kind, lean, monkeypa
     names = ["h_measure", "average_precision", "equal_error_rate", "auroc_convex_hull", "kolmogorov_smirnov"]
     names += [] if kind == "any" else ["brier_score", "expected_calibration_error", "calibration_slope"]
     a = assay.assess(
-        truth=truth, score=score, scores=kind, draws=1000, measures=names, group={"half": np.arange(700) % 2}
+        truth=truth,
+        score=score,
+        scores=assay.ScoreSettings(kind=kind),
+        intervals=assay.IntervalSettings(draws=1000),
+        measures=names,
+        group={"half": np.arange(700) % 2},
     )
     found = verify(a.record)
     assert found.holds, found.mismatches
@@ -258,7 +264,7 @@ def test_scores_nearest_to_zero_keep_their_value_in_a_record(monkeypatch):
     monkeypatch.setattr(scoring, "LISTED", 100)
     score = np.r_[np.linspace(1e-300, 1e-299, 200), np.linspace(0.5, 0.6, 200), 5e-324 * np.arange(1, 101)]
     given = {"scores": "probability", "threshold": 0.4, "positive": True, "measures": ["calibration_slope", "log_loss"]}
-    a = assay.assess(truth=np.arange(500) >= 200, score=score, **given)
+    a = flat.assess(truth=np.arange(500) >= 200, score=score, **given)
     found = verify(assay.Record(json.loads(a.record.to_text())))
     assert found.holds, found.mismatches
 

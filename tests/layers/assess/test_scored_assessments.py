@@ -18,6 +18,7 @@ from assay.assess import scoring
 from assay.assess.record import Record, schema
 from assay.inference.bands import roc_band
 from assay.inference.scoredraws import ScoreDraws
+from tests import flat
 from tests.scorecases import refused
 
 rng = np.random.default_rng(4213)
@@ -31,7 +32,7 @@ GIVEN = {"truth": NAMES[TRUTH * 1], "score": SCORE, "positive": "ill", "scores":
 
 
 def test_a_threshold_calls_what_scores_at_or_above_it():
-    a = assay.assess(**GIVEN, threshold=0.4)
+    a = flat.assess(**GIVEN, threshold=0.4)
     called = SCORE >= 0.4
     assert a["recall"].numerator == int((called & TRUTH).sum())
     assert a["precision"].denominator == int(called.sum())
@@ -52,7 +53,7 @@ def test_a_threshold_calls_what_scores_at_or_above_it():
 
 
 def test_measures_of_scores_stand_beside_those_of_counts():
-    a = assay.assess(**GIVEN, threshold=0.4, group={"sex": SEX})
+    a = flat.assess(**GIVEN, threshold=0.4, group={"sex": SEX})
     assert a["auroc"].value == pytest.approx(sk.roc_auc_score(TRUTH, SCORE), abs=1e-12)
     assert a["average_precision"].value == pytest.approx(sk.average_precision_score(TRUTH, SCORE), abs=1e-12)
     assert a["brier_score"].value == pytest.approx(sk.brier_score_loss(TRUTH, SCORE), abs=1e-12)
@@ -65,7 +66,12 @@ def test_a_band_has_no_long_stretch_without_a_place_where_the_curve_is_straight(
     """Forty positives come first: up to their recall precision is 1 and nothing bends, but it is not sure either."""
     truth = np.r_[np.ones(40), rng.random(160) < 0.4].astype(int)
     a = assay.assess(
-        truth=truth, score=np.linspace(1, 0, 200), scores="any", threshold=0.5, positive=1, measures=["auroc"]
+        truth=truth,
+        score=np.linspace(1, 0, 200),
+        scores=assay.ScoreSettings(kind="any"),
+        threshold=0.5,
+        positive=1,
+        measures=["auroc"],
     )
     for curve in ("roc", "pr"):
         places = [0.0, *(one[0] for one in a.record["curves"][0]["band"][curve]), 1.0]
@@ -78,7 +84,10 @@ def test_a_band_does_not_lean_over_a_steep_rise():
     kinds, chances = some.integers(0, 4, 4000), some.dirichlet(np.full(4, 0.7), 4000)
     chances[np.arange(4000), kinds] += 0.6
     a = assay.assess(
-        truth=kinds, score=chances / chances.sum(axis=1, keepdims=True), scores="probability", measures=["auroc"]
+        truth=kinds,
+        score=chances / chances.sum(axis=1, keepdims=True),
+        scores=assay.ScoreSettings(kind="probability"),
+        measures=["auroc"],
     )
     at = np.linspace(0.02, 1, 50)
 
@@ -91,7 +100,7 @@ def test_a_band_does_not_lean_over_a_steep_rise():
 
 
 def test_measures_of_scores_have_intervals_and_curves_have_bands():
-    a = assay.assess(**GIVEN, threshold=0.4)
+    a = flat.assess(**GIVEN, threshold=0.4)
     assert a["auroc"].low < a["auroc"].value < a["auroc"].high
     assert a["auroc"].interval.method.startswith("delong-logit")
     for name in ("average_precision", "brier_score", "expected_calibration_error", "h_measure"):
@@ -100,22 +109,22 @@ def test_measures_of_scores_have_intervals_and_curves_have_bands():
     for place, low, high, all_low, all_high in [*band["roc"], *band["pr"]]:
         assert 0 <= all_low <= low <= high <= all_high <= 1
         assert 0 <= place <= 1
-    k = assay.assess(truth=KINDS, score=MATRIX, scores="probability")
+    k = assay.assess(truth=KINDS, score=MATRIX, scores=assay.ScoreSettings(kind="probability"))
     assert k["auroc_macro"].low < k["auroc_macro"].value < k["auroc_macro"].high
     assert k["top_k_accuracy(k=2)"].low is not None
-    assert assay.assess(**GIVEN, threshold=0.4, weight=np.ones(400))["auroc"].interval is None
+    assert flat.assess(**GIVEN, threshold=0.4, weight=np.ones(400))["auroc"].interval is None
 
 
 def test_given_predictions_stay_as_they_are_and_thresholds_are_only_listed():
     predicted = NAMES[(SCORE >= 0.7) * 1]
-    a = assay.assess(**GIVEN, predicted=predicted, threshold=0.4, operating_points=[0.2])
+    a = flat.assess(**GIVEN, predicted=predicted, threshold=0.4, operating_points=[0.2])
     assert a["recall"].numerator == int(((SCORE >= 0.7) & TRUTH).sum())
     assert [(one["threshold"], one["in_force"]) for one in a.record["operating_points"]] == [(0.4, False), (0.2, False)]
-    assert assay.assess(**GIVEN, predicted=predicted)["auroc"].value is not None
+    assert flat.assess(**GIVEN, predicted=predicted)["auroc"].value is not None
 
 
 def test_the_largest_of_several_scores_calls_the_class():
-    a = assay.assess(truth=KINDS, score=MATRIX, scores="probability")
+    a = assay.assess(truth=KINDS, score=MATRIX, scores=assay.ScoreSettings(kind="probability"))
     assert a["accuracy"].numerator == int((MATRIX.argmax(axis=1) == KINDS).sum())
     assert a["auroc_macro"].value == pytest.approx(sk.roc_auc_score(KINDS, MATRIX, multi_class="ovr"), abs=1e-12)
     assert a["log_loss_multiclass"].value == pytest.approx(sk.log_loss(KINDS, MATRIX), abs=1e-12)
@@ -125,19 +134,23 @@ def test_the_largest_of_several_scores_calls_the_class():
 
 
 def test_ties_of_the_largest_score_are_told():
-    a = assay.assess(truth=[0, 1, 2], score=[[0.4, 0.4, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]], scores="probability")
+    a = assay.assess(
+        truth=[0, 1, 2],
+        score=[[0.4, 0.4, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]],
+        scores=assay.ScoreSettings(kind="probability"),
+    )
     assert "1 row with several largest scores: the first of these classes was taken" in a.notes
 
 
 def test_two_score_columns_of_two_classes_serve_as_well_as_one():
     both = {"healthy": 1 - SCORE, "ill": SCORE}
     given = {**GIVEN, "score": both}
-    a = assay.assess(**given, threshold=0.4)
-    b = assay.assess(**GIVEN, threshold=0.4)
+    a = flat.assess(**given, threshold=0.4)
+    b = flat.assess(**GIVEN, threshold=0.4)
     assert a.confusion.cells() == b.confusion.cells()
     assert a["auroc"].value == b["auroc"].value
-    largest = assay.assess(**given)
-    assert largest["accuracy"].value == assay.assess(**GIVEN, threshold=np.nextafter(0.5, 1).item())["accuracy"].value
+    largest = flat.assess(**given)
+    assert largest["accuracy"].value == flat.assess(**GIVEN, threshold=np.nextafter(0.5, 1).item())["accuracy"].value
 
 
 def test_nothing_is_guessed():
@@ -156,7 +169,7 @@ def test_nothing_is_guessed():
 
 
 def test_calibration_is_measured_on_stated_probabilities_only():
-    a = assay.assess(**{**GIVEN, "scores": "any"}, threshold=0.4)
+    a = flat.assess(**{**GIVEN, "scores": "any"}, threshold=0.4)
     assert "brier_score" not in set(a)
     assert a["auroc"].value is not None
     with pytest.raises(assay.PlanError, match="not stated to be") as caught:
@@ -170,7 +183,7 @@ def test_calibration_is_measured_on_stated_probabilities_only():
 def test_a_threshold_is_chosen_on_other_rows():
     half = np.arange(400) < 200
     rest = {**GIVEN, "truth": GIVEN["truth"][~half], "score": SCORE[~half]}
-    a = assay.assess(**rest, threshold="youden", threshold_from={"truth": GIVEN["truth"][half], "score": SCORE[half]})
+    a = flat.assess(**rest, threshold="youden", threshold_from={"truth": GIVEN["truth"][half], "score": SCORE[half]})
     point = a.record["operating_points"][0]
     fpr, tpr, at = sk.roc_curve(TRUTH[half], SCORE[half])
     best = at[np.argmax(tpr - fpr)]
@@ -201,18 +214,18 @@ def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_column
         data=made(other, "test"),
         truth="y",
         score="s",
-        scores="probability",
+        scores=assay.ScoreSettings(kind="probability", threshold_from=made(one, "validation")),
         positive="ill",
         threshold="recall 0.9",
-        threshold_from=made(one, "validation"),
     )
     expected = assay.assess(
         truth=GIVEN["truth"][200:],
         score=SCORE[200:],
-        scores="probability",
+        scores=assay.ScoreSettings(
+            kind="probability", threshold_from={"truth": GIVEN["truth"][:200], "score": SCORE[:200]}
+        ),
         positive="ill",
         threshold="recall 0.9",
-        threshold_from={"truth": GIVEN["truth"][:200], "score": SCORE[:200]},
     )
     assert a.confusion == expected.confusion
     assert a.scores.whole == expected.scores.whole
@@ -222,7 +235,7 @@ def test_the_rows_a_threshold_is_chosen_on_may_be_any_table_with_the_same_column
 def test_choosing_on_the_same_rows_is_refused_or_marked_in_every_output(tmp_path):
     error = refused("threshold-optimistic", **GIVEN, threshold="youden")
     assert "--threshold-from" in error.fix
-    a = assay.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True)
+    a = flat.assess(**GIVEN, threshold="youden", accept_optimistic_threshold=True)
     assert a.record["operating_points"][0]["optimistic"]
     for ending in ("html", "md"):
         assert "flatter" in a.report(tmp_path / f"a.{ending}").read_text()
@@ -254,10 +267,16 @@ def test_rows_without_a_score_follow_missing():
 
 def test_a_record_follows_its_schema_and_comes_back(tmp_path):
     for a in (
-        assay.assess(**GIVEN, threshold=0.4, group={"sex": SEX}, operating_points=[0.1], draws=200),
-        assay.assess(truth=KINDS, score=MATRIX, scores="probability", group={"sex": SEX}, draws=200),
-        assay.assess(**{**GIVEN, "scores": "any"}, predicted=NAMES[TRUTH * 1], draws=200),
-        assay.assess(**GIVEN, threshold=0.4, weight=np.linspace(0, 2, 400), draws=200),
+        flat.assess(**GIVEN, threshold=0.4, group={"sex": SEX}, operating_points=[0.1], draws=200),
+        assay.assess(
+            truth=KINDS,
+            score=MATRIX,
+            scores=assay.ScoreSettings(kind="probability"),
+            group={"sex": SEX},
+            intervals=assay.IntervalSettings(draws=200),
+        ),
+        flat.assess(**{**GIVEN, "scores": "any"}, predicted=NAMES[TRUTH * 1], draws=200),
+        flat.assess(**GIVEN, threshold=0.4, weight=np.linspace(0, 2, 400), draws=200),
     ):
         content = json.loads(a.record.to_text())
         jsonschema.validate(content, schema())
@@ -270,13 +289,13 @@ def test_a_record_follows_its_schema_and_comes_back(tmp_path):
 
 def test_it_is_told_how_much_of_the_record_is_worked_out_and_nothing_is_worked_out_twice(monkeypatch):
     given = {"truth": KINDS, "score": MATRIX, "scores": "probability", "group": {"sex": SEX}, "draws": 200}
-    a, heard = assay.assess(**given), []
+    a, heard = flat.assess(**given), []
     a.work_out(lambda done, total: heard.append((done, total)))
     assert heard == [(i, 12) for i in range(1, 13)], "three classes and all of them, for everybody and both sexes"
     with monkeypatch.context() as patch:
         patch.setattr(ScoreDraws, "values", None)
         estimates = a.estimates
-    assert estimates == assay.assess(**given).estimates
+    assert estimates == flat.assess(**given).estimates
     held = a.record
     with monkeypatch.context() as patch:
         patch.setattr(ScoreDraws, "blocks", None)
@@ -285,7 +304,7 @@ def test_it_is_told_how_much_of_the_record_is_worked_out_and_nothing_is_worked_o
 
 def test_merging_parts_equals_assessing_the_pooled_rows():
     def part(rows):
-        return assay.assess(
+        return flat.assess(
             **{**GIVEN, "truth": GIVEN["truth"][rows], "score": SCORE[rows]}, threshold=0.4, group={"sex": SEX[rows]}
         )
 
@@ -303,7 +322,7 @@ def test_merging_parts_equals_assessing_the_pooled_rows():
 
 def test_many_distinct_scores_are_rounded_in_the_record_and_still_merge(monkeypatch, tmp_path):
     monkeypatch.setattr(scoring, "LISTED", 100)
-    a = assay.assess(**{**GIVEN, "score": rng.random(400)}, threshold=0.4)
+    a = flat.assess(**{**GIVEN, "score": rng.random(400)}, threshold=0.4)
     a.save(tmp_path / "a.json")
     b = assay.load(tmp_path / "a.json")
     assert (a.scores.whole.rounding, b.scores.whole.rounding.bits) == (None, 13)
@@ -321,9 +340,16 @@ def test_many_distinct_scores_are_rounded_in_the_record_and_still_merge(monkeypa
 
 def test_scores_of_a_frame_beyond_the_limit_are_rounded():
     frame = pl.DataFrame({"y": TRUTH, "s": SCORE, "g": SEX})
-    a = assay.assess(data=frame, truth="y", score="s", scores="probability", threshold=0.4, group="g", exact_scores=50)
+    a = assay.assess(
+        data=frame,
+        truth="y",
+        score="s",
+        scores=assay.ScoreSettings(kind="probability", exact_scores=50),
+        threshold=0.4,
+        group="g",
+    )
     assert a.scores.whole.rounding.bits == 13
-    exact = assay.assess(truth=TRUTH, score=SCORE, scores="probability", threshold=0.4)
+    exact = assay.assess(truth=TRUTH, score=SCORE, scores=assay.ScoreSettings(kind="probability"), threshold=0.4)
     assert a["auroc"].value == pytest.approx(exact["auroc"].value, abs=1e-5)
     assert a.by_group["g"]["f"]["auroc"].value == pytest.approx(
         sk.roc_auc_score(TRUTH[SEX == "f"], SCORE[SEX == "f"]), abs=1e-5
@@ -332,14 +358,14 @@ def test_scores_of_a_frame_beyond_the_limit_are_rounded():
 
 def test_a_frame_of_scores_is_matched_by_its_column_names():
     frame = pd.DataFrame(MATRIX, columns=[2, 0, 1])
-    a = assay.assess(truth=KINDS, score=frame, scores="probability")
-    b = assay.assess(truth=KINDS, score=MATRIX[:, [1, 2, 0]], scores="probability")
+    a = assay.assess(truth=KINDS, score=frame, scores=assay.ScoreSettings(kind="probability"))
+    b = assay.assess(truth=KINDS, score=MATRIX[:, [1, 2, 0]], scores=assay.ScoreSettings(kind="probability"))
     assert a.scores.whole == b.scores.whole
     assert a.labels == (0, 1, 2)
 
 
 def test_a_measure_of_many_classes_does_not_fit_two():
-    a = assay.assess(**GIVEN, threshold=0.4, measures=["curves", "recall"])
+    a = flat.assess(**GIVEN, threshold=0.4, measures=["curves", "recall"])
     assert "auroc" in a
     assert "auroc_macro" not in set(a)
     with pytest.raises(assay.PlanError, match="is for multiclass tasks"):
@@ -347,7 +373,7 @@ def test_a_measure_of_many_classes_does_not_fit_two():
 
 
 def test_scores_stay_at_the_site():
-    a = assay.assess(**GIVEN, threshold=0.4)
+    a = flat.assess(**GIVEN, threshold=0.4)
     shared = a.tally(site="north", smallest_cell=1)
     assert "scores" not in shared["tallies"]
     assert "scores stay at the site" in " ".join(shared["notes"])

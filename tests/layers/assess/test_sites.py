@@ -13,6 +13,7 @@ from assay.assess.record import Record, schema
 from assay.assess.sites import POOLED
 from assay.core.errors import PlanError, RowsError
 from assay.tally.grouped import Grouped
+from tests import flat
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=60
@@ -21,7 +22,7 @@ ROWS = st.lists(
 
 def assessed(rows, **options):
     truth, predicted, group = zip(*rows, strict=True)
-    return assay.assess(
+    return flat.assess(
         truth=list(truth),
         predicted=list(predicted),
         group={"g": list(group)},

@@ -16,6 +16,7 @@ from assay.assess.verifying import verify
 from assay.tally import pairedscores
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
+from tests import flat
 
 rng = np.random.default_rng(11)
 N = 120
@@ -28,7 +29,7 @@ FEW = {"draws": 499}
 
 
 def test_any_measure_of_scores_is_compared_beside_the_area():
-    c = assay.compare(truth=Y, score={"A": SA, "B": SB}, measures=["average_precision", "brier_score"], **FEW)
+    c = flat.compare(truth=Y, score={"A": SA, "B": SB}, measures=["average_precision", "brier_score"], **FEW)
     assert [(one.test, one.about) for one in c.findings] == [
         ("delong", "auroc"),
         ("score_permutation", "average_precision"),
@@ -37,11 +38,14 @@ def test_any_measure_of_scores_is_compared_beside_the_area():
     assert {one.adjusted.of for one in c.findings[1:]} == {2}
     for one in c.findings[1:]:
         values = [
-            assay.assess(truth=Y, score=s, scores="probability", threshold=0.5)[one.about].value for s in (SA, SB)
+            assay.assess(truth=Y, score=s, scores=assay.ScoreSettings(kind="probability"), threshold=0.5)[
+                one.about
+            ].value
+            for s in (SA, SB)
         ]
         assert one.effect.value == pytest.approx(values[0] - values[1], rel=1e-12)
         assert one.effect.interval.low < one.effect.value < one.effect.interval.high
-    three = assay.compare(truth=Y, score={"A": SA, "B": SB, "C": SA[::-1]}, measures=["average_precision"], **FEW)
+    three = flat.compare(truth=Y, score={"A": SA, "B": SB, "C": SA[::-1]}, measures=["average_precision"], **FEW)
     assert [one.models for one in three.findings if one.test == "score_permutation"] == [
         ("A", "B"),
         ("A", "C"),
@@ -51,7 +55,7 @@ def test_any_measure_of_scores_is_compared_beside_the_area():
 
 def test_models_on_different_scales_are_swapped_by_rank():
     c, d = (
-        assay.compare(truth=Y, score={"A": SA, "B": scale(SB)}, measures=["average_precision"], **FEW)
+        flat.compare(truth=Y, score={"A": SA, "B": scale(SB)}, measures=["average_precision"], **FEW)
         for scale in (np.asarray, lambda s: 100 * s - 7)
     )
     assert c["score_permutation"].p == d["score_permutation"].p
@@ -59,7 +63,7 @@ def test_models_on_different_scales_are_swapped_by_rank():
 
 
 def test_scores_that_are_no_probabilities_have_no_brier_score_to_compare():
-    c = assay.compare(truth=Y, score={"A": SA, "B": 100 * SB}, measures=["brier_score"], **FEW)
+    c = flat.compare(truth=Y, score={"A": SA, "B": 100 * SB}, measures=["brier_score"], **FEW)
     assert c["brier_score"].p is None
     assert "B" in c.record["findings"][1]["undefined"]
 
@@ -77,7 +81,7 @@ def test_scores_that_are_no_probabilities_have_no_brier_score_to_compare():
 )
 def test_what_a_measure_or_a_subject_does_not_allow_is_refused(given, says):
     with pytest.raises(assay.PlanError, match=says):
-        assay.compare(truth=Y, **given)
+        flat.compare(truth=Y, **given)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +97,12 @@ def test_what_a_measure_or_a_subject_does_not_allow_is_refused(given, says):
 )
 def test_subjects_and_weights_that_make_no_sense_are_refused(given):
     with pytest.raises(assay.RowsError):
-        assay.compare(truth=Y, predicted={"A": A, "B": B}, **given)
+        flat.compare(truth=Y, predicted={"A": A, "B": B}, **given)
 
 
 def whole(**more):
     given = {"truth": Y, "predicted": {"A": A, "B": B}, "score": {"A": SA, "B": SB}}
-    return assay.compare(**given, measures=["f1"], **FEW, **more)
+    return flat.compare(**given, measures=["f1"], **FEW, **more)
 
 
 @pytest.mark.parametrize("more", [{"subject": WHO}, {"weight": W}, {"subject": WHO, "weight": W}], ids="-".join)
@@ -111,7 +115,7 @@ def test_subjects_and_weights_are_compared_by_swaps_and_come_back_from_the_recor
     assert dict(assay.load(c.save(tmp_path / "c.json")).record) == dict(c.record)
     assert '"s0"' not in c.record.to_text()
     order = rng.permutation(N)
-    again = assay.compare(
+    again = flat.compare(
         truth=Y[order],
         predicted={"A": A[order], "B": B[order]},
         score={"A": SA[order], "B": SB[order]},
@@ -131,24 +135,24 @@ def test_tables_with_subjects_and_weights_give_what_arrays_give():
     table = pl.DataFrame({"id": range(N), "y": Y, "p": A, "s": SA, "who": WHO, "w": W})
     other = table.with_columns(p=pl.Series(B), s=pl.Series(SB))[::-1]
     roles = {"truth": "y", "predicted": "p", "score": "s", "subject": "who", "weight": "w", "id": "id"}
-    found = assay.compare(data={"A": table, "B": other}, measures=["f1"], **roles, **FEW)
+    found = flat.compare(data={"A": table, "B": other}, measures=["f1"], **roles, **FEW)
     want = whole(subject=WHO, weight=W)
     assert found.record["findings"] == want.record["findings"]
     both = table.with_columns(q=pl.Series(B), t=pl.Series(SB))
     roles = roles | {"predicted": {"A": "p", "B": "q"}, "score": {"A": "s", "B": "t"}, "id": None}
-    found = assay.compare(data=both, measures=["f1"], **roles, **FEW)
+    found = flat.compare(data=both, measures=["f1"], **roles, **FEW)
     assert found.record["findings"] == want.record["findings"]
     for column in ("who", "w"):
         wrong = other.with_columns(pl.Series(column, other[column].to_list()[1:] + other[column].to_list()[:1]))
         with pytest.raises(assay.UnpairedRows, match="another"):
-            assay.compare(data={"A": table, "B": wrong}, **{**roles, "predicted": "p", "score": "s", "id": "id"})
+            flat.compare(data={"A": table, "B": wrong}, **{**roles, "predicted": "p", "score": "s", "id": "id"})
 
 
 def test_a_model_against_itself_is_p_one_by_subject_too():
-    c = assay.compare(truth=Y, predicted={"A": A, "copy": A}, score={"A": SA, "copy": SA}, subject=WHO, **FEW)
+    c = flat.compare(truth=Y, predicted={"A": A, "copy": A}, score={"A": SA, "copy": SA}, subject=WHO, **FEW)
     assert {one.p for one in c.findings} == {1.0}
     assert all("alike" in one.notes[0] for one in c.findings)
-    scored = assay.compare(truth=Y, score={"A": SA, "copy": SA}, measures=["average_precision"], **FEW)
+    scored = flat.compare(truth=Y, score={"A": SA, "copy": SA}, measures=["average_precision"], **FEW)
     assert {one.p for one in scored.findings} == {1.0}
 
 
@@ -168,7 +172,7 @@ def test_few_subjects_are_described_and_a_forced_test_is_labelled(tmp_path):
 @pytest.mark.parametrize("measures", [None, ["average_precision"], ["brier_score"]], ids=str)
 def test_very_many_scores_come_back_from_a_record(measures, tmp_path, monkeypatch):
     monkeypatch.setattr(pairedscores, "LISTED", 50)
-    c = assay.compare(truth=Y, score={"A": SA, "B": SB, "C": SB[::-1]}, measures=measures, **FEW)
+    c = flat.compare(truth=Y, score={"A": SA, "B": SB, "C": SB[::-1]}, measures=measures, **FEW)
     packed = c.record["tallies"]["scores"]["packed"]
     assert (packed["values"] is None) == (measures != ["brier_score"])
     back = assay.load(c.save(tmp_path / "c.json"))
@@ -207,7 +211,7 @@ OWN = np.arange(10 * N) // 2
 
 def test_very_many_rows_are_summed_up_for_every_question_and_come_back_from_the_record(tmp_path):
     more = {"costs": {(1, 0): 5.0, (0, 1): 1.0}, "margin": 0.02, "measures": ["f1", "mcc"]}
-    c = assay.compare(**LONG, subject=OWN, **more)
+    c = flat.compare(**LONG, subject=OWN, **more)
     assert [(one.test, one.about) for one in c.findings] == [
         ("unit_z_cost", "mean_cost"),
         ("unit_z", "accuracy"),
@@ -234,10 +238,10 @@ def test_very_many_rows_are_summed_up_for_every_question_and_come_back_from_the_
 
 def test_three_models_on_very_many_rows_are_compared_by_pairs():
     three = {**LONG["predicted"], "C": np.tile(Y[::-1], 10)}
-    c = assay.compare(**{**LONG, "predicted": three}, weight=np.tile(W, 10))
+    c = flat.compare(**{**LONG, "predicted": three}, weight=np.tile(W, 10))
     assert [one.models for one in c.findings if one.about == "accuracy"] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert {one.adjusted.of for one in c.findings} == {9}
-    held = assay.compare(**{**LONG, "predicted": three, "exact_scores": 4000}, weight=np.tile(W, 10), **FEW)
+    held = flat.compare(**{**LONG, "predicted": three, "exact_scores": 4000}, weight=np.tile(W, 10), **FEW)
     for one, other in zip(c.findings, held.findings, strict=True):
         assert one.effect.value == pytest.approx(other.effect.value)
     assert [(one.model, pytest.approx(one.value)) for one in c.ranking] == [(x.model, x.value) for x in held.ranking]
@@ -254,11 +258,11 @@ def test_three_models_on_very_many_rows_are_compared_by_pairs():
 )
 def test_what_takes_rows_is_refused_where_only_sums_are_kept(more, says):
     with pytest.raises(assay.PlanError, match=says):
-        assay.compare(**{**LONG, "subject": OWN, **more})
+        flat.compare(**{**LONG, "subject": OWN, **more})
 
 
 def test_a_test_of_single_rows_can_be_insisted_on_from_sums_too():
-    c = assay.compare(**LONG, subject=OWN, test="mcnemar_continuity", because="a peer did", override=True)
-    plain = assay.compare(**{k: v for k, v in LONG.items() if k != "exact_scores"})
+    c = flat.compare(**LONG, subject=OWN, test="mcnemar_continuity", because="a peer did", override=True)
+    plain = flat.compare(**{k: v for k, v in LONG.items() if k != "exact_scores"})
     assert c["mcnemar"].p == plain["mcnemar"].p
     assert "deviates" in c["mcnemar"].label

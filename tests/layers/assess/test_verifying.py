@@ -5,16 +5,15 @@ import json
 
 import pytest
 
-import assay
 from assay.assess.record import Record, sealed
 from assay.assess.verifying import first_mismatch, verify
-from tests import command
+from tests import command, flat
 from tests.layers.assess.examples import example
 
 
 def small(**given):
     truth = ["a", "a", "b", "b", "b", "a", "b", "a"]
-    return assay.assess(
+    return flat.assess(
         truth=truth,
         predicted=["a", "b", "b", "b", "a", "a", "b", "a"],
         positive="a",

@@ -520,7 +520,9 @@ def test_a_weighted_tally_without_squares_says_why_it_has_no_interval():
 
 def test_another_method_for_weighted_rows_is_noted():
     truth, predicted, weight = weighted_rows()
-    found = assay.assess(truth=truth, predicted=predicted, weight=weight, cells="bca")["f1"]
+    found = assay.assess(
+        truth=truth, predicted=predicted, weight=weight, intervals=assay.IntervalSettings(cells="bca")
+    )["f1"]
     assert found.interval.notes == ("bca is for counts; weighted rows are drawn",)
 
 

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from assay.assess.arguments import TestSettings
 from assay.assess.comparing import compare
 from assay.assess.run import assess
 from assay.assess.verifying import verify
@@ -30,6 +31,7 @@ from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Groups
+from tests import flat
 
 TRUTH = [0, 0, 0, 1, 1, 1]
 PERFECT = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]
@@ -121,8 +123,8 @@ def test_ordinary_areas_are_still_compared_by_delong():
 
 def test_delong_may_be_insisted_on_and_naming_the_family_takes_the_form_of_the_table():
     given = {"truth": TRUTH, "score": {"A": PERFECT, "B": OTHER}}
-    assert compare(**given, test="delong")["auroc"].test == "area_difference"
-    forced = compare(**given, test="delong", because="as published")["auroc"]
+    assert flat.compare(**given, test="delong")["auroc"].test == "area_difference"
+    forced = flat.compare(**given, test="delong", because="as published")["auroc"]
     assert forced.test == "delong"
     assert "chosen by hand" in forced.label
 
@@ -135,7 +137,7 @@ def test_margins_near_the_ends_agree_with_the_interval():
             assert (non_inferior(area_difference, size)(t).p <= 0.05) == (low > -size)
         both = equivalent(area_difference, max(size, 0.01))(t)
         assert (both.p <= 0.05) == (low > -max(size, 0.01) and high < max(size, 0.01))
-    chosen = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER}, margin=0.9)
+    chosen = compare(truth=TRUTH, score={"A": PERFECT, "B": OTHER}, tests=TestSettings(margin=0.9))
     assert chosen["non-inferiority"].test == "area_non_inferiority"
     assert min(rooms(0.1, (0.0, 0.2), 0.1, 0.95)[:2]) < normal_quantile(0.95)
     assert apart_from_zero(0.0, (-0.1, 0.1), 0.95).chance.p == 1.0
@@ -183,10 +185,10 @@ def test_a_rank_sum_of_parted_groups_has_an_interval():
 
 def test_on_different_rows_a_perfect_model_has_an_interval_too():
     truth = {"A": TRUTH, "B": TRUTH}
-    c = compare(truth=truth, score={"A": PERFECT, "B": OTHER}, independent=True)
+    c = compare(truth=truth, score={"A": PERFECT, "B": OTHER}, tests=TestSettings(independent=True))
     assert c["auroc"].test == "apart_difference"
     assert _wide(c["auroc"].effect)
-    same = compare(truth=truth, score={"A": PERFECT, "B": PERFECT}, independent=True)["auroc"]
+    same = compare(truth=truth, score={"A": PERFECT, "B": PERFECT}, tests=TestSettings(independent=True))["auroc"]
     assert (same.p, _wide(same.effect)) == (1.0, True)
 
 

@@ -77,7 +77,7 @@ def test_a_group_whose_class_sizes_happen_to_be_the_weights_does_not_sink_the_as
         predicted=truth,
         group={"g": group},
         measures=["balanced_accuracy_weighted(weights={'a': 1, 'b': 1, 'c': 1})"],
-        draws=100,
+        intervals=assay.IntervalSettings(draws=100),
     )
     assert found.estimates[0].value == 1
     assert len(found.estimates) == 3
@@ -87,12 +87,11 @@ def test_a_group_whose_class_sizes_happen_to_be_the_weights_does_not_sink_the_as
 def test_equal_class_weights_have_the_interval_of_the_balanced_accuracy(cells):
     # Also where a draw can lose the one row of "c": it then knows nothing of its recall, and must not count it as 0.
     weighted, plain = (
-        assay.assess(
+        assay.from_confusion_matrix(
             confusion=[[20, 1, 0], [2, 20, 0], [0, 0, 1]],
             orientation="rows=truth",
             labels=["a", "b", "c"],
-            draws=400,
-            cells=cells,
+            intervals=assay.IntervalSettings(draws=400, cells=cells),
         )[name]
         for name in ("balanced_accuracy_weighted(weights={'a': 1, 'b': 1, 'c': 1})", "balanced_accuracy")
     )

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from assay.assess.arguments import ScoreSettings
 from assay.assess.run import assess
 from assay.assess.thinning import thinned
 from assay.report import sentences_scores as scoresentences
@@ -21,6 +22,7 @@ from assay.report.charts import score_charts as charts
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
+from tests import flat
 from tests.layers.report import examples
 
 
@@ -32,7 +34,7 @@ def scored(rows=1000, *, threshold=0.4, scores="probability", grouped=True, **mo
     by = {"sex": rng.choice(["female", "male"], rows)} if grouped else None
     names = np.array(["healthy", "ill"])
     given = {"predicted": names[(score >= 0.4) * 1]} if threshold is None else {"threshold": threshold}
-    return assess(truth=names[ill * 1], score=score, scores=scores, positive="ill", group=by, **given, **more)
+    return flat.assess(truth=names[ill * 1], score=score, scores=scores, positive="ill", group=by, **given, **more)
 
 
 @cache
@@ -43,7 +45,7 @@ def many(k=4, rows=400):
     matrix[np.arange(rows), truth] += 0.5
     names = ["<script>alert(1)</script>", '"><img src=x>', "שלום", "🦊"][:k]
     score = dict(zip(names, (matrix / matrix.sum(axis=1, keepdims=True)).T, strict=True))
-    return assess(truth=[names[i] for i in truth], score=score, scores="probability")
+    return assess(truth=[names[i] for i in truth], score=score, scores=ScoreSettings(kind="probability"))
 
 
 def test_every_chart_is_xml_with_a_title_and_a_description():
@@ -186,7 +188,7 @@ def test_error_rates_are_listed_for_limits_people_ask_about():
 
 
 def test_a_ranking_without_mistakes_has_no_error_rates_to_draw():
-    a = assess(truth=[0, 0, 1, 1], score=[0.1, 0.2, 0.8, 0.9], scores="probability", threshold=0.5)
+    a = assess(truth=[0, 0, 1, 1], score=[0.1, 0.2, 0.8, 0.9], scores=ScoreSettings(kind="probability"), threshold=0.5)
     found = Assessed(a.record).scoring
     assert found.errors is None
     assert scoresentences.DET not in render(a.record)
@@ -246,8 +248,8 @@ def test_operating_points_stand_in_the_terminal_and_in_markdown():
 
 def test_a_constant_score_and_a_missing_class_draw_without_a_fault():
     for a in (
-        assess(truth=[0, 1, 0, 1], score=[0.5] * 4, scores="probability", threshold=0.5),
-        assess(truth=[1, 1], score=[0.5, 0.7], scores="probability", threshold=0.6),
+        assess(truth=[0, 1, 0, 1], score=[0.5] * 4, scores=ScoreSettings(kind="probability"), threshold=0.5),
+        assess(truth=[1, 1], score=[0.5, 0.7], scores=ScoreSettings(kind="probability"), threshold=0.6),
         assess(truth=[0, 1], score=[-1e300, 1e300], threshold=0.0),
         assess(truth=[0, 1, 1], score=[0.1, 0.2, 0.9], threshold=0.5, weight=[0.5, 1, 2.25]),
     ):

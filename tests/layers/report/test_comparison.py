@@ -15,6 +15,7 @@ from assay.report.charts import draw
 from assay.report.charts.comparison_charts import critical_difference, differences
 from assay.report.render import html, markdown, notebook
 from assay.report.render.terminal import summary
+from tests import flat
 
 NASTY = '</script><script>alert(1)</script> "&|*'
 
@@ -31,7 +32,7 @@ def pair():
 def sets():
     rng = np.random.default_rng(2)
     values = {m: rng.normal(size=15) + shift for m, shift in zip("ABCD", (0, 0, 3, 3), strict=True)}
-    return assay.compare(values=values, per="data set")
+    return assay.compare_values(values=values, per="data set")
 
 
 def test_a_sentence_says_who_is_ahead_by_how_much_and_how_sure_that_is():
@@ -134,7 +135,7 @@ def test_a_margin_that_is_met_puts_nobody_ahead():
         [1 - x if i < 20 else x for i, x in enumerate(y)],
         [1 - x if 18 <= i < 39 else x for i, x in enumerate(y)],
     )
-    c = assay.compare(truth=y, predicted={"A": one, "B": other}, positive=1, margin=0.2)
+    c = assay.compare(truth=y, predicted={"A": one, "B": other}, positive=1, tests=assay.TestSettings(margin=0.2))
     assert c["non-inferiority"].significant
     assert not c["accuracy"].significant
     assert [place.ahead_of for place in c.ranking] == [(), ()]
@@ -163,11 +164,11 @@ def forests(record):
 
 def test_differences_in_cost_are_drawn_on_a_scale_of_their_own():
     given = {"truth": [0, 1] * 20, "predicted": {"A": [0, 1] * 15 + [1, 0] * 5, "B": [1, 0] * 8 + [0, 1] * 12}}
-    plain, paid = (assay.compare(**given, positive=1, **more) for more in ({}, {"costs": {(0, 1): 100, (1, 0): 900}}))
+    plain, paid = (flat.compare(**given, positive=1, **more) for more in ({}, {"costs": {(0, 1): 100, (1, 0): 900}}))
     assert [len(forests(c.record)) for c in (plain, paid)] == [1, 2]
     first, second = forests(paid.record)
     assert "mean cost" in first
     assert "mean cost" not in second
     assert "accuracy" in second
-    held = forests(assay.compare(**given, positive=1, margin=0.2).record)
+    held = forests(flat.compare(**given, positive=1, margin=0.2).record)
     assert [one.count("<circle") for one in held] == [forests(plain.record)[0].count("<circle")]

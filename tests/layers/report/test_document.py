@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from assay.assess.arguments import IntervalSettings
 from assay.assess.record import Record
 from assay.assess.rendering import RENDERERS
 from assay.assess.run import assess
@@ -187,7 +188,10 @@ def test_amounts_read_well(count, shown):
 
 def test_a_class_counted_as_zero_is_told_in_every_report():
     record = assess(
-        truth=list("abcabc"), predicted=list("abaaba"), undefined="zero", measures=["precision_macro"]
+        truth=list("abcabc"),
+        predicted=list("abaaba"),
+        intervals=IntervalSettings(undefined="zero"),
+        measures=["precision_macro"],
     ).record
     (note,) = {note for one in Assessed(record).headline for note in one.notes}
     assert note == '"c": no value, counted as zero'

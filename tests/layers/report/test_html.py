@@ -13,6 +13,7 @@ import pytest
 from assay.assess.run import assess
 from assay.core.text import figure, visible
 from assay.report.render.html import render
+from tests import flat
 from tests.layers.report import examples
 
 VOID = {"meta", "link", "br"}
@@ -173,8 +174,8 @@ def test_a_hostile_name_is_shown_as_text(attacked, label):
 def test_no_element_is_created_from_data():
     """The same matrix with harmless names gives the same elements, but for the tooltips of names that were cut."""
     cells = {"confusion": examples.nasty().confusion.matrix(), "orientation": "rows=truth"}
-    wild = assess(**cells, labels=examples.nasty().labels)
-    tame = assess(**cells, labels=[f"n{i:03}" for i in range(len(examples.NASTY))])
+    wild = flat.assess(**cells, labels=examples.nasty().labels)
+    tame = flat.assess(**cells, labels=[f"n{i:03}" for i in range(len(examples.NASTY))])
     pages = [Page(render(one.record)) for one in (wild, tame)]
     assert "<script>" in pages[0].text
     assert Counter(tag for tag, _ in pages[0].elements if tag != "title") == Counter(

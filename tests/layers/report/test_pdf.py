@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
+from assay.assess.arguments import IntervalSettings
 from assay.assess.assessment import Assessment
 from assay.assess.record import Record
 from assay.assess.rendering import BINARY, write_report
@@ -54,7 +55,7 @@ def attacked():
         truth=[ATTACKS[i] for i in truth],
         predicted=[ATTACKS[i] for i in called],
         group={"#import $ ] 🦊": level},
-        draws=100,
+        intervals=IntervalSettings(draws=100),
     )
     return made.record
 

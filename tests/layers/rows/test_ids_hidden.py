@@ -9,7 +9,7 @@ import pytest
 import assay
 from assay.core.errors import AssayError
 from assay.rows import ids
-from tests import command
+from tests import command, flat
 
 SHOW = assay.Reading(show_ids=True)
 NAMES = ["ann", "bob", "cid", "dee"]
@@ -39,14 +39,14 @@ def ways(folder):
     calls = pl.DataFrame({"id": NAMES, **labels})
     turned = calls.with_columns(y=pl.Series(["y", "y", "x", "y"]))
     return {
-        "a file": (assay.assess, {"data": folder / "twice.csv", **alone}),
-        "a frame": (assay.assess, {"data": twice, **alone}),
-        "arrays": (assay.assess, {"truth": right, "predicted": labels["p"], "id": twice["id"].to_list()}),
-        "two files": (assay.assess, {"data": folder / "lone.csv", "truth_data": folder / "other.csv", **alone}),
-        "two frames": (assay.assess, {"data": lone.drop("y"), "truth_data": other, **alone}),
-        "models, twice": (assay.compare, {"data": {"A": calls, "B": twice}, **models}),
-        "models, other rows": (assay.compare, {"data": {"A": calls, "B": lone}, **models}),
-        "models, other truth": (assay.compare, {"data": {"A": calls, "B": turned}, **models}),
+        "a file": (flat.assess, {"data": folder / "twice.csv", **alone}),
+        "a frame": (flat.assess, {"data": twice, **alone}),
+        "arrays": (flat.assess, {"truth": right, "predicted": labels["p"], "id": twice["id"].to_list()}),
+        "two files": (flat.assess, {"data": folder / "lone.csv", "truth_data": folder / "other.csv", **alone}),
+        "two frames": (flat.assess, {"data": lone.drop("y"), "truth_data": other, **alone}),
+        "models, twice": (flat.compare, {"data": {"A": calls, "B": twice}, **models}),
+        "models, other rows": (flat.compare, {"data": {"A": calls, "B": lone}, **models}),
+        "models, other truth": (flat.compare, {"data": {"A": calls, "B": turned}, **models}),
     }
 
 

@@ -13,6 +13,7 @@ from assay.rows.ids import Join
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
+from tests import flat
 
 PREDICTIONS = "case,guess,reader\nc1,a,x\nc2,b,y\nc3,a,x\n"
 TRUTH = "case,label,site\nc3,b,n\nc1,a,n\nc2,b,s\n"
@@ -40,7 +41,7 @@ def files(tmp_path):
 
 def refusal(given, code, kind=assay.RowsError):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**{"reading": assay.Reading(show_ids=True), **given})
+        flat.assess(**{"reading": assay.Reading(show_ids=True), **given})
     assert caught.value.code == code, caught.value
     assert type(caught.value) is kind
     assert caught.value.fix
@@ -52,7 +53,7 @@ def cells(found):
 
 
 def test_rows_meet_by_id_whatever_their_order(files):
-    found = assay.assess(**files(), group=["site", "reader"])
+    found = flat.assess(**files(), group=["site", "reader"])
     assert cells(found) == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
     assert list(found.by_group["site"]) == ["n", "s"]
     assert list(found.by_group["reader"]) == ["x", "y"]
@@ -60,7 +61,7 @@ def test_rows_meet_by_id_whatever_their_order(files):
 
 
 def test_the_record_tells_where_both_came_from_and_holds_no_id(files):
-    record = assay.assess(**files()).record
+    record = flat.assess(**files()).record
     data = record["plan"]["data"]
     assert list(record["digests"]["files"]) == ["p.csv", "t.csv"]
     assert data["from"] == "2 files"
@@ -72,7 +73,7 @@ def test_the_record_tells_where_both_came_from_and_holds_no_id(files):
 
 def test_a_label_column_of_one_name_on_both_sides_is_told_apart(files):
     given = files(PREDICTIONS.replace("guess", "Label"), TRUTH, predicted="Label")
-    assert cells(assay.assess(**given)) == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
+    assert cells(flat.assess(**given)) == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
     given = files(PREDICTIONS.replace("guess", "label").replace("c2,b", "c2,"), TRUTH, predicted="label")
     error = refusal(given, "missing-label")
     assert error.found == "1 row without predicted in row 2 of p.csv"
@@ -116,7 +117,7 @@ def test_unmatched_ids_are_told_on_both_sides(files):
 
 def test_unmatched_rows_are_counted_if_asked_for(files):
     given = files(PREDICTIONS + "c4,a,x\nc5,a,x\n", TRUTH + "c6,a,s\n", unmatched="count")
-    found = assay.assess(**given)
+    found = flat.assess(**given)
     assert found.census.said() == "6 rows read = 3 scored + 0 excluded + 3 unmatched"
     assert found.record["rows"] == {"read": 6, "scored": 3, "excluded": {}, "unmatched": 3}
     assert found.record["plan"]["unmatched"] == "count"
@@ -136,7 +137,7 @@ def test_no_match_at_all_is_an_error_in_any_case(files):
 
 def test_missing_labels_among_the_matched_are_left_out_and_counted(files):
     given = files(PREDICTIONS + "c9,,x\n", TRUTH.replace("c2,b", "c2,"), unmatched="count", missing="drop")
-    found = assay.assess(**given)
+    found = flat.assess(**given)
     assert found.census.said() == "4 rows read = 2 scored + 1 excluded (truth is missing) + 1 unmatched"
     error = refusal(given | {"missing": "error"}, "missing-label")
     assert error.found == "1 row without truth in row 3 of t.csv"  # not the unmatched row 4 of the predictions
@@ -156,7 +157,7 @@ def test_whole_numbers_of_any_width_are_ids(tmp_path, kind):
     pq.write_table(pa.table({"i": pa.array([2, 1], pa.int64()), "p": ["b", "b"]}), tmp_path / "p.parquet")
     found = assay.assess(
         data=tmp_path / "p.parquet",
-        truth_data=tmp_path / "t.parquet",
+        reading=assay.Reading(truth_data=tmp_path / "t.parquet"),
         id="i",
         truth="y",
         predicted="p",
@@ -167,7 +168,7 @@ def test_whole_numbers_of_any_width_are_ids(tmp_path, kind):
 
 def test_ids_stay_as_they_are_written(files):
     given = files("case,guess\n007,a\n7,b\n9007199254740993,a\n", "case,label\n7,b\n9007199254740993,b\n007,a\n")
-    assert cells(assay.assess(**given)) == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
+    assert cells(flat.assess(**given)) == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
 
 
 @pytest.mark.parametrize(("value", "kind"), [(1.5, "DOUBLE"), ([1], "BIGINT[]"), (b"x", "BLOB")])
@@ -175,7 +176,7 @@ def test_what_cannot_name_a_row_is_no_id(tmp_path, value, kind):
     pq.write_table(pa.table({"i": [value], "y": ["a"]}), tmp_path / "t.parquet")
     given = {"data": tmp_path / "t.parquet", "truth": "y", "predicted": "y", "id": "i"}
     with pytest.raises(assay.RowsError) as caught:
-        assay.assess(**given)
+        flat.assess(**given)
     assert caught.value.code in ("column-type", "column-not-scalar")
     assert kind in caught.value.what
 
@@ -202,7 +203,7 @@ def test_dates_and_several_columns_make_an_id(tmp_path):
     assert "without truth: (2, 2025-01-01) in row 3" in error.found
     assert "without prediction: (2, 2024-01-02) in row 4" in error.found
     pq.write_table(pa.table({"i": [2, 1, 2, 1], "d": [*days[::-1], *days], "p": list("abba")}), tmp_path / "p.parquet")
-    found = assay.assess(**given)
+    found = flat.assess(**given)
     assert found.census.scored == 4
     assert found.record["plan"]["data"]["columns"]["id 2"] == "d"
     assert list(found.by_group["i"]) == [1, 2]
@@ -213,7 +214,7 @@ def test_a_column_on_both_sides_is_ambiguous_but_for_the_id(files):
     error = refusal(given, "column-ambiguous")
     assert "p.csv" in error.what
     assert "t.csv" in error.what
-    assert len(assay.assess(**files(group="case")).by_group["case"]) == 3
+    assert len(flat.assess(**files(group="case")).by_group["case"]) == 3
 
 
 def test_a_column_that_is_nowhere_is_told_with_those_that_are(files):
@@ -226,7 +227,7 @@ def test_a_column_that_is_nowhere_is_told_with_those_that_are(files):
 
 def test_weights_may_come_from_either_side(files):
     weighted = TRUTH.replace("site", "w").replace(",n\n", ",0.5\n").replace(",s\n", ",2\n")
-    weights = [cell[2] for cell in cells(assay.assess(**files(PREDICTIONS, weighted), weight="w"))]
+    weights = [cell[2] for cell in cells(flat.assess(**files(PREDICTIONS, weighted), weight="w"))]
     assert weights == ["1/2", "1/2", 2]
     error = refusal(files(PREDICTIONS, weighted.replace(",2\n", ",x\n"), weight="w"), "column-not-numeric")
     assert error.found == '"x" in row 3 of t.csv'
@@ -256,11 +257,11 @@ def test_both_sides_may_be_many_files(tmp_path):
         "positive": "b",
         "group": "site",
     }
-    found = assay.assess(**given)
+    found = flat.assess(**given)
     assert cells(found) == [[0, 0, 1], [0, 1, 1], [1, 1, 1]]
     files = found.record["digests"]["files"]
     assert list(files) == ["a.csv", "b.csv", "site=n/a.csv", "site=s/a.csv"]
-    assert assay.assess(**given, reading=assay.Reading(sha256=files)).census.scored == 3
+    assert flat.assess(**given, reading=assay.Reading(sha256=files)).census.scored == 3
     refusal(given | {"reading": assay.Reading(sha256="0" * 64)}, "option-unknown", assay.PlanError)
     (tmp_path / "preds/b.csv").write_text("i,p\n3,b\n1,a\n", encoding="utf-8")
     error = refusal(given, "duplicate-id")
@@ -273,7 +274,7 @@ def test_names_that_both_sides_share_are_told_apart_in_the_record(tmp_path):
         (tmp_path / side / "x.csv").write_text(text, encoding="utf-8")
     found = assay.assess(
         data=tmp_path / "preds/x.csv",
-        truth_data=tmp_path / "truth/x.csv",
+        reading=assay.Reading(truth_data=tmp_path / "truth/x.csv"),
         id="i",
         truth="y",
         predicted="p",
@@ -290,7 +291,7 @@ def test_one_file_may_name_its_id_and_then_every_row_is_named_once(tmp_path):
     path.write_text("i,y,p\n1,a,a\n,b,b\n", encoding="utf-8")
     assert refusal(given, "missing-id").found == "in row 2"
     path.write_text("i,y,p\n1,a,a\n2,b,b\n", encoding="utf-8")
-    found = assay.assess(**given)
+    found = flat.assess(**given)
     assert found.record["plan"]["data"]["columns"]["id"] == "i"
     assert "join" not in found.record["plan"]["data"]
 
@@ -305,7 +306,7 @@ def test_what_cannot_be_joined_is_refused_before_anything_is_read(files, tmp_pat
         {"engine": "spark://localhost:1", "truth_data": tmp_path / "x.duckdb"},
     ):
         with pytest.raises(assay.PlanError) as caught:
-            assay.assess(**files() | changed)
+            flat.assess(**files() | changed)
         assert caught.value.code in ("role-missing", "role-clash", "option-unknown")
     refusal(files(unmatched="drop"), "option-unknown", assay.PlanError)
     refusal(files(id=["case", "case"]), "role-clash", assay.PlanError)

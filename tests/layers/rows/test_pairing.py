@@ -12,6 +12,7 @@ import assay
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
+from tests import flat
 
 LIBRARIES = {
     "pandas": pd.DataFrame,
@@ -39,7 +40,7 @@ def given(library, predictions=PREDICTIONS, truth=TRUTH, **more):
 
 def refusal(arguments, code, kind=assay.RowsError):
     with pytest.raises(assay.AssayError) as caught:
-        assay.assess(**{"reading": assay.Reading(show_ids=True), **arguments})
+        flat.assess(**{"reading": assay.Reading(show_ids=True), **arguments})
     assert caught.value.code == code, caught.value
     assert type(caught.value) is kind
     assert caught.value.fix
@@ -47,7 +48,7 @@ def refusal(arguments, code, kind=assay.RowsError):
 
 
 def test_frames_of_every_library_meet_by_id(library):
-    found = assay.assess(**given(library, group=["site", "reader"]))
+    found = flat.assess(**given(library, group=["site", "reader"]))
     assert found.confusion.to_json()["cells"] == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
     assert list(found.by_group["reader"]) == ["x", "y"]
     assert list(found.by_group["site"]) == ["n", "s"]
@@ -57,7 +58,7 @@ def test_frames_of_every_library_meet_by_id(library):
 
 
 def test_weights_of_either_frame_are_taken_along(library):
-    found = assay.assess(**given(library, PREDICTIONS | {"w": [0.5, 1.0, 0.25]}, weight="w"))
+    found = flat.assess(**given(library, PREDICTIONS | {"w": [0.5, 1.0, 0.25]}, weight="w"))
     assert [cell[2] for cell in found.confusion.to_json()["cells"]] == ["1/2", "1/4", 1]
 
 
@@ -83,7 +84,7 @@ def test_unmatched_ids_are_told_or_counted_in_any_frame(library):
     assert error.what == "2 rows of data without truth and 1 row of truth_data without prediction; 2 matched"
     if library in ORDERED:
         assert 'data without truth: "c4" at index 2, "c5" at index 3' in error.found
-    found = assay.assess(**given(library, lone, unmatched="count"))
+    found = flat.assess(**given(library, lone, unmatched="count"))
     assert found.census.said() == "5 rows read = 2 scored + 0 excluded + 3 unmatched"
 
 
@@ -112,7 +113,7 @@ def test_several_columns_make_an_id_in_any_frame(library):
         "predicted": "label",
         "positive": "b",
     }
-    found = assay.assess(**arguments)
+    found = flat.assess(**arguments)
     assert found.confusion.to_json()["cells"] == [[0, 0, 1], [0, 1, 1], [1, 1, 1]]
     assert refusal(arguments | {"id": "a"}, "duplicate-id").found.startswith("1")
 
@@ -133,7 +134,7 @@ def test_frames_of_two_libraries_are_not_joined():
 
 def test_categories_and_texts_are_the_same_ids():
     ours = pd.DataFrame(PREDICTIONS | {"case": pd.Categorical(["c1", "c2", "c3"], categories=["c3", "c2", "c1", "z"])})
-    found = assay.assess(data=ours, truth_data=pd.DataFrame(TRUTH), **ROLES)
+    found = flat.assess(data=ours, truth_data=pd.DataFrame(TRUTH), **ROLES)
     assert found.confusion.to_json()["cells"] == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
 
 
@@ -173,7 +174,7 @@ def test_a_mapping_and_a_frame_may_name_their_id(library):
     for data in (columns, LIBRARIES[library](columns)):
         roles = {"data": data, "truth": "y", "predicted": "p"}
         refusal(roles | {"id": "i"}, "duplicate-id")
-        assert assay.assess(**roles, id=["i", "j"]).census.scored == 3
+        assert flat.assess(**roles, id=["i", "j"]).census.scored == 3
         refusal(roles | {"id": "k"}, "missing-column", assay.MissingColumn)
 
 
@@ -182,7 +183,7 @@ def test_ids_beside_columns_that_an_engine_counts_are_looked_at_too(monkeypatch)
     truth = np.array(["a", "b", "a"], dtype=object)
     rows = {"truth": truth, "predicted": truth, "positive": "b"}
     refusal(rows | {"id": ["x", "y", "x"]}, "duplicate-id")
-    assert assay.assess(**rows, id=["x", "y", "z"]).census.scored == 3
+    assert flat.assess(**rows, id=["x", "y", "z"]).census.scored == 3
     series = pl.Series(["a", "b", "a"])
     refusal({"truth": series, "predicted": series, "positive": "b", "id": series}, "duplicate-id")
 

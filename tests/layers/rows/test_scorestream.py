@@ -19,6 +19,7 @@ from assay.rows.scores import score_columns
 from assay.tally.rounding import Rounding
 from assay.tally.scores import Scores
 from assay.tally.scoring import Wanted, count_scores
+from tests import flat
 
 KINDS = {
     "text": (["no", "yes"], pl.String),
@@ -76,7 +77,13 @@ def test_no_fault_is_overlooked_by_the_quick_look(exact, writer, fault, tmp_path
     else:
         frame.write_parquet(path, use_pyarrow=True)
     with pytest.raises(AssayError) as refused:
-        assay.assess(data=path, truth="y", score="s", scores="probability", threshold=0.5, exact_scores=exact)
+        assay.assess(
+            data=path,
+            truth="y",
+            score="s",
+            scores=assay.ScoreSettings(kind="probability", exact_scores=exact),
+            threshold=0.5,
+        )
     finite = fault is not None and np.isfinite(fault)
     assert refused.value.code == ("score-out-of-range" if finite else "score-not-finite")
     assert "row 100" in str(refused.value)
@@ -90,9 +97,9 @@ def test_an_unfit_score_is_found_in_a_row_that_is_not_counted(gap, tmp_path):
     given = {"truth": "y", "predicted": "p", "score": "s", "positive": "b", "missing": "drop", "missing_score": "error"}
     for exact in (4_000_000, 10):
         with pytest.raises(AssayError) as refused:
-            assay.assess(data=tmp_path / "rows.parquet", scores="probability", exact_scores=exact, **given)
+            flat.assess(data=tmp_path / "rows.parquet", scores="probability", exact_scores=exact, **given)
         assert refused.value.code == "score-out-of-range"
-    found = assay.assess(data=tmp_path / "rows.parquet", scores="logit", exact_scores=10, **given)
+    found = flat.assess(data=tmp_path / "rows.parquet", scores="logit", exact_scores=10, **given)
     assert found.scores.whole.rows == 99
 
 

@@ -273,15 +273,15 @@ def known_answers(q: Inquiry) -> Iterator[Outcome]:
 
 @cache
 def _differing() -> tuple[str, ...]:
-    from assay.assess.run import assess
+    from assay.assess.arguments import IntervalSettings
+    from assay.assess.run import from_confusion_matrix
 
-    names = [*TABLE_A2, *TABLE_A4]
-    found = assess(
-        confusion=[list(row) for row in TABLE_A1],
+    found = from_confusion_matrix(
+        [list(row) for row in TABLE_A1],
         orientation="rows=predicted",
         labels=["A", "B", "C"],
-        measures=names,
-        cells="delta",
+        measures=[*TABLE_A2, *TABLE_A4],
+        intervals=IntervalSettings(cells="delta"),
     )
     wrong = [
         f"{name} of {label}"

@@ -16,6 +16,7 @@ from assay.assess.plan.loading import planned
 from assay.assess.run import assess
 from assay.assess.sources import Held
 from assay.assess.standing import comparison_digest
+from assay.rows.reading import Reading
 from tests.layers.assess.controls.looking import SIGNED, look, opened
 
 
@@ -50,7 +51,12 @@ def inquiry(tmp_path):
         loaded = replace(planned(document, tmp_path))
         first = next(iter(names))
         seen = assess(
-            data=str(tmp_path / "test.csv"), truth="y", predicted=columns[0], positive=1, level=0.95, spelled=True
+            data=str(tmp_path / "test.csv"),
+            truth="y",
+            predicted=columns[0],
+            positive=1,
+            level=0.95,
+            reading=Reading(spelled=True),
         )
         held = Held(places=(str(tmp_path / "test.csv"),))
         found = match(

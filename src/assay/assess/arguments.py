@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rare settings of `assess` and `compare`, in objects, and where keywords of one setting belong."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
+
+from assay.core.errors import PlanError
+from assay.inference.resampling import SEED
+from assay.rows.reading import Reading
+from assay.rows.scores import Kind, MissingScore
+from assay.tally.scoring import EXACT
+
+if TYPE_CHECKING:
+    from assay.inference.intervals import Wanted
+    from assay.measures.averages import Policy
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalSettings:
+    """How confidence intervals are computed.
+
+    shares: the method for shares: "wilson", "clopper-pearson" or "jeffreys"
+    cells: the method for other functions of counts: "auto", "dirichlet", "bca", "percentile" or "delta"
+    seed: the seed of all random draws
+    draws: the least number of random draws; None takes 2,000 for an interval and 9,999 for a test
+    undefined: what an average does with a class that has no value: "propagate", "skip", "zero" or "one"
+
+    >>> IntervalSettings(shares="clopper-pearson", seed=7).seed
+    7
+    """
+
+    shares: str = "wilson"
+    cells: str = "auto"
+    seed: int = SEED
+    draws: int | None = None
+    undefined: Policy = "propagate"
+
+    def wanted(self, level: float) -> Wanted:
+        """Return the same for a level, checked."""
+        from assay.inference.intervals import DRAWS, Wanted
+
+        draws = DRAWS if self.draws is None else self.draws
+        return Wanted(level=level, shares=self.shares, cells=self.cells, seed=self.seed, draws=draws)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSettings:
+    """What scores are, and how they become predictions.
+
+    kind: what the scores are: "probability", "logit" or "any"
+    missing: what becomes of rows without a score: "error", "drop", or "worst" to rank them last; None follows `missing`
+    renormalise: whether probabilities that do not add up to 1 are divided by their sum
+    threshold_from: the rows on which a threshold by rule is chosen
+    accept_optimistic_threshold: whether the rule may choose the threshold on the rows that are assessed
+    operating_points: further thresholds whose counts are listed
+    exact_scores: the number of distinct scores, or of compared rows, up to which an engine keeps them one by one
+
+    >>> ScoreSettings(kind="probability").kind
+    'probability'
+    """
+
+    kind: Kind = "any"
+    missing: MissingScore | None = None
+    renormalise: bool = False
+    threshold_from: object = None
+    accept_optimistic_threshold: bool = False
+    operating_points: Sequence[float] = ()
+    exact_scores: int = EXACT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSettings:
+    """Which significance test compares the models, and how their rows are paired.
+
+    test: the name of a test, in place of the one that the table chooses; `because` must say why
+    because: the reason for the chosen test
+    override: whether `test` runs even where the table refuses it
+    margin: the margin of a non-inferiority test
+    equivalence: whether equivalence within the margin is tested, in place of non-inferiority
+    correction: the correction of p values for several tests
+    control: the model with which all others are compared
+    variance: whether variances of values are compared, too
+    stratified: whether the bootstrap draws within each true class
+    independent: whether the models were tested on different rows
+    accept_dependence: whether a test that assumes independent values runs on values that are not
+    pairing: how tables are matched: by "id" or by "position"
+    channel: the column that names the channel of each row; the models are compared within channels
+
+    >>> TestSettings(margin=0.02).correction
+    'holm'
+    """
+
+    __test__: ClassVar[bool] = False  # pytest would take the class for tests
+
+    test: str | None = None
+    because: str | None = None
+    override: bool = False
+    margin: float | None = None
+    equivalence: bool = False
+    correction: str = "holm"
+    control: str | None = None
+    variance: bool = False
+    stratified: bool = False
+    independent: bool = False
+    accept_dependence: bool = False
+    pairing: Literal["id", "position"] | None = None
+    channel: object = None
+
+    def of_request(self) -> dict[str, Any]:
+        """Return the fields that a comparison's Record keeps."""
+        apart = ("independent", "pairing", "channel")
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in apart}
+
+
+CLASSES: Final[Mapping[str, type]] = {
+    "reading": Reading,
+    "intervals": IntervalSettings,
+    "scores": ScoreSettings,
+    "tests": TestSettings,
+}
+OTHER_NAMES: Final = {"scores": ("scores", "kind"), "missing_score": ("scores", "missing")}
+PLACES: Final[Mapping[str, tuple[str, str]]] = {
+    **{
+        field.name: (argument, field.name)
+        for argument, kind in CLASSES.items()
+        for field in fields(kind)
+        if field.name not in ("kind", "missing")
+    },
+    **OTHER_NAMES,
+}
+"""By keyword of one setting: the argument that holds it, and its name there."""
+OTHER_FUNCTIONS: Final = {
+    name: function
+    for function, names in {
+        "from_confusion_matrix": "confusion orientation",
+        "compare_values": "values model per lower_is_better folds rows test_over_train",
+        "compare": "truth predicted score positive labels weight measures costs",
+    }.items()
+    for name in names.split()
+}
+"""By keyword: the function that takes it, for those that do not."""
+
+
+def arrange(**given: Any) -> dict[str, Any]:  # noqa: ANN401  whatever assess and compare take
+    """Sort settings by name, as the command line and plans state them, into the objects that hold them.
+
+    >>> arrange(truth="y", seed=7, scores="logit")["intervals"].seed
+    7
+    """
+    arguments, settings = dict(given), dict[str, dict[str, Any]]()
+    for name, value in given.items():
+        if name in PLACES and not isinstance(value, CLASSES.get(name, ())):
+            argument, field = PLACES[name]
+            settings.setdefault(argument, {})[field] = arguments.pop(name)
+    for argument, own in settings.items():
+        before = arguments.get(argument)
+        arguments[argument] = CLASSES[argument](**own) if before is None else replace(before, **own)
+    return arguments
+
+
+def with_settings(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function accept `subject` for `unit`, and name the place of a keyword that is a setting."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*tables: P.args, **given: P.kwargs) -> R:
+        arguments = cast("dict[str, Any]", given)
+        if "subject" in arguments and "unit" in known:
+            if arguments.get("unit") is not None:
+                raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
+            arguments["unit"] = arguments.pop("subject")
+        for name, value in arguments.items():
+            if (name not in known or (name in CLASSES and isinstance(value, str))) and (place := _place(name, known)):
+                what = f"{function.__name__} does not take {name} as a keyword of its own"
+                raise PlanError("option-unknown", what, where=name, fix=f"write {place}")
+        return function(*tables, **given)
+
+    return checked
+
+
+def _place(name: str, known: Collection[str]) -> str | None:
+    """Return how a setting is written, if it is one of a function with these parameters."""
+    argument, field = PLACES.get(name, ("", ""))
+    if argument in known:
+        return f"{argument}=assay.{CLASSES[argument].__name__}({field}=...)"
+    return f"assay.{OTHER_FUNCTIONS[name]}(...)" if name in OTHER_FUNCTIONS else None
