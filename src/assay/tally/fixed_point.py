@@ -276,26 +276,30 @@ def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Fr
     take a key such as "a.b" for the column b of a table a.
     """
     names = [f"k{place}" for place in range(len(columns))]
-    exponent, x = cast("int", source.quantum), nw.col("x")
     keys = (nw.col(column).alias(name) for column, name in zip(columns, names, strict=True))
-    rows = source.frame.select(*keys, w=weight_number(source))
+    exponent, weight = cast("int", source.quantum), weight_number(source)
     # An unfit weight counts -1 quantum, by which the least weight shows it.
-    fit = nw.when(is_fit(nw.col("w"))).then(nw.col("w")).otherwise(nw.lit(-(2.0**exponent)))
-    rows = rows.select(*names, x=(fit * 2.0**-exponent).floor().cast(nw.Float64))
-    rows = rows.with_columns(q=(x * x * 2.0**-BITS).ceil().cast(nw.Float64))
-    parts = {"w": x, "q": nw.col("q")}
+    fit = nw.when(is_fit(weight)).then(weight).otherwise(nw.lit(-(2.0**exponent)))
+    quanta = (fit * 2.0**-exponent).floor().cast(nw.Float64)
     if halves:
-        high = {name: (whole * 2.0**-HALF).floor().cast(nw.Float64) for name, whole in parts.items()}
-        rows = rows.with_columns(**{f"{name}1": whole for name, whole in high.items()})
-        parts = {
-            part: nw.col(part) if part in {"w1", "q1"} else parts[part[0]] - nw.col(f"{part[0]}1") * 2.0**HALF
-            for part in _PARTS
-        }
-    rows = rows.select(*names, x, **{name: whole.cast(nw.Int64) for name, whole in parts.items()})
-    sums = [nw.col(name).sum() for name in parts]
-    grouped = rows.group_by(*names).agg(nw.len().alias(_ROWS), x.min().alias(_LEAST), *sums)
-    whole = [nw.col(name).cast(nw.Int64) if halves else nw.col(name) for name in parts]
-    return grouped.select(*names, _ROWS, _LEAST, *whole)
+        rows = source.frame.select(*keys, w=quanta)
+        rows = rows.with_columns(q=_square(nw.col("w")))
+        rows = rows.with_columns(
+            **{f"{name}1": (nw.col(name) * 2.0**-HALF).floor().cast(nw.Float64) for name in ("w", "q")}
+        )
+        rows = rows.with_columns(**{f"{name}0": nw.col(name) - nw.col(f"{name}1") * 2.0**HALF for name in ("w", "q")})
+        rows = rows.with_columns(*(nw.col(part).cast(nw.Int64) for part in _PARTS))
+    else:
+        rows = source.frame.select(*keys, w=quanta.cast(nw.Int64), q=_square(quanta).cast(nw.Int64))
+    parts, least = (_PARTS, "w1") if halves else (("w", "q"), "w")
+    sums = [nw.col(part).sum() for part in parts]
+    grouped = rows.group_by(*names).agg(nw.len().alias(_ROWS), nw.col(least).min().alias(_LEAST), *sums)
+    return grouped.select(*names, _ROWS, _LEAST, *(nw.col(part).cast(nw.Int64) if halves else part for part in parts))
+
+
+def _square(quanta: nw.Expr) -> nw.Expr:
+    """The square of a weight, rounded up to 2**53 squared quanta."""
+    return (quanta * quanta * 2.0**-BITS).ceil().cast(nw.Float64)
 
 
 def _demand_fit(source: FrameSource, least: int) -> None:
