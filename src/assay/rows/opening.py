@@ -167,38 +167,6 @@ def open_source(
     unmatched: Unmatched = "error",
 ) -> Source:
     """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
-    source = _open_rows(
-        data,
-        roles,
-        reading,
-        progress=progress,
-        engine=engine,
-        limits=limits,
-        truth_data=truth_data,
-        unmatched=unmatched,
-    )
-    if roles.weight is None:
-        return source
-    from assay.rows.weights import with_quantum
-
-    try:
-        return with_quantum(source, None if reading is None else reading.weight_quantum)
-    except BaseException:
-        source.close()
-        raise
-
-
-def _open_rows(
-    data: object,
-    roles: Roles,
-    reading: Reading | None,
-    *,
-    progress: Any,  # noqa: ANN401
-    engine: str | None,
-    limits: Limits | None,
-    truth_data: object,
-    unmatched: Unmatched,
-) -> Source:
     from assay.rows.databases import is_connection, refuse_selection
 
     refuse_limits(data, engine, limits)
@@ -209,7 +177,7 @@ def _open_rows(
             where="truth_data",
             fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
         )
-    plainly = reading is not None and reading.show_ids
+    plainly, quantum = (False, None) if reading is None else (reading.show_ids, reading.weight_quantum)
     if is_connection(data):
         from assay.rows.duckdbfile import from_connection
 
@@ -221,9 +189,10 @@ def _open_rows(
         from assay.rows.meeting import open_both
 
         with ids_told(plainly=plainly):
-            return open_both(
+            source = open_both(
                 data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
             )
+        return _with_quantum(source, quantum)
     source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
     if roles.id is not None:
         from assay.rows.ids import ids_told
@@ -231,7 +200,20 @@ def _open_rows(
 
         with ids_told(plainly=plainly):
             demand_named_once(source, data, roles.id)
-    return source
+    return _with_quantum(source, quantum)
+
+
+def _with_quantum(source: Source, stated: float | None) -> Source:
+    """The source with the quantum of its weights, if it has any; closed where they cannot be used."""
+    if source.weight is None:
+        return source
+    from assay.rows.weights import with_quantum
+
+    try:
+        return with_quantum(source, stated)
+    except BaseException:
+        source.close()
+        raise
 
 
 def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> None:

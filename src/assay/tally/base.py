@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,15 +23,6 @@ class Weight:
     total: Fraction
     squares: Fraction
 
-    @classmethod
-    def of(cls, weight: Fraction, times: int = 1) -> Weight:
-        """Some rows of one weight.
-
-        >>> Weight.of(Fraction(3, 2), times=2)
-        Weight(total=Fraction(3, 1), squares=Fraction(9, 2))
-        """
-        return cls(total=weight * times, squares=squared(weight) * times)
-
     def __add__(self, other: Weight) -> Weight:
         """Both together."""
         return Weight(total=self.total + other.total, squares=self.squares + other.squares)
@@ -45,15 +35,6 @@ def together(a: Count | Weight, b: Count | Weight) -> Count | Weight:
     if isinstance(a, Weight) or isinstance(b, Weight):
         return a or b
     return a + b
-
-
-def squared(weight: Fraction) -> Fraction:
-    """The square of a weight as a double has it, so that arrays and engines agree; exact where no double has it."""
-    try:
-        square = float(weight) * float(weight)  # a power of Python's may be off in the last digit, a product is not
-    except OverflowError:
-        square = math.inf
-    return Fraction(square) if 0 < square < math.inf else weight**2
 
 
 VERSION: Final = "1"

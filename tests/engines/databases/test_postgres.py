@@ -21,7 +21,6 @@ from assay.rows import postgres
 from assay.rows.opening import Roles, open_source
 from assay.rows.postgres import redacted
 from assay.rows.reading import Reading
-from assay.tally.base import Weight
 from assay.tally.counting import count
 from tests import flat
 from tests.waiting import LIMIT, wait_until
@@ -128,7 +127,7 @@ def test_a_column_that_cannot_hold_labels_is_refused(server, column, code):
     refused(code, 4, data=server.address(), table="preds", truth=column)
 
 
-def test_weights_come_some_at_a_time_and_add_up_without_rounding(server, monkeypatch):
+def test_weights_come_some_at_a_time_and_add_up_as_those_of_arrays(server, monkeypatch):
     monkeypatch.setattr(postgres, "BATCH", 7)
     real = "SELECT i % 2 AS y, 0 AS p, (1.0 / i)::float8 AS w, '{kind}' AS g FROM generate_series(1, 40) i"
     for kind in ("float8", "numeric"):
@@ -140,9 +139,9 @@ def test_weights_come_some_at_a_time_and_add_up_without_rounding(server, monkeyp
         )
         found = count(source).cells
         source.close()
-        for label in (0, 1):
-            weights = [Weight.of(Fraction(w)) for y, _, w, _ in rows if y == label]
-            assert found[label, 0] == (20, sum(weights, Weight.of(Fraction(0))))
+        y, p, w, _ = zip(*rows, strict=True)
+        columns = Roles(truth=list(y), predicted=list(p), weight=[float(one) for one in w])
+        assert found == count(open_source(None, columns)).cells
 
 
 def test_exact_decimals_are_labels_where_they_are_whole(server):

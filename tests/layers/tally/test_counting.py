@@ -26,13 +26,13 @@ def test_rows_are_counted_by_pairs_of_labels():
 def test_weights_are_kept_beside_the_rows_they_belong_to():
     found = counted(["a", "b", "a"], ["a", "a", "a"], weight=[0.125, 2, 0.25])
     both = Weight(total=Fraction(3, 8), squares=Fraction(5, 64))
-    assert found.cells == {("a", "a"): (2, both), ("b", "a"): (1, Weight.of(Fraction(2)))}
+    assert found.cells == {("a", "a"): (2, both), ("b", "a"): (1, Weight(total=Fraction(2), squares=Fraction(4)))}
     assert found.weighted
 
 
 def test_a_row_of_weight_zero_is_a_row():
     found = counted(["a", "b"], ["a", "b"], weight=[0.0, 1.0])
-    assert found.cells[("a", "a")] == (1, Weight.of(Fraction(0)))
+    assert found.cells[("a", "a")] == (1, Weight(total=Fraction(0), squares=Fraction(0)))
     assert found.rows == 2
 
 
