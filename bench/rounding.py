@@ -23,12 +23,11 @@ def shapes(rows: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(0)
     truth = rng.random(rows) < 0.1
     z = rng.normal(size=rows) + 1.5 * truth - 2
-    jitter = rng.random(rows) * 2.0**-30
     return {
         "smooth": (1 / (1 + np.exp(-z)), truth),
         "over-confident": (1 / (1 + np.exp(-12 * z)), truth),
         "heavy-tailed": (rng.standard_cauchy(rows) + truth, truth),
-        "discrete": (np.clip(np.round(1 / (1 + np.exp(-z)), 2) + jitter, 0, 1), truth),
+        "discrete": (np.round(1 / (1 + np.exp(-z)), 3), truth),
     }
 
 

@@ -4,8 +4,9 @@
     python bench/spark.py [--rows 10_000_000] [--master local[2]] [--rounds 9] [--only scores groups]
 
 The two take turns, and who begins changes every round, so that a warm cache helps both. The ratio is what counts: that
-of the medians, and between which ends the ratios of single rounds lie. The bar is 1.3. Scores are counted by hand into
-the very bins that assay counts into, with the least and the largest of each, and the cells are compared. By hand on a larger machine: --rows 100_000_000 --master spark://host:7077 --folder /shared/rows.
+of the medians, and between which ends the ratios of single rounds lie. The bar is 1.3. Scores are rounded
+by hand as assay rounds them, and the cells are compared. On a larger machine:
+--rows 100_000_000 --master spark://host:7077 --folder /shared/rows.
 """
 
 from __future__ import annotations
@@ -54,26 +55,17 @@ def write_rows(folder: Path, rows: int) -> None:
         ).write_parquet(path)
 
 
-def in_bins(frame: Any) -> Any:  # noqa: ANN401
-    """The bins of probabilities in Spark's SQL: 2^17 even ones, cut once more by 12 bits of the distance to the end."""
+def rounded(frame: Any) -> Any:  # noqa: ANN401
+    """Scores rounded to 13 significant bits and counted, in Spark's SQL."""
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
-    from assay.tally.binmaps import EVEN, FINE, HALF, LOWEST
+    def nearest(number: str) -> str:
+        product = f"{number} * {float((1 << 40) + 1)!r}D"
+        return f"({product} - ({product} - {number}))"
 
-    lowest = f"{2.0**LOWEST!r}D"
-    leading = (
-        f"CASE WHEN d < {lowest} THEN 0 ELSE (e - {LOWEST}) * {1 << FINE} + floor(d / pow(2D, e) * {1 << FINE})"
-        f" - {(1 << FINE) - 1} END"
-    )
-    return (
-        frame.selectExpr("ill", "chance", "CASE WHEN chance >= 0.5D THEN 1D - chance ELSE chance END AS d")
-        .selectExpr("*", f"floor(log2(greatest(d, {lowest}))) AS e0")
-        .selectExpr("*", "e0 + int(d >= pow(2D, e0 + 1)) - int(d < pow(2D, e0)) AS e")  # log2 may round
-        .selectExpr("*", f"{leading} + floor(d * {EVEN}D) AS f")
-        .selectExpr("ill", "chance", f"CASE WHEN chance >= 0.5D THEN {2 * HALF - 1} - f ELSE f END AS b")
-        .groupBy("ill", "b")
-        .agg(F.count(F.lit(1)).alias("n"), F.min("chance"), F.max("chance"))
-    )
+    below, above = nearest("chance"), nearest("(1D - chance)")
+    score = f"CASE WHEN chance >= 0.5D THEN 1D - {above} ELSE {below} END AS b"
+    return frame.selectExpr("ill", score).groupBy("ill", "b").agg(F.count(F.lit(1)).alias("n"))
 
 
 def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], int]]]:  # noqa: ANN401
@@ -103,7 +95,7 @@ def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callab
         return cells["assay"].rows
 
     def scored_by_hand() -> int:
-        cells["by hand"] = in_bins(frame).collect()
+        cells["by hand"] = rounded(frame).collect()
         return sum(row.n for row in cells["by hand"])
 
     cells: dict[str, Any] = {}
@@ -112,12 +104,17 @@ def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callab
     yield "labels as text", ours(truth="y_text", predicted="p_text"), by_hand("y_text", "p_text")
     yield "labels and groups", ours(truth="y", predicted="p", group={"g": "g"}), by_hand("g", "y", "p")
     yield "labels and weights", ours(truth="y", predicted="p", weight="w"), by_hand("y", "p", "w")
-    yield "scores, in bins", scored, scored_by_hand
+    yield "scores, rounded", scored, scored_by_hand
     if cells:
-        bins = cells["assay"].bins(1)
-        sides = enumerate((bins.neg, bins.pos))
-        mine = {(int(b), side): int(n) for side, counts in sides for b, n in zip(bins.place, counts, strict=True) if n}
-        if mine != {(int(row.b), row.ill): row.n for row in cells["by hand"]}:
+        table = cells["assay"].one_vs_rest(1)
+        sides = enumerate((table.neg, table.pos))
+        mine = {
+            (b, side): n
+            for side, counts in sides
+            for b, n in zip(table.score.tolist(), counts.tolist(), strict=True)
+            if n
+        }
+        if mine != {(row.b, row.ill): row.n for row in cells["by hand"]}:
             sys.exit("the cells of the scores differ")
 
 

@@ -19,7 +19,9 @@ from assay.tally.base import count_from_json
 from assay.tally.tables import Binary
 
 NEAR: Final = 0.05
-"""Half widths of its interval by which rounding may move a value: bench/rounding.py finds less than half of that."""
+"""Half widths of its interval by which rounding may move a value: bench/rounding.py finds half of that at most."""
+STEP: Final = 2.0**-13
+"""The same as a part of the value: ties of rounded scores add a bias that does not shrink with the rows."""
 RELATIVE: Final = 1e-3
 """The same for a value without an interval, as a part of it: eight times what rounding moves a score by."""
 ABSOLUTE: Final = 1e-4
@@ -45,7 +47,7 @@ def check_value(estimate: Mapping[str, Any], path: str) -> Iterator[Mismatch]:
 def _near(value: float, stored: float, low: float, high: float) -> bool:
     if math.isnan(low) or math.isnan(high):
         return math.isclose(value, stored, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    return abs(value - stored) <= NEAR * abs(high - low) / 2
+    return abs(value - stored) <= max(NEAR * abs(high - low) / 2, STEP * abs(value))
 
 
 def _number(value: object) -> float:

@@ -133,11 +133,14 @@ def round_scores(scores: Floats, bits: int = SIGNIFICANT, *, probability: bool) 
         part = scores[start : start + CHUNK]
         if probability:
             upper = part >= MIDDLE
-            near = _nearest(np.where(upper, 1.0 - part, part), bits)
-            rounded[start : start + CHUNK] = np.where(upper, 1.0 - near, near)
+            if upper.all() or not upper.any():  # so it is of nearly every part of scores in order
+                found = 1.0 - _nearest(1.0 - part, bits) if upper[0] else _nearest(part, bits)
+            else:
+                found = np.where(upper, 1.0 - _nearest(1.0 - part, bits), _nearest(part, bits))
         else:
             far = np.abs(part) > LARGEST
-            rounded[start : start + CHUNK] = np.where(far, part, _nearest(np.where(far, 0.0, part), bits))
+            found = np.where(far, part, _nearest(np.where(far, 0.0, part), bits)) if far.any() else _nearest(part, bits)
+        np.add(found, 0.0, out=rounded[start : start + CHUNK])  # minus zero and zero are one score
     return rounded
 
 

@@ -62,7 +62,7 @@ class Column:
 
     def rounded(self, rounding: Rounding) -> Column:
         """The same rows at rounded scores, which are as distinct or fewer."""
-        value = rounding.apply(self.value) + 0.0  # minus zero and zero are one score
+        value = rounding.apply(self.value)
         new = np.ones(len(value), dtype=np.bool_)
         np.not_equal(value[1:], value[:-1], out=new[1:])
         new[self.start[:-1][np.diff(self.start) > 0]] = True

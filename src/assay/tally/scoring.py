@@ -64,7 +64,10 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
     """Count the scores of a source by true class, in all rows that have a true and a predicted label."""
     if isinstance(source, FrameSource):
         return _of_frame(source, wanted)
-    truth, there = classes_of(source, wanted.labels)
+    # One column is of the positive class, which stands last among the two labels.
+    single = len(wanted.scored) < len(wanted.labels)
+    truth = _is_class(source.truth, wanted.labels[-1]) if single else classes_of(source, wanted.labels)[0]
+    there = _complete(source)
     columns = [source.score[place] for place in wanted.columns]
     levels = {name: _levels(column) for name, column in source.group.items()}
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
@@ -73,7 +76,8 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
         whole=whole,
         by_factor={
             name: {
-                label: _of_rows(columns, truth, weight, wanted, there & (codes == number)) for number, label in labels
+                label: _of_rows(columns, truth, weight, wanted, _both(there, codes == number))
+                for number, label in labels
             }
             for name, (codes, labels) in levels.items()
         },
@@ -107,6 +111,24 @@ def _classes(column: Coded, labels: Sequence[Label]) -> tuple[NDArray[np.int64],
     return span[np.where(there, numbers, 0)], there
 
 
+def _is_class(column: Coded, label: Label) -> NDArray[np.bool_]:
+    """Which rows are of a class, by one comparison of their codes."""
+    number = next((i for i in range(column.span) if column.label(i) == label), None)
+    if number is None:
+        return np.zeros(len(column), dtype=np.bool_)
+    return cast("NDArray[np.bool_]", column.codes == column.codes.dtype.type(number + column.offset))
+
+
+def _complete(source: ArraySource) -> NDArray[np.bool_] | None:
+    """Which rows have a true and a predicted label; None where all do."""
+    missing = [column.missing for column in (source.truth, source.predicted) if column.missing is not None]
+    return ~np.logical_or.reduce(missing) if missing else None
+
+
+def _both(rows: NDArray[np.bool_] | None, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return some if rows is None else rows & some
+
+
 def _levels(column: Coded) -> tuple[NDArray[np.int64], list[tuple[int, Label | None]]]:
     numbers = _numbers(column, slice(0, len(column)))
     found = np.unique(numbers).tolist()
@@ -115,17 +137,16 @@ def _levels(column: Coded) -> tuple[NDArray[np.int64], list[tuple[int, Label | N
 
 def _of_rows(
     columns: Sequence[NDArray[np.float64]],
-    truth: NDArray[np.int64],
+    truth: NDArray[np.int64] | NDArray[np.bool_],
     weight: Weights | None,
     wanted: Wanted,
-    rows: NDArray[np.bool_],
+    rows: NDArray[np.bool_] | None,
 ) -> Scores:
-    some = slice(None) if rows.all() else rows
+    some = slice(None) if rows is None or rows.all() else rows
     held = None if weight is None else weight[some]
     if len(wanted.scored) == len(wanted.labels):
         return Scores.per_class([column[some] for column in columns], truth[some], wanted.labels, held)
-    # One column, of the positive class, which stands last among the two labels.
-    return Scores.binary(columns[0][some], truth[some] == 1, held, labels=cast("tuple[Label, Label]", wanted.labels))
+    return Scores.binary(columns[0][some], truth[some], held, labels=cast("tuple[Label, Label]", wanted.labels))
 
 
 def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
