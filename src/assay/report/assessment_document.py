@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from assay.assess.record import Record
 from assay.assess.view import SMALL
 from assay.core.text import counted, listed, quoted
 from assay.report import sentences, sentences_scores
-from assay.report.blocks import conformity, environment
+from assay.report.blocks import environment
 from assay.report.blocks.blocks import Card, Reach
-from assay.report.blocks.claims import claim_blocks, claims_verdict, contest_blocks
 from assay.report.blocks.confusion_matrix import ClassCounts, counts, matrix_blocks
-from assay.report.blocks.curves import Scoring, read_scores
 from assay.report.blocks.data_sources import data_blocks, data_title
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.estimates import (
@@ -32,6 +31,10 @@ from assay.report.blocks.estimates import (
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
 from assay.report.estimate_rows import Entry, amount, prose
 from assay.report.sections import Remark, Report, Section, section
+
+if TYPE_CHECKING:
+    from assay.report.blocks.curves import Scoring
+    from assay.report.sections import Verdict
 
 
 def report_of(record: Record) -> Report:
@@ -77,6 +80,10 @@ class Assessed:
     @cached_property
     def scoring(self) -> Scoring | None:
         """What there is to say of scores."""
+        if not self.record.get("scores"):
+            return None
+        from assay.report.blocks.curves import read_scores
+
         return read_scores(self.record, self.record["estimates"])
 
     @property
@@ -92,31 +99,54 @@ class Assessed:
     def report(self) -> Report:
         """The whole report."""
         record, tally = self.record, self.tally
-        k, decided = len(tally.labels), verdicts(record)
-        standing = (
-            conformity.conformity_verdict(record) if conformity.is_stated(record) else None,
-            decided.verdict if decided is not None else None,
-            claims_verdict(record),
-        )
+        k = len(tally.labels)
         return Report(
             title=environment.title(record),
             kind="binary" if record["task"] == "binary" else f"multi-class, {counted(k, 'class', 'classes')}",
             about=f"positive class {self.positive}" if self.positive else "",
             level=self.level,
-            verdicts=tuple(verdict for verdict in standing if verdict is not None),
+            verdicts=tuple(self._verdicts()),
             opening=self.opening(),
             remarks=tuple(self.remarks()),
             facts=tuple(environment.facts(record, k, tally.total if tally.weighted else None)),
             sections=tuple(part for part in self._sections() if part.blocks),
         )
 
+    def _verdicts(self) -> Iterator[Verdict]:
+        """What a plan, criteria and claims come to."""
+        if self.record.get("conformity", {}).get("rows"):
+            from assay.report.blocks.conformity import conformity_verdict
+
+            yield conformity_verdict(self.record)
+        if (decided := verdicts(self.record)) is not None:
+            yield decided.verdict
+        if self.record.get("claims"):
+            from assay.report.blocks.claims import claims_verdict
+
+            yield claims_verdict(self.record)
+
+    def _claims(self) -> Iterator[Section]:
+        plan = self.record["plan"]
+        if self.record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
+            from assay.report.blocks.claims import claim_blocks, contest_blocks
+
+            yield section("claims", "Claims", claim_blocks(self.record))
+            yield section("comparison", "Against the other models", contest_blocks(self.record))
+
+    def _conformity(self) -> Iterator[Section]:
+        if self.record.get("conformity", {}).get("rows"):
+            from assay.report.blocks.conformity import conformity_blocks, control_blocks, plan_blocks
+
+            yield section("conformity", "Conformity", conformity_blocks(self.record))
+            yield section("controls", "Controls", control_blocks(self.record), reach=Reach.REPORT)
+            yield section("plan", "The plan", plan_blocks(self.record), reach=Reach.FULL)
+
     def _sections(self) -> Iterator[Section]:
         record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
         known = glossary(read, self.classes.columns if self.classes is not None else ())
         places = {measure: f"g{i}" for i, measure in enumerate(known)}
         yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
-        yield section("claims", "Claims", claim_blocks(record))
-        yield section("comparison", "Against the other models", contest_blocks(record))
+        yield from self._claims()
         k = len(self.tally.labels)
         yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, k))
         yield section("matrix", "Confusion matrix", matrix_blocks(self.tally))
@@ -127,10 +157,7 @@ class Assessed:
         lost = lost_blocks(read, level)
         yield section("lost", "Undefined and infinite values", lost, reach=Reach.DIGEST)
         yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
-        if conformity.is_stated(record):
-            yield section("conformity", "Conformity", conformity.conformity_blocks(record))
-            yield section("controls", "Controls", conformity.control_blocks(record), reach=Reach.REPORT)
-            yield section("plan", "The plan", conformity.plan_blocks(record), reach=Reach.FULL)
+        yield from self._conformity()
         yield section("data", data_title(record), data_blocks(record))
         drawn = any(read.methods.values())
         settings = environment.settings(record, drawn=drawn, weighted=self.tally.weighted)

@@ -30,11 +30,9 @@ def claims_counted(record: Record) -> str:
     return ", ".join(f"{answers.count(word)} {word}" for word in SIGNS if word in answers)
 
 
-def claims_verdict(record: Record) -> Verdict | None:
+def claims_verdict(record: Record) -> Verdict:
     """How many claims the data support; the worst answer gives the sign."""
-    answers = [str(claim["answer"]) for claim in record.get("claims") or ()]
-    if not answers:
-        return None
+    answers = [str(claim["answer"]) for claim in record["claims"]]
     worst = next(word for word in TONES if word in answers)
     rest = [f"{answers.count(word)} {word}" for word in TONES if word != "supported" and word in answers]
     return Verdict(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from assay.assess.clauses import profile, profiles
 from assay.assess.record import Record
-from assay.core.text import counted, figure, visible
+from assay.core.text import counted, visible
 from assay.report.blocks.blocks import (
     Block,
     Bullets,
@@ -30,6 +30,7 @@ from assay.report.blocks.blocks import (
     row_of,
     terms,
 )
+from assay.report.blocks.data_sources import OF_DATA, stated_facts, stated_pairs
 from assay.report.estimate_rows import prose
 from assay.report.sections import Verdict
 
@@ -50,12 +51,8 @@ LIMITS: Final = (
 )
 UNMET: Final = "What wants an answer"
 MOST_FACTS: Final = 8
-FEW_WORDS: Final = 24
-"""A statement of at most so many characters does not stand alone."""
 LONGEST_FACT: Final = 120
 """A fact that is longer is cut; the Record has it whole."""
-OF_DATA: Final = ("data", "ground_truth", "population", "bias")
-"""Parts of a plan that say where rows and truth come from; they stand with the data."""
 ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
 STATES: Final = {
     "conforming": ("✓", "good"),
@@ -217,8 +214,8 @@ def control_blocks(record: Record) -> Iterator[Block]:
 
 def _control_row(control: Mapping[str, Any]) -> Row:
     name, verdict = control_name(control), str(control["verdict"])
-    thresholds = (("threshold " + k, v) for k, v in _stated(control.get("thresholds", {})))
-    facts = [(label, _cut(text)) for label, text in (*_stated(control.get("facts", {})), *thresholds)]
+    thresholds = (("threshold " + k, v) for k, v in stated_facts(control.get("thresholds", {})))
+    facts = [(label, _cut(text)) for label, text in (*stated_facts(control.get("facts", {})), *thresholds)]
     if len(facts) > MOST_FACTS:
         rest = f"{counted(len(facts) - MOST_FACTS, 'fact')} more in the Record"
         facts = [*facts[:MOST_FACTS], ("and", rest)]
@@ -250,11 +247,6 @@ def plan_blocks(record: Record) -> Iterator[Block]:
             )
         )
     yield Card(tuple(folds), "folds", reach=Reach.FULL)
-
-
-def stated_pairs(name: str, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """A part of a plan as names and texts."""
-    return tuple((path or visible(name), text) for path, text in _stated(content))
 
 
 def _titled(judged: Mapping[str, Any], clause: str) -> str:
@@ -304,37 +296,8 @@ def _leads(kind: str, name: str, places: AbstractSet[str]) -> str:
     return {"measure": "measures", "precondition": "plan"}.get(kind, "")
 
 
-def _stated(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
-    """Every statement by the names that lead to it: a sentence by itself, a few words with those beside them."""
-    for name, value in content.items():
-        path = " ".join(filter(None, (before, visible(str(name).replace("_", " ")))))
-        if not isinstance(value, Mapping):
-            yield path, _fact(value)
-        elif all(not isinstance(one, Mapping) and len(_fact(one)) <= FEW_WORDS for one in value.values()):
-            parts = (f"{visible(str(k).replace('_', ' '))} {_fact(part)}" for k, part in value.items())
-            yield path, "; ".join(parts) or "none"
-        else:
-            yield from _stated(value, path)
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_FACT else f"{text[:LONGEST_FACT]}…"
-
-
-def _fact(value: object) -> str:
-    if isinstance(value, list):
-        every = [
-            " ".join(f"{k} {_fact(v)}" for k, v in one.items()) if isinstance(one, Mapping) else str(one)
-            for one in value
-        ]
-        return prose(", ".join(every)) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return figure(value)
-    return "not known" if value is None else "; ".join(map(str, value)) if isinstance(value, Mapping) else prose(value)
 
 
 def _plan(plan: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

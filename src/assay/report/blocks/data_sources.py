@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.core.text import counted, visible
+from assay.core.text import counted, figure, visible
 from assay.report import sentences
 from assay.report.blocks.blocks import (
     Block,
@@ -27,9 +27,12 @@ from assay.report.blocks.blocks import (
     row_of,
     terms,
 )
-from assay.report.blocks.conformity import OF_DATA, stated_pairs
 from assay.report.estimate_rows import prose
 
+OF_DATA: Final = ("data", "ground_truth", "population", "bias")
+"""Parts of a plan that say where rows and truth come from; they stand with the data."""
+FEW_WORDS: Final = 24
+"""A statement of at most so many characters does not stand alone."""
 NAMES: Final = dict(zip(OF_DATA, ("Data sets, as declared", "Ground truth", "Population", "Bias"), strict=True))
 
 
@@ -133,3 +136,37 @@ def _moments(span: list[str]) -> tuple[float, float] | None:
         return None
     stamps = [(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() for moment in (first, last)]
     return stamps[0], stamps[1]
+
+
+def stated_pairs(name: str, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A part of a plan as names and texts."""
+    return tuple((path or visible(name), text) for path, text in stated_facts(content))
+
+
+def stated_facts(content: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
+    """Every statement by the names that lead to it: a sentence by itself, a few words with those beside them."""
+    for name, value in content.items():
+        path = " ".join(filter(None, (before, visible(str(name).replace("_", " ")))))
+        if not isinstance(value, Mapping):
+            yield path, _fact(value)
+        elif all(not isinstance(one, Mapping) and len(_fact(one)) <= FEW_WORDS for one in value.values()):
+            parts = (f"{visible(str(k).replace('_', ' '))} {_fact(part)}" for k, part in value.items())
+            yield path, "; ".join(parts) or "none"
+        else:
+            yield from stated_facts(value, path)
+
+
+def _fact(value: object) -> str:
+    if isinstance(value, list):
+        every = [
+            " ".join(f"{k} {_fact(v)}" for k, v in one.items()) if isinstance(one, Mapping) else str(one)
+            for one in value
+        ]
+        return prose(", ".join(every)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return figure(value)
+    return "not known" if value is None else "; ".join(map(str, value)) if isinstance(value, Mapping) else prose(value)
