@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.assess.conducted import Conducted
 from assay.assess.settings import chosen
+from assay.conduct.keeping import Outcome
 from assay.conduct.running import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
 from assay.conduct.schemes import Given, Nested, Scheme, TimeOrdered, scheme_of
 from assay.conduct.splits import Rows, repeats_alike
@@ -24,7 +25,7 @@ from assay.inference.resampling import SEED
 from assay.measures import Measure, parse
 from assay.rows.columns import as_array, coded
 from assay.rows.ids import SHOWN
-from assay.rows.labels import absent, classes
+from assay.rows.labels import Classes, absent, classes
 from assay.rows.places import Index, places
 
 if TYPE_CHECKING:
@@ -62,7 +63,39 @@ def conduct(
     demand_scikit_learn()
     models = named(estimators)
     given = as_array(y, "y")
-    names = _names(given)
+    settled = _settled(_names(given), labels, positive)
+    truth = numbered(given, "y", settled.labels)
+    held = features(X, len(truth))
+    rows = Rows(classes=truth, labels=settled.labels, groups=None if groups is None else _groups(groups, len(truth)),
+                moments=None if time is None else _moments(time, len(truth)))  # fmt: skip
+    way = _scheme(scheme, held, given, groups)
+    notes = [*settled.notes, *_nested(way, models)]
+    if time is not None:
+        _demand_time_order(way)
+    wanted = chosen(measures) or (_headline(truth, notes),)
+    folds = way.folds(rows, seed)
+    if alike := repeats_alike(folds):
+        notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
+    data = Data(x=held, y=given, labels=settled.labels, positive=settled.positive)
+    outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
+    tests = [truth[fold.test] for fold in folds]
+    return Conducted(
+        scheme=way,
+        seed=int(seed),
+        folds=folds,
+        rows=rows,
+        positive=settled.positive,
+        measures=wanted,
+        estimators={model: " ".join(visible(repr(one)).split()) for model, one in models.items()},
+        outcomes=outcomes,
+        tallies={model: _tallies(own, tests, settled) for model, own in outcomes.items()},
+        ids=None if id is None else _ids(id, len(truth)),
+        notes=tuple(notes),
+    )
+
+
+def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label | None) -> Classes:
+    """The classes as declared or found, two at least."""
     settled = classes(
         truth=names, predicted=names, declared=labels, positive=positive, unknown="error", where="y",
         locate=lambda *_: "",
@@ -74,50 +107,22 @@ def conduct(
             where="y",
             fix="give rows of two classes at least",
         )
-    truth = numbered(given, "y", settled.labels)
-    held = features(X, len(truth))
-    rows = Rows(
-        classes=truth,
-        labels=settled.labels,
-        groups=None if groups is None else _groups(groups, len(truth)),
-        moments=None if time is None else _moments(time, len(truth)),
-    )
-    ids = None if id is None else _ids(id, len(truth))
-    way = _scheme(scheme, held, given, groups)
-    notes = [*settled.notes, *_nested(way, models)]
-    if time is not None and not isinstance(way, TimeOrdered):
+    return settled
+
+
+def _tallies(outcomes: Iterable[Outcome], tests: list[NDArray[Any]], settled: Classes) -> tuple[FoldTally, ...]:
+    pairs = zip(outcomes, tests, strict=True)
+    return tuple(FoldTally.of(one, truth, settled.labels, settled.positive) for one, truth in pairs)
+
+
+def _demand_time_order(way: Scheme) -> None:
+    if not isinstance(way, TimeOrdered):
         raise PlanError(
             "role-clash",
             f"times are given, but {way.name} takes no notice of them",
             where="time",
             fix='scheme="time_ordered(k=5)", or leave time out',
         )
-    wanted = chosen(measures) or (_headline(truth, notes),)
-    folds = way.folds(rows, seed)
-    alike = repeats_alike(folds)
-    if alike:
-        notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
-    data = Data(x=held, y=given, labels=settled.labels, positive=settled.positive)
-    outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
-    return Conducted(
-        scheme=way,
-        seed=int(seed),
-        folds=folds,
-        rows=rows,
-        positive=settled.positive,
-        measures=wanted,
-        estimators={model: " ".join(visible(repr(one)).split()) for model, one in models.items()},
-        outcomes=outcomes,
-        tallies={
-            model: tuple(
-                FoldTally.of(one, truth[fold.test], settled.labels, settled.positive)
-                for one, fold in zip(own, folds, strict=True)
-            )
-            for model, own in outcomes.items()
-        },
-        ids=ids,
-        notes=tuple(notes),
-    )
 
 
 def _names(given: NDArray[Any]) -> set[Label]:

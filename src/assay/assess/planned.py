@@ -332,22 +332,27 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         assessment = alone if standing is None else alone.beside(standing)
         data = next(data for model, split, data in looks if (model, split) == (part.model, part.split))
         assessment = assessment.with_evidence(ledger=access.to_json(data))
-        record = assessment.record
-        inquiry = replace(
-            whole,
-            model=part.model,
-            split=part.split,
-            assessment=assessment,
-            estimates=tuple(record["estimates"]),
-            findings=tuple(record["findings"]),
-            points=tuple(record.get("operating_points", ())),
-            claims=tuple(record.get("claims", ())),
-            not_compared=record["plan"].get("not_compared"),
-            counted_at=began,
-        )
+        inquiry = _about(whole, part, assessment, began)
         checked = (*shared, *run_controls(inquiry, "assessment"))
         found.append(Examined(title=part.title(parts), assessment=assessment, inquiry=inquiry, checked=checked))
     return found
+
+
+def _about(whole: Inquiry, part: Part, assessment: Assessment, began: str) -> Inquiry:
+    """What the controls of one assessment look at."""
+    record = assessment.record
+    return replace(
+        whole,
+        model=part.model,
+        split=part.split,
+        assessment=assessment,
+        estimates=tuple(record["estimates"]),
+        findings=tuple(record["findings"]),
+        points=tuple(record.get("operating_points", ())),
+        claims=tuple(record.get("claims", ())),
+        not_compared=record["plan"].get("not_compared"),
+        counted_at=began,
+    )
 
 
 def _repeated(opened: PlanFiles, part: Part, subject: str | None) -> bool:
