@@ -4,10 +4,10 @@
     python bench/comparefiles.py [--rows 10000000] [--memory 1GB]
     python bench/comparefiles.py --whole [--rows 10000000]
 
-Every run is a process of its own, from its start to its end, with what Python and the libraries take. Ours checks every
-file and its digest, demands every id once in both files with the same truth, and takes the proof of the same rows; the
-peers join and count, and check nothing. Tests of significance are left out, for the peers make none; with `--whole`
-they are made, of labels by subject and by weights that all differ, on as many rows and on half of them.
+Every run is a process of its own, from its start to its end, with what Python and the libraries take. Ours is the
+public call: it checks every file and its digest, that every id is once in both files with the same truth, takes the
+digest of the same rows, and tests. The peers join and count, and check nothing. `--whole` compares F1 by subject and by
+weights that all differ, on as many rows and on half of them.
 """
 
 from __future__ import annotations
@@ -28,17 +28,13 @@ COPY (SELECT i AS id, CAST(hash(i) % 2 AS TINYINT) AS truth,
 """
 JOIN = "SELECT a.truth, a.label, b.label, count(*) FROM '{a}' AS a JOIN '{b}' AS b ON a.id = b.id GROUP BY ALL"
 OURS = """
-from assay.assess.meeting import apart
-from assay.assess.pairing import Given
-from assay.rows.limits import Limits
-limits = {limits}
-given = Given(predicted="label", limits=limits, **({{"truth": "truth", "id": "id"}} | {more}))
-found = apart({{"A": {a!r}, "B": {b!r}}}, given)
-assert sum(found.cells.values()) == {rows}
+import assay
+given = {{"truth": "truth", "id": "id", "predicted": "label", "positive": 1}} | dict({more})
+found = assay.compare(data={{"A": {a!r}, "B": {b!r}}}, limits={limits}, **given)
+assert found.record["samples"] == {rows}
 """
 WHOLE = """
 import assay
-from assay.rows.limits import Limits
 found = assay.compare(data={{"A": {a!r}, "B": {b!r}}}, truth="truth", id="id", predicted="label", measures=["f1"],
                       limits={limits}, **{more})
 assert {{one.test for one in found.findings}} == {{"unit_z"}}
@@ -92,7 +88,7 @@ def whole(folder: str, rows: int, memory: str) -> None:
     for size in (rows // 2, rows):
         paths = made(folder, size)
         for name, more in BY.items():
-            for limits, said in (("None", ""), (f"Limits(memory={memory!r})", f" within {memory}")):
+            for limits, said in (("None", ""), (f"assay.Limits(memory={memory!r})", f" within {memory}")):
                 cpu, peak = run(WHOLE.format(limits=limits, more=more, **paths))
                 print(f"| {name}, {size:,} rows{said} | {cpu:.1f} s | {peak:,.0f} MB |", flush=True)
 
@@ -124,7 +120,7 @@ def main() -> None:
         for name, more in WANTED.items():
             peer = best(PANDAS.format(columns=list(more.values()), rows=asked.rows, **paths))
             told(f"pandas merge, {name}", peer, raw, peer)
-            for limits, said in (("None", ""), (f"Limits(memory={asked.memory!r})", f" within {asked.memory}")):
+            for limits, said in (("None", ""), (f"assay.Limits(memory={asked.memory!r})", f" within {asked.memory}")):
                 ours = best(OURS.format(limits=limits, more=more, rows=asked.rows, **paths))
                 told(f"{name}{said}", ours, raw, peer)
         truth = str(Path(folder) / "truth.parquet")
@@ -134,11 +130,15 @@ def main() -> None:
             order = f"COPY (FROM '{paths[name]}' ORDER BY id) TO '{path}' (FORMAT parquet)"
             run(f"import duckdb\nduckdb.sql({order!r})")
         peer = best(PANDAS.format(columns=[], rows=asked.rows, **paths))
-        limits = f"Limits(memory={asked.memory!r})"
-        elsewhere = {"truth": "outcome", "truth_data": truth}
+        limits = f"assay.Limits(memory={asked.memory!r})"
+        elsewhere = f"truth='outcome', reading=assay.Reading(truth_data={truth!r})"
         ours = best(OURS.format(limits=limits, more=elsewhere, rows=asked.rows, **paths))
         told(f"labels, truth in a third file, within {asked.memory}", ours, raw, peer)
-        ours = best(OURS.format(limits=limits, more={"id": None, "pairing": "position"}, rows=asked.rows, **in_order))
+        ours = best(
+            OURS.format(
+                limits=limits, more="id=None, tests=assay.TestSettings(pairing='position')", rows=asked.rows, **in_order
+            )
+        )
         told(f"labels by position within {asked.memory}", ours, raw, peer)
 
 

@@ -24,7 +24,7 @@ from assay.inference.kinds import BALANCED
 from assay.inference.resampling import SEED
 from assay.measures import Measure, parse
 from assay.rows.columns import as_array, coded
-from assay.rows.ids import SHOWN
+from assay.rows.joins.mismatch_errors import SHOWN
 from assay.rows.labels import Classes, absent, classes
 from assay.rows.places import Index, places
 

@@ -19,7 +19,7 @@ from assay.core.labels import Label
 from assay.core.traits import Task
 from assay.inference.power import alpha_of
 from assay.measures import parse
-from assay.rows.cutting import Cut
+from assay.rows.joins.threshold_labels import Cut
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment

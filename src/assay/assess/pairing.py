@@ -18,9 +18,8 @@ from assay.assess.provenance import origin
 from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed
-from assay.rows.cutting import opened_cut
-from assay.rows.differing import SUBJECT
-from assay.rows.ids import Join, Unmatched
+from assay.rows.joins.mismatch_errors import SUBJECT, Join, Unmatched
+from assay.rows.joins.threshold_labels import opened_cut
 from assay.rows.limits import Limits
 from assay.rows.opening import Roles, Source, open_source
 from assay.rows.reading import Reading

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.core.text import counted
 from assay.rows.listing import are_paths, list_files, list_sides
 from assay.rows.opening import FrameSource, Roles, Source
+from assay.rows.reading import FRAME
 
 if TYPE_CHECKING:
     from assay.rows.files import Reading
@@ -80,7 +81,7 @@ def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, An
         "columns": {role: c for role, c in (roles.named() | _id_named(roles)).items() if isinstance(c, str)},
     }
     name, files = origin(source)
-    if isinstance(source, FrameSource) and source.opened is not None:
+    if isinstance(source, FrameSource) and source.opened is not None and source.opened.format != FRAME:
         told |= {"from": name, "format": source.opened.format} | ({"files": files} if files else {})
         told |= {"reading": list(source.opened.notes)} if source.opened.notes else {}
     if source.join is not None:

@@ -19,11 +19,12 @@ from assay.core.errors import PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest
 from assay.inference.kinds import UNITS
-from assay.rows.ids import ids_told
+from assay.rows.joins.duckdb_models import align_rows
+from assay.rows.joins.mismatch_errors import ids_told
+from assay.rows.joins.row_digest import digest_rows
 from assay.rows.labels import label_of
 from assay.rows.opening import refuse_limits
 from assay.tally.census import Census
-from assay.tally.pairing import Answers, matched, proof
 from assay.tally.samples import Blocks, Exact, Groups, finite
 from assay.tally.valued import ValueTable, read_values
 
@@ -141,14 +142,14 @@ def _read(given: Valued) -> Read:
     keys = _keys(table, given)
     if keys is not None:
         with _telling(given):
-            matched([_answers(given, "the table", keys, table, ())])
+            align_rows({"the table": {"id": keys}}, [table.where], keyed=True)
     where, files = origin(table)
     return Read(
         columns={name: table.numbers[str(column)] for name, column in by.items()},
         subject=None if given.subject is None else table.names[str(given.subject)],
         where=where,
         files=files,
-        proof=None if keys is None else proof(keys, [None] * len(keys)),
+        proof=None if keys is None else digest_rows(keys, [None] * len(keys)),
     )
 
 
@@ -247,40 +248,25 @@ def _side_by_side(
             )
         columns: dict[str, object] = {name: list(table.numbers[value]) for name, table in parts.items()}
         return Read(columns=columns, where=where, files=files)
-    every = []
-    for name, table in parts.items():
-        keys = own[name] or []
-        subject = () if given.subject is None else table.names[str(given.subject)]
-        every.append(_answers(given, name, keys, table, subject))
+    keys = {name: own[name] or [] for name in parts}
+    tables: dict[str, dict[str, object]] = {name: {"id": keys[name]} for name in parts}
+    if given.subject is not None:
+        for name, table in parts.items():
+            tables[name][SUBJECT] = table.names[str(given.subject)]
     with _telling(given):
-        orders = matched(every)
+        orders = align_rows(tables, [table.where for table in parts.values()], keyed=given.id is not None)
+    first = next(iter(parts))
     placed = {
-        one.model: [parts[one.model].numbers[value][i] for i in order.tolist()]
-        for one, order in zip(every, orders, strict=True)
+        name: [table.numbers[value][i] for i in order.tolist()]
+        for (name, table), order in zip(parts.items(), orders, strict=True)
     }
     return Read(
         columns=cast("dict[str, object]", placed),
-        subject=every[0].subject,
+        subject=cast("Sequence[object] | None", tables[first].get(SUBJECT)),
         where=where,
         files=files,
-        proof=proof(every[0].keys, every[0].truth),
+        proof=digest_rows(keys[first], [None] * len(keys[first])),
         matched=", matched by id" if given.id is not None else ", in the order of the rows",
-    )
-
-
-def _answers(
-    given: Valued, model: str, keys: list[Label], table: ValueTable, subject: Sequence[Label | None]
-) -> Answers:
-    rows = [None] * len(keys)
-    return Answers(
-        model=model,
-        keys=keys,
-        truth=cast("list[Label | None]", rows),
-        calls=[],
-        scores=None,
-        where=table.where,
-        subject=list(subject) if given.subject is not None else None,
-        keyed=given.id is not None,
     )
 
 

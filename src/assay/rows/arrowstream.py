@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _NAME: Final = b"arrow_array_stream"
 _TYPES: Final = {b"g": "=f8", b"c": "=i1", b"s": "=i2", b"i": "=i4", b"l": "=i8"}
 """Formats of the interface that are handed over as numbers; bits are not."""
-_TEXTS: Final = {b"u": "=i4", b"U": "=i8"}
-"""Formats of texts, by the type of their offsets."""
 
 
 class _Schema(ctypes.Structure):
@@ -84,20 +82,6 @@ def batches(relation: Any) -> Iterator[tuple[NDArray[Any], ...]]:  # noqa: ANN40
             stream.release(ctypes.addressof(stream))
 
 
-def texts(relation: Any) -> Iterator[memoryview]:  # noqa: ANN401  whatever gives a stream
-    """The texts of the only column, one behind the other as UTF-8, some rows at a time; each lives until the next."""
-    stream = _stream(capsule := relation.__arrow_c_stream__())
-    try:
-        [offsets] = _formats(stream, _TEXTS)
-        while (batch := _Batch.next(stream)) is not None:
-            if len(batch):
-                yield batch.joined(offsets)
-    finally:
-        if stream.release:
-            stream.release(ctypes.addressof(stream))
-        del capsule
-
-
 def _stream(capsule: object) -> _Stream:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -157,19 +141,6 @@ class _Batch:
         memory = (ctypes.c_char * (len(self) * size)).from_address(child.buffers[1] + first * size)
         setattr(memory, "batch", self)  # noqa: B010  the array holds its memory, and the memory the batch
         return np.frombuffer(memoryview(memory), dtype=kind)
-
-    def joined(self, offsets: str) -> memoryview:
-        """All texts of the only column, none of them missing, in one piece of the engine's memory."""
-        child = self._array.children[0].contents
-        if child.null_count and child.buffers[0] and not self._complete(child):
-            raise _strange(found="a missing value")
-        first, size = self._array.offset + child.offset, np.dtype(offsets).itemsize
-        places = (ctypes.c_char * ((len(self) + 1) * size)).from_address(child.buffers[1] + first * size)
-        ends = np.frombuffer(memoryview(places), dtype=offsets)
-        start, stop = int(ends[0]), int(ends[-1])
-        memory = (ctypes.c_char * (stop - start)).from_address((child.buffers[2] or 0) + start)
-        setattr(memory, "batch", self)  # noqa: B010
-        return memoryview(memory)
 
     def _complete(self, child: _Array) -> bool:
         """Whether every row has a value, by the bits that say so."""

@@ -90,8 +90,8 @@ def _top_level(schema: list[tuple[str, int | None]]) -> list[str]:
     return names
 
 
-class _Stream:
-    """A table with nothing but the Arrow stream face, which the engine reads without PyArrow."""
+class ArrowStream:
+    """A table with nothing but the Arrow stream interface, which DuckDB reads without PyArrow."""
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401  a Polars frame
         self._table = table
@@ -186,4 +186,4 @@ def _with_pyarrow(
 def _with_polars(polars: Any, path: str, where: str, *, is_file: bool) -> tuple[object, list[str], int]:  # noqa: ANN401
     with _foreign(where), Path(path).open("rb") as source:
         frame = polars.read_ipc(source) if is_file else polars.read_ipc_stream(source)
-        return _Stream(frame), list(frame.columns), int(frame.height)
+        return ArrowStream(frame), list(frame.columns), int(frame.height)

@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.text import counted
 from assay.rows.csvshape import too_many
 from assay.rows.engine import connect, quote_identifier, release, told_as_ours
-from assay.rows.ids import id_columns
+from assay.rows.joins.mismatch_errors import id_columns
 from assay.rows.limits import Limits
 from assay.rows.opened import VIEW, OpenedFile
 from assay.rows.opening import require

@@ -297,8 +297,7 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
     if not isinstance(source.frame, nw.DataFrame):
         return []
     hit = nw.col(column).is_null() if label is None else nw.col(column) == label
-    kept = source.frame if source.rows else source.frame.with_row_index("assay_row")
-    found = kept.filter(hit).head(most).get_column(source.rows or "assay_row").to_list()
+    found = source.frame.with_row_index("assay_row").filter(hit).head(most).get_column("assay_row").to_list()
     return [int(row) + (not source.indexed) for row in found]
 
 

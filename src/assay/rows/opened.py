@@ -17,14 +17,14 @@ from assay.core.text import counted, listed, nearest, quoted, visible
 from assay.rows.csvshape import too_many
 from assay.rows.engine import Scan, quote_identifier, quote_literal, release, sql_label, told_as_ours, watched
 from assay.rows.jsonlines import Fault
-from assay.rows.places import Row, Unplaced, places
+from assay.rows.places import Index, Row, Unplaced, places
 from assay.rows.reading import unreadable
 from assay.rows.textfiles import Progress
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.ids import Join
+    from assay.rows.joins.mismatch_errors import Join
 
 VIEW = "rows"
 """What the rows are called in SQL given to `OpenedFile.fetch`."""
@@ -85,6 +85,14 @@ class OpenedFile:
     """What errors call it, where its path alone would not tell it apart: a table of a database."""
     ordered: bool = True
     """Whether rows have numbers that mean something to the user; those of a table on a server have not."""
+    indexed: bool = False
+    """Whether rows are counted from 0, as those of frames in memory are."""
+
+    def place(self, number: int) -> int:
+        """The place of a row, from its number, which begins with 1."""
+        if not self.ordered:
+            return Unplaced(number)
+        return Index(number - 1) if self.indexed else int(number)
 
     @property
     def shown(self) -> str:
@@ -120,20 +128,6 @@ class OpenedFile:
 
         with translated(self):
             yield from batches(query)
-
-    def texts(self, query: str) -> Generator[memoryview]:
-        """The texts that a query of one column gives, one behind the other as UTF-8, some rows at a time."""
-        from assay.rows.arrowstream import texts
-
-        with translated(self), watched(self.connection, self.progress, self.bytes):
-            yield from texts(self.connection.sql(query))
-
-    def rows_of(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
-        """The answer to a query, as rows of Python values, some at a time."""
-        with translated(self), watched(self.connection, self.progress, self.bytes):
-            answer = self.connection.execute(query)
-            while rows := answer.fetchmany(size):
-                yield rows
 
     @property
     def threads(self) -> int:
@@ -258,7 +252,7 @@ def locate(
         renamed = {columns[0]: home.column}
         first = locate(home.table, f"({predicate}) AND {home.matched}", columns[:1], limit, renamed)
         name = home.table.called or home.table.name
-        return [(row if isinstance(row, (Row, Unplaced)) else Row(row, name), values) for row, values in first]
+        return [(row if isinstance(row, (Row, Unplaced, Index)) else Row(row, name), values) for row, values in first]
     if opened.parts:
         found: list[tuple[int, dict[str, object]]] = []
         for part in opened.parts:
@@ -278,8 +272,7 @@ def locate(
     query = (
         f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
     )
-    number_of = int if opened.ordered else Unplaced
-    return [(number_of(row[0]), dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
+    return [(opened.place(row[0]), dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
 
 
 def numbered_rows(
@@ -306,7 +299,7 @@ def numbered_rows(
             relation = part.connection.sql(query)
             relation = relation if table is opened else relation.filter(matched)
         name = (part.called or part.name) if table is not opened or table.parts else ""
-        yield relation, partial(Row, file=name) if table.ordered else Unplaced
+        yield relation, partial(Row, file=name) if table.ordered and not table.indexed else table.place
 
 
 def _fresh(name: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.files import OpenedFile, Reading
-    from assay.rows.ids import Join, Unmatched
+    from assay.rows.joins.mismatch_errors import Join, Unmatched
     from assay.rows.limits import Limits
     from assay.rows.spark import SparkFile
 
@@ -120,8 +120,6 @@ class FrameSource:
     dropped: int = 0
     """Rows that were left out because their score is missing."""
     join: Join | None = None
-    rows: str | None = None
-    """The column with the user's own index of each row, where rows were brought together."""
     stored: tuple[str, ...] = ()
     """The types the scores were stored with."""
     quantum: int | None = None
@@ -184,22 +182,20 @@ def open_source(
         data, reading = from_connection(data, reading), None
     if not are_paths(data):
         refuse_selection(data, reading)
-    if truth_data is not None:
-        from assay.rows.ids import ids_told
-        from assay.rows.meeting import open_both
+    if truth_data is None and roles.id is None:
+        source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
+        return _with_quantum(source, quantum)
+    from assay.rows.joins.mismatch_errors import ids_told
+    from assay.rows.joins.truth_and_predictions import check_unique_ids, open_both
 
-        with ids_told(plainly=plainly):
+    with ids_told(plainly=plainly):
+        if truth_data is None:
+            source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
+            check_unique_ids(source, data, roles.id)
+        else:
             source = open_both(
                 data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
             )
-        return _with_quantum(source, quantum)
-    source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
-    if roles.id is not None:
-        from assay.rows.ids import ids_told
-        from assay.rows.meeting import demand_named_once
-
-        with ids_told(plainly=plainly):
-            demand_named_once(source, data, roles.id)
     return _with_quantum(source, quantum)
 
 

@@ -29,6 +29,9 @@ FORMATS = {
 }
 """What a file name may end in; the text formats also with .gz or .zst behind."""
 
+FRAME = "frame"
+"""The format of rows that were in memory."""
+
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 _REFUSED = {

@@ -244,9 +244,7 @@ def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals ex
     if isinstance(source.opened, OpenedFile):
         first = _first_in_files(source, hit, wanted)
         return "; ".join(f"{_told(values)} {places([row])}".rstrip() for row, values in first)
-    kept = source.rows or ROW
-    numbered = source.frame if source.rows else source.frame.with_row_index(ROW)
-    found = numbered.filter(hit).sort(kept).select(nw.col(kept), *wanted).head(MOST)
+    found = source.frame.with_row_index(ROW).filter(hit).select(nw.col(ROW), *wanted).head(MOST)
     start = 0 if source.indexed else 1
     word = "at index" if source.indexed else "in row"
     return "; ".join(f"{_told(row[1:])} {word} {int(cast('int', row[0])) + start:,}" for row in fetched(source, found))

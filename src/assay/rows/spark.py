@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.ids import Unmatched, id_columns
+from assay.rows.joins.mismatch_errors import Join, Unmatched, id_columns
 from assay.rows.opening import FrameSource, Roles, require
 from assay.rows.sparkerrors import told_as_ours
 from assay.rows.sparkfiles import SparkFile, read
@@ -103,6 +103,12 @@ def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, e
         raise
 
 
+def joined_frames(data: Any, truth_data: Any, roles: Roles, by: Sequence[str], unmatched: Unmatched) -> FrameSource:  # noqa: ANN401  Spark frames
+    """Predictions in one Spark frame and truth in another, joined by id on the cluster that has them."""
+    frame, named, join = join_frames([data, truth_data], roles, by, unmatched, ("data", "truth_data"))
+    return replace(from_spark(frame, named), where="data and truth_data", join=join)
+
+
 def joined_on_cluster(
     data: str | os.PathLike[str],
     truth_data: str | os.PathLike[str],
@@ -114,8 +120,6 @@ def joined_on_cluster(
     unmatched: Unmatched,
 ) -> FrameSource:
     """Predictions at one path and truth at another, read, joined by id and counted by the cluster at an address."""
-    from assay.rows.pairing import joined_frames
-
     if reading.sha256 is not None:
         raise PlanError(
             "role-clash",
@@ -130,7 +134,7 @@ def joined_on_cluster(
             for path, own in ((data, _of_predictions(roles)), (truth_data, [str(roles.truth)]))
         ]
         shown = [visible(side.path) for side in sides]
-        frame, named, join = joined_frames(sides[0].frame, sides[1].frame, roles, by, unmatched, where=shown)
+        frame, named, join = join_frames([side.frame for side in sides], roles, by, unmatched, shown)
         for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
             side.confirm(rows)
         notes = tuple(dict.fromkeys(note for side in sides for note in side.notes))
@@ -149,6 +153,32 @@ def joined_on_cluster(
         raise
 
 
+def join_frames(
+    frames: Sequence[Any], roles: Roles, by: Sequence[str], unmatched: Unmatched, where: Sequence[str]
+) -> tuple[Any, Roles, Join]:
+    """The joined frame, the roles by the names of its columns, and how the rows matched."""
+    from assay.rows.joins.join_sql import full_join
+    from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
+    from assay.rows.joins.truth_and_predictions import ColumnChoice, check_kinds, count_matches
+
+    plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
+    kinds = [[side.kind_of_id(name) for name in by] for side in plain]
+    held = SparkFrames([side.native for side in plain], " and ".join(where))
+    tables = [
+        held.table(place, [side.column(name) for name in by], kinds[place], side.where, None)
+        for place, side in enumerate(plain)
+    ]
+    check_kinds(tables, by)
+    choice = ColumnChoice(names=[side.names for side in plain], where=where, by=tuple(by))
+    named = roles.over(choice.take)
+    columns = [
+        f"t{side}.{plain[side].column(column)} AS v{place}"
+        for place, (side, column) in enumerate(choice.chosen.values())
+    ]
+    join = count_matches(tables, by, unmatched)
+    return held.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
+
+
 def _of_predictions(roles: Roles) -> list[str]:
     scores = () if roles.score is None else roles.score.columns
     return [str(name) for name in (*(() if roles.predicted is None else (roles.predicted,)), *scores)]
@@ -159,4 +189,4 @@ def _of_either(roles: Roles) -> list[str]:
     return [str(name) for name in (*roles.group.values(), *(() if roles.weight is None else (roles.weight,)))]
 
 
-__all__ = ["SparkFile", "from_cluster", "from_spark", "joined_on_cluster"]
+__all__ = ["SparkFile", "from_cluster", "from_spark", "join_frames", "joined_frames", "joined_on_cluster"]

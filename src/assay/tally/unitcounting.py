@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.rows.columns import Coded
-from assay.rows.differing import SUBJECT
+from assay.rows.joins.mismatch_errors import SUBJECT
 from assay.rows.labels import EXACT as WHOLE
 from assay.rows.labels import LONGEST, label_of
 from assay.rows.opening import ArraySource, FrameSource, Source

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess import comparing, meeting
+from assay.assess import comparing
 from assay.core.errors import EngineError
-from assay.rows import sparkcolumns, sparkids
+from assay.rows import sparkcolumns
+from assay.rows.joins.threshold_labels import Cut
 from assay.tally import codes, unitcounting
 from assay.tally.pairedrows import PairedRows
 from assay.tally.unitsums import UnitSums
@@ -57,11 +58,10 @@ UNITS = LABELS | {"subject": "who", "weight": "w", "score": "s"}
     [("classic", LABELS), ("connect", SCORES), ("connect", UNITS)],
     ids=["labels", "scores", "units"],
 )
-def test_frames_of_a_cluster_are_compared_there(request, way, given, monkeypatch):
+def test_frames_of_a_cluster_are_compared_there(request, way, given):
     spark = request.getfixturevalue(way)
     expected = in_memory(ROWS, OTHERS, **given)
     assert expected["test_data"]
-    monkeypatch.delattr(meeting, "answers")
     frames = {"A": spark.createDataFrame(ROWS, SCHEMA), "B": spark.createDataFrame(OTHERS, SCHEMA)}
     assert compared(frames, **given) == expected
 
@@ -93,24 +93,44 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-def test_what_does_not_match_on_a_cluster_is_told_as_in_memory(connect, how, monkeypatch):
+def test_what_does_not_match_on_a_cluster_is_told_as_in_memory(connect, how):
     given = LABELS | ({"subject": "who", "weight": "w"} if how == "another weight" else {})
     expected = in_memory(ROWS, SPOILED[how], **given)
     assert isinstance(expected, tuple)
-    monkeypatch.delattr(meeting, "answers")
     frames = {"A": connect.createDataFrame(ROWS, SCHEMA), "B": connect.createDataFrame(SPOILED[how], SCHEMA)}
     assert compared(frames, **given) == expected
 
 
-def test_ids_of_another_kind_are_told_on_a_cluster_as_in_memory(connect, monkeypatch):
+def test_ids_of_another_kind_are_told_on_a_cluster_as_in_memory(connect):
     numbered = [(i, *rest) for i, (_, *rest) in enumerate(OTHERS)]
     expected = in_memory(ROWS, numbered, **LABELS)
-    monkeypatch.delattr(meeting, "answers")
     frames = {"A": connect.createDataFrame(ROWS, SCHEMA)}
     frames["B"] = connect.createDataFrame(numbered, SCHEMA.replace("string", "int", 1))
     code, what, found = compared(frames, **LABELS)
     assert (code, what) == expected[:2]
     assert found.endswith("the ids are of different types")
+
+
+def test_truth_elsewhere_and_thresholds_are_joined_on_a_cluster(classic):
+    calls = {model: Cut(score="s", threshold=1.0, positive="x", negative="y") for model in "AB"}
+    given = {"truth": "y", "predicted": calls, "positive": "x", "id": "the.id", "weight": "w"}
+    held = {model: pl.DataFrame(rows, schema=NAMES, orient="row") for model, rows in (("A", ROWS), ("B", OTHERS))}
+    expected = compared(held, **given)
+    frames = {model: classic.createDataFrame(frame.select("the.id", "s").to_arrow()) for model, frame in held.items()}
+    truth = classic.createDataFrame(held["A"].select("the.id", "y", "w").to_arrow())
+    assert compared(frames, truth_data=truth, **given) == expected
+
+
+def test_a_frame_of_a_cluster_meets_a_frame_of_this_machine(classic):
+    expected = in_memory(ROWS, OTHERS, **LABELS)
+    mixed = {"A": classic.createDataFrame(ROWS, SCHEMA), "B": pl.DataFrame(OTHERS, schema=NAMES, orient="row")}
+    assert compared(mixed, **LABELS) == expected
+
+
+def test_rows_of_a_cluster_have_no_places(classic):
+    frames = {"A": classic.createDataFrame(ROWS, SCHEMA), "B": classic.createDataFrame(OTHERS, SCHEMA)}
+    code, what, _ = compared(frames, truth="y", predicted="p", positive="x", pairing="position")
+    assert (code, "no order" in what) == ("comparison-needs", True)
 
 
 def test_paths_of_models_are_matched_by_the_cluster_that_reads_them(cluster, tmp_path, monkeypatch):
@@ -119,7 +139,6 @@ def test_paths_of_models_are_matched_by_the_cluster_that_reads_them(cluster, tmp
     paths = {"A": tmp_path / "a.parquet", "B": tmp_path / "b.jsonl"}
     pl.DataFrame(numbered[0], schema=NAMES, orient="row").write_parquet(paths["A"])
     pl.DataFrame(numbered[1], schema=NAMES, orient="row").write_ndjson(paths["B"])
-    monkeypatch.delattr(meeting, "answers")
     monkeypatch.setattr(sparkcolumns, "PART", 300)
     assert compared(paths, **LABELS, engine=cluster.connect) == expected
 
@@ -150,17 +169,15 @@ def on_cluster(spark, frames):
 def test_thousands_of_rows_that_come_in_parts_are_those_of_memory(connect, monkeypatch):
     frames = many("text")
     expected = compared(frames, **UNITS)
-    monkeypatch.delattr(meeting, "answers")
     monkeypatch.setattr(sparkcolumns, "PART", 60_000)
     sizes, parts = [], sparkcolumns.parts
 
     def watched(*given, **stated):
         return (sizes.append(len(one)) or one for one in parts(*given, **stated))
 
-    for home in (sparkcolumns, sparkids):
-        monkeypatch.setattr(home, "parts", watched)
+    monkeypatch.setattr(sparkcolumns, "parts", watched)
     assert compared(on_cluster(connect, frames), **UNITS) == expected
-    assert sum(sizes) == 2 * len(frames["A"]) > 3 * max(sizes)  # the columns, and the ids
+    assert sum(sizes) == len(frames["A"]) > 2 * max(sizes)
 
 
 def test_thousands_of_scores_are_rounded_as_by_the_embedded_engine(connect, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.assess import meeting
 from assay.assess.comparing import compare
 from assay.assess.plan.loading import load_plan
 from assay.assess.planned import run_planned
@@ -95,8 +94,7 @@ def test_the_findings_are_those_of_compare_and_both_records_hold_them(table, tmp
         assert verify(Record(json.loads(record.to_text()))).mismatches == ()
 
 
-def test_models_in_files_of_their_own_and_thresholds_are_matched_by_id(table, tmp_path, monkeypatch):
-    monkeypatch.delattr(meeting, "answers")
+def test_models_in_files_of_their_own_and_thresholds_are_matched_by_id(table, tmp_path):
     shuffled = table[::-1]
     save(tmp_path / "a.csv", table, "id", "truth", "sa")
     save(tmp_path / "b.csv", shuffled, "id", "truth", "sb")
@@ -110,8 +108,7 @@ def test_models_in_files_of_their_own_and_thresholds_are_matched_by_id(table, tm
     assert verify(Record(json.loads(record.to_text()))).mismatches == ()
 
 
-def test_truth_elsewhere_is_joined_where_the_files_are_read_whatever_else_a_model_has(table, tmp_path, monkeypatch):
-    monkeypatch.delattr(meeting, "answers")
+def test_truth_elsewhere_is_joined_where_the_files_are_read_whatever_else_a_model_has(table, tmp_path):
     save(tmp_path / "a.csv", table[::-1], "id", "sa")
     save(tmp_path / "b.csv", table, "id", "truth", "b")
     text = '[data.test]\npath = "test.csv"\n'
@@ -129,14 +126,13 @@ def test_thresholds_of_one_table_are_compared_where_it_is_read(table, tmp_path):
     assert verify(Record(json.loads(record.to_text()))).mismatches == ()
 
 
-def test_labels_in_files_of_their_own_are_matched_where_the_files_are_read(table, tmp_path, monkeypatch):
+def test_labels_in_files_of_their_own_are_matched_where_the_files_are_read(table, tmp_path):
     for name, own in (("a", table), ("b", table[::-1])):
         (tmp_path / name).mkdir()
         save(tmp_path / name / "out.csv", own, "id", "truth", name)
     text = '[data.test]\npath = "test.csv"\n'
     text += '[models.A]\npredictions = "a/out.csv"\npredicted = "a"\n'
     text += '[models.B]\npredictions = "b/out.csv"\npredicted = "b"\n'
-    monkeypatch.delattr(meeting, "answers")
     record = planned(tmp_path, text)["B"].record
     assert facts(record["findings"]) == facts(expected(table).record["findings"])
     assert verify(Record(json.loads(record.to_text()))).mismatches == ()

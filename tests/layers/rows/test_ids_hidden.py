@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.core.errors import AssayError
-from assay.rows import ids
+from assay.rows.joins import mismatch_errors as ids
 from tests import command, flat
 
 SHOW = assay.Reading(show_ids=True)
@@ -77,7 +77,7 @@ def test_a_hash_tells_ids_apart_and_depends_on_the_key(monkeypatch):
     some = [("a",), ("b",), ("1",), (1,), (True,), ("a", "b"), ("a\0str\0b",), ("\ud800",)]
 
     def hashes(key):
-        monkeypatch.setenv(ids.KEY, key)
+        monkeypatch.setenv(ids.ID_KEY, key)
         return [ids.hashed_id(one) for one in some]
 
     first = hashes("ours")

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import assay
-from assay.rows.ids import Join
+from assay.rows.joins.mismatch_errors import Join
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scores import score_columns
@@ -300,7 +300,6 @@ def test_what_cannot_be_joined_is_refused_before_anything_is_read(files, tmp_pat
     for changed in (
         {"id": None},
         {"data": None},
-        {"data": {"case": ["c1"], "guess": ["a"]}},
         {"engine": "abacus"},
         {"engine": "spark://localhost:1", "data": ["a.parquet", "b.parquet"]},
         {"engine": "spark://localhost:1", "truth_data": tmp_path / "x.duckdb"},

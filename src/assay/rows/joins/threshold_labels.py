@@ -5,19 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from assay.core.labels import Label
-from assay.rows.engine import quote_literal, sql_label
-from assay.rows.opened import number_sql
 from assay.rows.opening import ArraySource, Roles, Source
 from assay.rows.scored import sound
 from assay.rows.scores import ScoreColumns
-
-if TYPE_CHECKING:
-    from assay.rows.opened import OpenedFile
 
 CALL = "assay_call_{}"
 """What columns of such labels are called."""
@@ -32,20 +27,10 @@ class Cut:
     positive: Label
     negative: Label
 
-    def sql(self, opened: OpenedFile, alias: str) -> str:
-        """The label of a row in the embedded engine; a literal of SQL may be a decimal, which is no double."""
-        limit = f"CAST({quote_literal(repr(float(self.threshold)))} AS DOUBLE)"
-        labels = f"THEN {sql_label(self.positive)} ELSE {sql_label(self.negative)}"
-        return f"CASE WHEN {number_sql(opened, self.score, alias)} >= {limit} {labels} END"
-
     def expression(self, score: str) -> Any:  # noqa: ANN401  a Narwhals expression
-        """The same of a column of numbers in any engine."""
+        """The label of a row, from a column of numbers, in any engine."""
         above = nw.col(score) >= float(self.threshold)
         return nw.when(above).then(nw.lit(self.positive)).otherwise(nw.lit(self.negative))
-
-    def call(self, score: float) -> Label:
-        """The same of one score."""
-        return self.positive if score >= self.threshold else self.negative
 
 
 def with_scores_of(roles: Roles, cuts: list[Cut]) -> Roles:

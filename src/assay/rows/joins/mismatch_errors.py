@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ids: what names a row, so that truth and prediction meet by name and never by place.
+"""Errors for rows that a join cannot match: missing, duplicate and unmatched ids, values that differ.
 
-Ids are compared byte for byte. Errors show them as keyed hashes beside the rows they stand in, for an id may name a
-person; as they are only when that is asked for. No Record holds one.
+Errors show ids as keyed hashes, because an id may name a person; `show_ids` shows them as they are. No Record holds
+an id.
 """
 
 from __future__ import annotations
@@ -10,47 +10,30 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
-import numpy as np
-
-from assay.core.errors import AssayError, MissingColumn, PlanError, RowsError, UnpairedRows
-from assay.core.text import counted, listed, look, nearest, quoted, visible
-from assay.rows.columns import as_array
-from assay.rows.engine import case_blind
-from assay.rows.labels import absent
-from assay.rows.places import Index, places
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
+from assay.core.text import counted, listed, look, quoted, visible
+from assay.rows.places import places
 
 SHOWN: Final = 3
 """Ids that an error lists."""
 
-KEY: Final = "ASSAY_ID_KEY"
+ID_KEY: Final = "ASSAY_ID_KEY"
 """The variable of the environment that holds a site's own key."""
 
 Told = TypeVar("Told", bound=AssayError)
 Unmatched: TypeAlias = Literal["error", "count"]
 Id: TypeAlias = tuple[object, ...]
 
-_WHOLE = {
-    "tinyint",
-    "smallint",
-    "integer",
-    "bigint",
-    "hugeint",
-    "utinyint",
-    "usmallint",
-    "uinteger",
-    "ubigint",
-    "uhugeint",
-}
-_UNFIT = ("float", "double", "real", "blob", "struct", "map", "union", "variant", "json", "bit")
+LISTED: Final = 5
+"""Ids that an error about two models lists."""
+
+SUBJECT: Final = "subject"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,57 +62,6 @@ class Join:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
-    """Columns of predictions (0) and truth (1) in one table, each under a name of its own."""
-
-    names: Sequence[Sequence[str]]
-    where: Sequence[str]
-    by: tuple[str, ...]
-    chosen: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """The name in the joined table -> side and name there."""
-
-    def take(self, role: str, column: object) -> str:
-        """The name a column gets; truth and predictions come from their own side, the rest from the one that has it."""
-        wanted = str(column)
-        if role in ("predicted", "score", "truth"):
-            side = int(role == "truth")
-            if wanted not in self.names[side]:
-                raise self._nowhere(wanted, [side])
-        else:
-            side = self._side_of(wanted)
-        name, taken = wanted, {case_blind(one): home for one, home in self.chosen.items()}
-        while taken.get(case_blind(name), (side, wanted)) != (side, wanted):
-            name = f"{name} ({('predictions', 'truth')[side]})"
-        self.chosen[name] = (side, wanted)
-        return name
-
-    def _side_of(self, column: str) -> int:
-        has = [column in names for names in self.names]
-        if all(has) and column not in self.by:
-            raise RowsError(
-                "column-ambiguous",
-                f"column {quoted(column)} stands in {self.where[0]} and in {self.where[1]}",
-                where=f"{self.where[0]} and {self.where[1]}",
-                found="the two could disagree",
-                fix="rename one of them, or leave one out",
-            )
-        if not any(has):
-            raise self._nowhere(column, [0, 1])
-        return 0 if has[0] else 1
-
-    def _nowhere(self, column: str, sides: Sequence[int]) -> MissingColumn:
-        close = nearest(column, [name for side in sides for name in self.names[side]])
-        return MissingColumn(
-            "missing-column",
-            f"there is no column {quoted(column)}",
-            where=" and ".join(self.where[side] for side in sides),
-            found=quoted(column),
-            known="; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides),
-            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
-        )
-
-
 def id_columns(id: object) -> tuple[str, ...]:
     """The columns that make an id, when they are named."""
     if id is None:
@@ -145,18 +77,6 @@ def id_columns(id: object) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise PlanError("role-clash", "id names a column twice", where="id", found=listed(names), fix="name it once")
     return names
-
-
-def kind_of_id(type_: str, column: str, where: str) -> str:
-    """What kind of id a type of the engine makes: kinds must agree between the sides, widths need not."""
-    bare = type_.partition("(")[0].lower()
-    if bare in _WHOLE:
-        return "whole number"
-    if bare in ("varchar", "enum"):
-        return "text"
-    if bare in _UNFIT or type_.endswith("]"):
-        raise unfit_id(type_, column, where)
-    return type_
 
 
 def unfit_id(type_: object, column: str, where: str) -> RowsError:
@@ -204,7 +124,7 @@ def hashed_id(one: Id) -> str:
 
 def _key() -> bytes:
     """A site may set a key of its own, so that it can find an id again; else one is drawn for this process."""
-    own = os.environ.get(KEY)
+    own = os.environ.get(ID_KEY)
     return hashlib.sha256(own.encode()).digest() if own else _drawn()
 
 
@@ -314,56 +234,90 @@ def ids_told(*, plainly: bool) -> Iterator[None]:
         raise
 
 
-def demand_unique(column: object, rows: int) -> None:
-    """Demand that ids in memory name every row once."""
-    array = as_array(column, "id")
-    if len(array) != rows:
-        raise UnpairedRows(
-            "rows-unmatched",
-            f"there are {counted(len(array), 'id')} for {counted(rows, 'row')}",
-            where="id",
-            fix="give one id a row",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRows:
+    """The rows of one model: whose they are, where they are, and whether ids name them or their places."""
+
+    model: str
+    where: str
+    keyed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SomeIds:
+    """A number of ids, and the first of them."""
+
+    count: int = 0
+    first: tuple[Id, ...] = ()
+
+    def format(self, shown: Callable[[Id], str]) -> str:
+        """The first ids, and how many more there are."""
+        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
+        return ", ".join(map(shown, self.first)) + more
+
+
+def model_without_ids(rows: int, model: str, where: str) -> RowsError:
+    """The error for rows of a model that have no id."""
+    return RowsError(
+        "duplicate-id",
+        f"{counted(rows, 'row')} of {model} {'has' if rows == 1 else 'have'} no id",
+        where=where,
+        fix="give every row an id, or pair by position",
+    )
+
+
+def model_duplicate_ids(rows: ModelRows, ids: SomeIds) -> RowsError:
+    """The error for ids of a model that stand for several rows."""
+    return told_by(
+        lambda shown, also: RowsError(
+            "duplicate-id",
+            f"{counted(ids.count, 'id')} of {rows.model} {'stands' if ids.count == 1 else 'stand'} for several rows",
+            where=rows.where,
+            found=ids.format(shown),
+            fix=f"give every row an id of its own{also}",
         )
-    if array.dtype.kind not in "iubUTOMm":
-        raise unfit_id(array.dtype, "id", "id")
-    if array.dtype.kind in "iubU" and len(np.unique(array)) == rows:
-        return
-    _unique([(value,) for value in _values(array)], "id")
+    )
 
 
-def demand_unique_together(columns: Mapping[str, object], rows: int) -> None:
-    """Demand that ids of several columns in memory name every row once."""
-    if len(columns) == 1:
-        [only] = columns.values()
-        demand_unique(only, rows)
-        return
-    arrays = {name: as_array(column, name) for name, column in columns.items()}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "iubUTOMm":
-            raise unfit_id(array.dtype, name, "id")
-    _unique(list(zip(*(_values(array) for array in arrays.values()), strict=True)), "id")
+def different_rows(
+    first: ModelRows, other: ModelRows, only_first: SomeIds, only_other: SomeIds, *, kinds: bool
+) -> UnpairedRows:
+    """The error for models that were run on different rows; `kinds` says that their ids are of different types."""
+
+    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
+        sides = ((first.model, only_first), (other.model, only_other))
+        each = [f"{counted(ids.count, 'id')} only in {model}: {ids.format(shown)}" for model, ids in sides if ids.count]
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{first.model} and {other.model} were not run on the same rows (TS 4213, 5.3.5)",
+            where="; ".join(dict.fromkeys((first.where, other.where))),
+            found="; ".join(each) + ("; the ids are of different types" if kinds else ""),
+            fix="run every model on the same test data, and give every row to both; if the rows differ on purpose,"
+            f" say so: independent=True (--independent){also}",
+        )
+
+    return told_by(build) if first.keyed else build(shown_id, "")
 
 
-def _values(array: NDArray[Any]) -> list[object]:
-    values = array.tolist()
-    odd = next((value for value in values if isinstance(value, float) and not absent(value)), None)
-    if odd is not None:
-        kind = f"a fraction such as {odd!r}"
-        raise unfit_id(kind, "id", "id")
-    return list(values)
+def different_values(  # noqa: PLR0917  the two models, what differs, and how
+    first: ModelRows, other: ModelRows, what: str, wrong: int, rows: int, examples: Sequence[tuple[Id, object, object]]
+) -> UnpairedRows:
+    """The error for rows that have another truth, subject or weight in one model than in the first."""
 
+    def build(shown: Callable[[Id], str], also: str) -> UnpairedRows:
+        show_value = shown if what == SUBJECT else shown_id  # a subject may be a person, as an id may
+        show_key = shown if first.keyed else shown_id
+        return UnpairedRows(
+            "rows-unmatched",
+            f"{counted(wrong, 'row')} of {rows:,} {'has' if wrong == 1 else 'have'} another {what} in "
+            f"{other.model} than in {first.model}",
+            where=f"{first.where}; {other.where}",
+            found="; ".join(
+                f"row {show_key(key)}: {show_value((mine,))} and {show_value((theirs,))}"
+                for key, mine, theirs in examples
+            ),
+            fix=f"give the same {what} to every model; without ids, the rows may stand in another order: state the id"
+            + also,
+        )
 
-def _unique(ids: Iterable[Id], where: str) -> None:
-    rows: dict[tuple[tuple[type, object], ...], list[int]] = {}
-    lacking: list[int] = []
-    for place, one in enumerate(ids):
-        if any(absent(part) for part in one):
-            lacking.append(place)
-        else:  # with types, because 1 and True are equal but not the same id
-            rows.setdefault(tuple((type(part), part) for part in one), []).append(place)
-    if lacking:
-        raise missing_ids(len(lacking), [Index(place) for place in lacking[:SHOWN]], where)
-    doubled = [(key, at) for key, at in rows.items() if len(at) > 1]
-    if doubled:
-        first = {tuple(part for _, part in key): [Index(place) for place in at[:SHOWN]] for key, at in doubled[:SHOWN]}
-        raise duplicate_ids(len(doubled), sum(len(at) for _, at in doubled), first, where)
+    return told_by(build) if first.keyed or what == SUBJECT else build(shown_id, "")

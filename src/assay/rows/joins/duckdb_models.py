@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models in files, databases and frames of their own, joined in one DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.rows.engine import quote_identifier, told_as_ours
+from assay.rows.frames import narwhals_of, of_opened
+from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, uses_of, with_inputs
+from assay.rows.joins.join_sql import full_join
+from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
+from assay.rows.joins.models import (
+    FIT,
+    KEY,
+    MatchedModels,
+    Model,
+    ModelTable,
+    check_joinable,
+    find_mismatch,
+    join_models,
+)
+from assay.rows.joins.truth_and_predictions import ColumnChoice, join_tables
+from assay.rows.limits import Limits
+from assay.rows.listing import are_paths
+from assay.rows.opened import VIEW, Home, OpenedFile
+from assay.rows.opening import FrameSource, Roles
+from assay.rows.reading import Reading
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from assay.rows.databases import Use
+
+_PLACE: Final = "place"
+
+
+def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, unmatched: Unmatched) -> MatchedModels:
+    """Every model's table joined in DuckDB; with `kept`, the joined rows are stored once for several questions."""
+    inputs, truths = _inputs(models)
+    every = [*inputs.values(), *dict.fromkeys(truths.values())]
+    found: list[tuple[ModelTable, ...]] = []
+    named: dict[str, str] = {}
+
+    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
+        places = {one.view: place for place, one in enumerate(every)}
+
+        def choose(columns: Sequence[Sequence[str]]) -> list[Mapping[str, Use]]:
+            uses: list[dict[str, Use]] = [{} for _ in every]
+            for name, model in models.items():
+                own = places[inputs[name].view]
+                if name not in truths:
+                    uses[own] |= uses_of(model.wide, model.by)
+                    continue
+                sides = own, places[truths[name].view]
+                choice = ColumnChoice(
+                    names=[columns[i] for i in sides], where=[every[i].called for i in sides], by=model.by
+                )
+                model.wide.over(choice.take)
+                for side, more in zip(sides, choice.uses(model.wide), strict=True):
+                    uses[side] |= more
+            return list(uses)
+
+        opened = load_inputs(every, connection, choose)
+        tables = tuple(
+            _table(name, place, model, [opened[places[side.view]] for side in _sides(name, inputs, truths)], unmatched)
+            for place, (name, model) in enumerate(models.items())
+        )
+        found.append(tables)
+        check_joinable(tables)
+        return _joined(tables, list(models.values()), named, kept=kept)
+
+    opened = with_inputs(every, limits, work)
+
+    def source(roles: Roles) -> FrameSource:
+        made = of_opened(opened, roles)
+        return replace(made, names={**named, **made.names})
+
+    query = f"SELECT {FIT}, count(*) FROM {quote_identifier(opened.view)} GROUP BY {FIT}"  # noqa: S608
+    return MatchedModels(tables=found[0], source=source, fetch=lambda: opened.fetch(query), close=opened.close)
+
+
+def _inputs(models: Mapping[str, Model]) -> tuple[dict[str, Input], dict[str, Input]]:
+    """The input of each model, and that of its truth where that is elsewhere; models may share one."""
+    inputs: dict[str, Input] = {}
+    truths: dict[str, Input] = {}
+    shared: dict[object, Input] = {}
+    for place, (name, model) in enumerate(models.items()):
+        own = replace(model.reading, truth_table=None, truth_query=None)
+        inputs[name] = input_of(model.data, own, f"assay_model_{place}", called=_called(model.data))
+        if model.truth is not None:
+            key = str(model.truth) if are_paths(model.truth) else id(model.truth)
+            there = replace(own, table=model.reading.truth_table, query=model.reading.truth_query)
+            if key not in shared:
+                shared[key] = input_of(model.truth, there, f"assay_truth_{len(shared)}", called="truth_data")
+            truths[name] = shared[key]
+    return inputs, truths
+
+
+def _sides(name: str, inputs: Mapping[str, Input], truths: Mapping[str, Input]) -> list[Input]:
+    return [inputs[name], *([truths[name]] if name in truths else [])]
+
+
+def _called(data: object) -> str:
+    """What errors call a frame; files and databases have names of their own."""
+    if are_paths(data):
+        return ""
+    kind = None if isinstance(data, Mapping) else narwhals_of(data).implementation
+    return "the given columns" if kind is None or kind.is_pandas_like() else f"the given {kind} frame"
+
+
+def _table(name: str, place: int, model: Model, homes: Sequence[OpenedFile], unmatched: Unmatched) -> ModelTable:
+    def open_(wanted: Roles) -> FrameSource:
+        opened, here = homes[0], wanted
+        if model.truth is not None:
+            view = f"assay_joined_{place}"
+            opened, here = join_tables(homes[0], homes[1], wanted, model.by, unmatched=unmatched, view=view)
+        pairs = zip(here.named().values(), wanted.named().values(), strict=True)
+        names = {str(own): str(user) for own, user in pairs if own != user}
+        source = of_opened(opened, here)
+        return replace(source, where=opened.shown, names={**source.names, **names})
+
+    source = model.source(open_)
+    opened = cast("OpenedFile", source.opened)
+    if not model.by and not opened.ordered:
+        raise PlanError(
+            "comparison-needs",
+            "rows are paired by position, and the rows of this table have no order",
+            where=source.where,
+            fix="state id=COLUMN (--id)",
+        )
+    view = f"assay_rows_{place}"
+    with told_as_ours(opened.shown, opened.format):
+        opened.connection.execute(f"CREATE TEMP VIEW {view} AS {source.frame.to_native().sql_query()}")
+    by = [source.group[KEY]] if model.by else []
+    table = replace(duckdb_table(replace(opened, view=view), by), places=lambda _: [])
+    return ModelTable(model=name, source=source, table=table, keyed=bool(model.by), homes=tuple(homes))
+
+
+def _joined(tables: Sequence[ModelTable], models: Sequence[Model], named: dict[str, str], *, kept: bool) -> OpenedFile:
+    query, columns = join_models(tables, models)
+    named |= {name: one.source.names.get(column, column) for name, (one, column) in columns.items()}
+    every = [cast("OpenedFile", one.source.opened) for one in tables]
+    homes = {
+        name: Home(table=cast("OpenedFile", one.source.opened), column=named[name], matched="true")
+        for name, (one, _) in columns.items()
+    }
+    where = "; ".join(one.source.where for one in tables)
+    form = " and ".join(sorted({opened.format for opened in every}))
+    connection = every[0].connection
+    with told_as_ours(where, form):
+        connection.execute(f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(VIEW)} AS {query}")
+        relation = connection.sql(f"SELECT * FROM {quote_identifier(VIEW)}")  # noqa: S608
+        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+    return OpenedFile(
+        relation=relation,
+        connection=connection,
+        path=where,
+        format=form,
+        columns=types,
+        digest=str,
+        bytes=sum(opened.bytes for opened in every),
+        rows=None,  # as many as the first model has, unless something does not match
+        notes=(),
+        first_line=1,
+        decimal=every[0].decimal,
+        parts=tuple(part for opened in every for part in opened.parts or (opened,)),
+        homes=homes,
+    )
+
+
+def align_rows(tables: Mapping[str, Mapping[str, object]], where: Sequence[str], *, keyed: bool) -> list[Any]:
+    """For each table in memory the order that brings its rows beside those of the first; others are errors.
+
+    Tables hold the columns `id` and, where subjects must agree, `subject`.
+    """
+    placed = [
+        {**columns, _PLACE: np.arange(len(cast("Sequence[object]", columns[KEY])))} for columns in tables.values()
+    ]
+    inputs = [input_of(one, Reading(), f"assay_model_{place}", called=where[place]) for place, one in enumerate(placed)]
+    orders: list[Any] = []
+
+    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
+        uses: dict[str, Use] = {KEY: "id", SUBJECT: "label", _PLACE: "number"}
+        opened = load_inputs(
+            inputs, connection, lambda columns: [{name: uses[name] for name in own} for own in columns]
+        )
+        matched = [
+            ModelTable(model=model, source=_keys_alone(table), table=duckdb_table(table, [KEY]), keyed=keyed)
+            for model, table in zip(tables, opened, strict=True)
+        ]
+        if (error := find_mismatch(matched)) is not None:
+            raise error
+        places = [f"t{i}.{_PLACE} AS p{i}" for i in range(len(matched))]
+        found = opened[0].arrays(f"{full_join([one.table for one in matched], places)} ORDER BY p0")
+        orders.extend(found[f"p{i}"] for i in range(len(matched)))
+        return opened[0]
+
+    with_inputs(inputs, Limits(), work).close()
+    return orders
+
+
+def _keys_alone(opened: OpenedFile) -> FrameSource:
+    group = {SUBJECT: SUBJECT} if SUBJECT in opened.columns else {}
+    frame = nw.from_native(opened.relation)
+    return FrameSource(frame=frame, truth="", predicted="", group=group, weight=None, where=opened.shown, opened=opened)
+
+
+__all__ = ["align_rows", "match_in_duckdb"]

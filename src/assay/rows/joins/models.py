@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models in tables of their own, joined by id or by place to one table, in DuckDB or on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import AssayError
+from assay.rows.engine import quote_identifier
+from assay.rows.joins.join_sql import (
+    HERE,
+    JoinTable,
+    count_missing_ids,
+    find_differences,
+    find_duplicate_ids,
+    find_lone_ids,
+    first_ids,
+    full_join,
+    is_crowded,
+)
+from assay.rows.joins.join_sql import (
+    KEY as ID,
+)
+from assay.rows.joins.mismatch_errors import (
+    LISTED,
+    SUBJECT,
+    ModelRows,
+    different_rows,
+    different_values,
+    model_duplicate_ids,
+    model_without_ids,
+)
+from assay.rows.joins.row_digest import HASHES, digest_sums
+from assay.rows.joins.threshold_labels import Cut, opened_cut, with_scores_of
+from assay.rows.labels import label_of
+from assay.rows.opening import FrameSource, Roles, no_rows
+from assay.rows.reading import Reading
+from assay.rows.scored import sound
+
+if TYPE_CHECKING:
+    from assay.rows.opened import OpenedFile
+
+KEY: Final = "id"
+"""The group that holds the ids among the roles of a model."""
+FIT: Final = "assay_fit"
+"""The column that says of a joined row what is wrong with it: 0 for nothing."""
+_KINDS: Final = {"text": "str", "whole number": "int"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """The rows of one model as the user gave them."""
+
+    data: object
+    roles: Roles
+    reading: Reading
+    truth: object = None
+    """The table that holds the truth, where that is another one."""
+    cut: Cut | None = None
+    """How a threshold makes labels of scores, where the model has none of its own."""
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The column of the ids; none where places pair the rows."""
+        return (str(self.roles.group[KEY]),) if KEY in self.roles.group else ()
+
+    @property
+    def labelled(self) -> Roles:
+        """The roles with the labels that a threshold makes."""
+        return self.roles if self.cut is None else replace(self.roles, predicted=self.cut)
+
+    @property
+    def wide(self) -> Roles:
+        """The columns to be read, with the scores of which a threshold makes labels."""
+        return self.roles if self.cut is None else with_scores_of(self.roles, [self.cut])
+
+    def source(self, open_: Callable[[Roles], FrameSource]) -> FrameSource:
+        """The rows by role, after a look at the scores; labels that a threshold makes are a column."""
+        source = cast("FrameSource", opened_cut(open_, self.labelled))
+        if self.roles.score is None:
+            return source
+        single = len(self.roles.score.columns) == 1
+        return cast("FrameSource", sound(source, "any", single=single, drop=False)[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTable:
+    """The rows of one model in the engine that joins them."""
+
+    model: str
+    source: FrameSource
+    table: JoinTable
+    keyed: bool = True
+    homes: tuple[OpenedFile, ...] = ()
+    """The tables it was made of: predictions, and the truth if that is elsewhere."""
+
+    @property
+    def rows(self) -> ModelRows:
+        """Whose rows these are, as errors call them."""
+        return ModelRows(model=self.model, where=self.source.where, keyed=self.keyed)
+
+    def column(self, what: str) -> str | None:
+        """The column of the truth, the subject or the weight, if the model has it."""
+        if what == "weight":
+            return self.source.weight
+        return (self.source.truth or None) if what == "truth" else self.source.group.get(what)
+
+    def sql(self, column: str, alias: str) -> str:
+        """A column in SQL; columns of Spark have plain names."""
+        return f"{alias}.{quote_identifier(column) if self.table.dialect == 'duckdb' else column}"
+
+    def number(self, column: str, alias: str) -> str:
+        """A column of numbers in SQL."""
+        comma = self.source.opened is not None and self.source.opened.decimal != "." and self.kind(column) == "text"
+        name = self.sql(column, alias)
+        return f"CAST({f'replace({name}, {chr(39)},{chr(39)}, {chr(39)}.{chr(39)})' if comma else name} AS DOUBLE)"
+
+    def kind(self, column: str) -> str:
+        """The kind of labels that a column holds."""
+        type_ = self.source.frame.collect_schema()[column]
+        if isinstance(type_, (nw.String, nw.Categorical, nw.Enum)):
+            return "text"
+        return "boolean" if type_ == nw.Boolean else "number"
+
+    def value(self, what: str, alias: str) -> str:
+        """What is compared between models: the same SQL value for the same label."""
+        column = str(self.column(what))
+        if what == "weight":
+            return self.number(column, alias)
+        name = self.sql(column, alias)
+        if self.kind(column) == "text":
+            return f"CAST({name} AS STRING)"
+        real = self.source.frame.collect_schema()[column].is_float()
+        return f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END" if real else name
+
+    def compared(self) -> list[str]:
+        """What must be the same in every model, as far as it was named."""
+        return [what for what in ("truth", SUBJECT, "weight") if self.column(what) is not None]
+
+    def differ(self, other: ModelTable, what: str, alias: str) -> str:
+        """The condition that truth, subject or weight of a row is not the same in another model."""
+        mine, theirs = self.value(what, "t0"), other.value(what, alias)
+        kinds = {one.kind(str(one.column(what))) for one in (self, other)}
+        if what != "weight" and len(kinds) > 1:
+            return f"({mine} IS NOT NULL OR {theirs} IS NOT NULL)"
+        return f"{mine} IS DISTINCT FROM {theirs}"
+
+    def label(self, what: str, value: object) -> object:
+        """A value of the truth or the subject as a label; a weight as it is."""
+        if what == "weight":
+            return value
+        return label_of(value, where=f"{self.source.where}, {self.source.shown(str(self.column(what)))}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedModels:
+    """All models as one table, and each by itself."""
+
+    tables: tuple[ModelTable, ...]
+    source: Callable[[Roles], FrameSource]
+    """The joined rows by roles, whose columns are named as `columns_of` says."""
+    fetch: Callable[[], list[tuple[Any, ...]]]
+    """What is wrong with joined rows, and in how many."""
+    close: Callable[[], None]
+
+    def check_rows(self, fits: Sequence[tuple[int, int]] | None = None) -> None:
+        """Check that every id stands once in every table with the same truth, subject and weight."""
+        fits = [(int(fault), int(rows)) for fault, rows in self.fetch()] if fits is None else fits
+        sizes = [one.table.size() for one in self.tables]
+        rows = sum(number for _, number in fits)
+        if not sizes[0]:
+            raise no_rows(self.tables[0].source.where)
+        if any(fault for fault, _ in fits) or any(rows != size for size in sizes):
+            raise find_mismatch(self.tables) or ArithmeticError("rows do not match, and nothing is wrong with them")
+        for one in self.tables:
+            if one.source.opened is not None:
+                one.source.opened.confirm(rows)
+
+    def digest(self) -> str:
+        """The digest of ids and truth, which every model has."""
+        first = self.tables[0]
+        hashed = HASHES[first.table.dialect].format(text=f"CAST(t0.{ID}0 AS STRING)")
+        rows = first.table.fetch(
+            f"SELECT {first.value('truth', 't0')}, count(*), sum({hashed}) FROM {first.table.source} AS t0 GROUP BY 1"  # noqa: S608
+        )
+        sums = ((cast("Any", first.label("truth", truth)), int(number), int(total)) for truth, number, total in rows)
+        return digest_sums(_KINDS.get(first.table.kinds[0], first.table.kinds[0]), sums)
+
+
+def columns_of(place: int, roles: Roles) -> Roles:
+    """The columns of one model by the names they have in the joined table."""
+    numbers = count()
+    return Roles(
+        truth="truth",
+        predicted=f"call_{place}",
+        group={SUBJECT: SUBJECT} if SUBJECT in roles.group else {},
+        weight=None if roles.weight is None else "weight",
+        score=None if roles.score is None else roles.score.mapped(lambda _: f"score_{place}_{next(numbers)}"),
+    )
+
+
+def join_models(tables: Sequence[ModelTable], models: Sequence[Model]) -> tuple[str, dict[str, tuple[ModelTable, str]]]:
+    """The SQL text of the join, and which column of which model each of its columns is."""
+    homes: dict[str, tuple[ModelTable, str]] = {}
+    chosen: list[str] = []
+    for place, (one, model) in enumerate(zip(tables, models, strict=True)):
+        for name, column, number in _columns(one.source, columns_of(place, model.roles)):
+            if name not in homes:
+                homes[name] = one, column
+                alias = f"t{place}"
+                chosen.append(f"{one.number(column, alias) if number else one.sql(column, alias)} AS {name}")
+    first = tables[0]
+    lost = " OR ".join(f"t{place}.{HERE} IS NULL OR t{place}.{ID}0 IS NULL" for place in range(len(tables)))
+    wrong = " OR ".join(
+        first.differ(one, what, f"t{i}") for i, one in enumerate(tables) if i for what in first.compared()
+    )
+    fit = f"CAST(CASE WHEN {lost} THEN 2 WHEN {wrong} THEN 1 ELSE 0 END AS TINYINT) AS {FIT}"
+    return full_join([one.table for one in tables], [*chosen, fit, f"t0.{ID}0 AS {ID}0"]), homes
+
+
+def _columns(source: FrameSource, target: Roles) -> Iterator[tuple[str, str, bool]]:
+    """Name in the joined table, own name, and whether it must be made a number."""
+    yield "truth", source.truth, False
+    if source.predicted:
+        yield str(target.predicted), source.predicted, False
+    if target.group:
+        yield SUBJECT, source.group[SUBJECT], False
+    if source.weight is not None:
+        yield "weight", source.weight, True
+    for name, column in zip(() if target.score is None else target.score.columns, source.score, strict=True):
+        yield str(name), column, False
+
+
+def find_mismatch(tables: Sequence[ModelTable]) -> AssayError | None:
+    """What is wrong with rows that did not match."""
+    for one in tables:
+        if lacking := count_missing_ids(one.table):
+            return model_without_ids(lacking, one.model, one.source.where)
+    for one in tables:
+        if (doubled := find_duplicate_ids(one.table, LISTED)[0]).count:
+            return model_duplicate_ids(one.rows, doubled)
+    first = tables[0]
+    for other in tables[1:]:
+        kinds = first.table.kinds != other.table.kinds
+        lone = [
+            first_ids(a, LISTED) if kinds else find_lone_ids(a, b, LISTED)
+            for a, b in ((first.table, other.table), (other.table, first.table))
+        ]
+        if lone[0].count or lone[1].count:
+            return different_rows(first.rows, other.rows, *lone, kinds=kinds)
+        for what in first.compared():
+            values = [
+                one.value(what, alias) if what == "weight" else one.sql(str(one.column(what)), alias)
+                for one, alias in ((first, "t0"), (other, "t1"))
+            ]
+            differ = first.differ(other, what, "t1")
+            wrong, rows = find_differences(first.table, other.table, differ, values, LISTED)
+            if wrong:
+                examples = [(key, first.label(what, mine), other.label(what, theirs)) for key, (mine, theirs) in rows]
+                return different_values(first.rows, other.rows, what, wrong, first.table.size(), examples)
+    return None
+
+
+def check_joinable(tables: Sequence[ModelTable]) -> None:
+    """Check before the join that ids are of one kind, and that none stands in very many rows."""
+    alike = len({one.table.kinds for one in tables}) == 1
+    if not alike or any(is_crowded(one.table) for one in tables if one.keyed):
+        error = find_mismatch(tables)
+        if error is not None:
+            raise error
+
+
+__all__ = [
+    "FIT",
+    "KEY",
+    "MatchedModels",
+    "Model",
+    "ModelTable",
+    "check_joinable",
+    "columns_of",
+    "find_mismatch",
+    "join_models",
+]

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Truth in one table and predictions in another, joined by id; and the check that ids are unique."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
+from assay.core.text import counted, listed, nearest, quoted
+from assay.rows.columns import as_array
+from assay.rows.databases import is_database
+from assay.rows.engine import case_blind, quote_identifier, told_as_ours
+from assay.rows.frames import demand_embedded, demand_one_path, of_opened
+from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inputs, uses_of, with_inputs
+from assay.rows.joins.join_sql import (
+    JoinTable,
+    count_joined,
+    count_missing_ids,
+    find_duplicate_ids,
+    find_lone_ids,
+    full_join,
+    is_crowded,
+)
+from assay.rows.joins.mismatch_errors import (
+    SHOWN,
+    Join,
+    Lone,
+    Unmatched,
+    duplicate_ids,
+    id_columns,
+    ids_differ,
+    missing_ids,
+    unmatched_rows,
+)
+from assay.rows.limits import Limits
+from assay.rows.opened import VIEW, Home, OpenedFile, check_scalar
+from assay.rows.opening import ArraySource, FrameSource, Roles, Source, names_only, require
+from assay.rows.reading import FRAME, Reading
+from assay.rows.sparksession import is_cluster, is_spark
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from assay.rows.databases import Use
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    """Columns of predictions (0) and truth (1) in one table, each under a name of its own."""
+
+    names: Sequence[Sequence[str]]
+    where: Sequence[str]
+    by: tuple[str, ...]
+    chosen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """The name in the joined table -> side and name there."""
+
+    def take(self, role: str, column: object) -> str:
+        """The name a column gets; truth and predictions come from their own side, the rest from the one that has it."""
+        wanted = str(column)
+        if role in ("predicted", "score", "truth"):
+            side = int(role == "truth")
+            if wanted not in self.names[side]:
+                raise self._missing(wanted, [side])
+        else:
+            side = self._side_of(wanted)
+        name, taken = wanted, {case_blind(one): home for one, home in self.chosen.items()}
+        while taken.get(case_blind(name), (side, wanted)) != (side, wanted):
+            name = f"{name} ({('predictions', 'truth')[side]})"
+        self.chosen[name] = (side, wanted)
+        return name
+
+    def uses(self, roles: Roles) -> list[dict[str, Use]]:
+        """What each column of each side is asked for."""
+        asked = uses_of(roles)
+        ids: dict[str, Use] = dict.fromkeys(self.by, "id")
+        return [
+            ids | {own: asked[own] for home, own in self.chosen.values() if home == side and own not in ids}
+            for side in range(2)
+        ]
+
+    def _side_of(self, column: str) -> int:
+        has = [column in names for names in self.names]
+        if all(has) and column not in self.by:
+            raise RowsError(
+                "column-ambiguous",
+                f"column {quoted(column)} stands in {self.where[0]} and in {self.where[1]}",
+                where=f"{self.where[0]} and {self.where[1]}",
+                found="the two could disagree",
+                fix="rename one of them, or leave one out",
+            )
+        if not any(has):
+            raise self._missing(column, [0, 1])
+        return 0 if has[0] else 1
+
+    def _missing(self, column: str, sides: Sequence[int]) -> MissingColumn:
+        close = nearest(column, [name for side in sides for name in self.names[side]])
+        return MissingColumn(
+            "missing-column",
+            f"there is no column {quoted(column)}",
+            where=" and ".join(self.where[side] for side in sides),
+            found=quoted(column),
+            known="; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides),
+            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
+        )
+
+
+def open_both(
+    data: object,
+    truth_data: object,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None,
+    unmatched: Unmatched,
+) -> Source:
+    """Predictions in `data` and truth in `truth_data`, joined by id: Spark joins its frames, DuckDB the rest."""
+    if data is None or roles.id is None:
+        raise PlanError(
+            "role-missing",
+            "truth_data is given, but not "
+            + ("the data with the predictions" if data is None else "the id to join by"),
+            where="truth_data",
+            fix="give data= and id=: rows are never matched by their order",
+        )
+    names_only(roles)
+    by = id_columns(roles.id)
+    if engine is not None and is_cluster(engine):
+        return _on_cluster(data, truth_data, roles, by, reading, engine=engine, limits=limits, unmatched=unmatched)
+    demand_embedded(engine)
+    on_spark = [is_spark(one) for one in (data, truth_data)]
+    if all(on_spark):
+        from assay.rows.spark import joined_frames
+
+        return joined_frames(data, truth_data, roles, by, unmatched)
+    if any(on_spark):
+        raise PlanError(
+            "role-clash",
+            f"data is a {type(data).__name__} and truth_data a {type(truth_data).__name__}",
+            where="truth_data",
+            fix="give both as frames of Spark, or neither",
+        )
+    inputs = two_inputs(data, truth_data, reading or Reading())
+    settled: list[Roles] = []
+
+    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
+        choices: list[ColumnChoice] = []
+
+        def choose(columns: Sequence[Sequence[str]]) -> list[dict[str, Use]]:
+            choices.append(ColumnChoice(names=columns, where=[one.called for one in inputs], by=by))
+            roles.over(choices[0].take)
+            return choices[0].uses(roles)
+
+        predictions, truth = load_inputs(inputs, connection, choose, progress)
+        table, named = join_tables(predictions, truth, roles, by, unmatched=unmatched)
+        settled.append(named)
+        return table
+
+    opened = with_inputs(inputs, limits or Limits(), work)
+    return of_opened(opened, settled[0])
+
+
+def _on_cluster(
+    data: object,
+    truth_data: object,
+    roles: Roles,
+    by: tuple[str, ...],
+    reading: Reading | None,
+    *,
+    engine: str,
+    limits: Limits | None,
+    unmatched: Unmatched,
+) -> FrameSource:
+    from assay.rows.spark import joined_on_cluster
+
+    both: tuple[Any, Any] = (data, truth_data)
+    given = [one[0] if isinstance(one, (list, tuple)) and len(one) == 1 else one for one in both]
+    for one, name in zip(given, ("data", "truth_data"), strict=True):
+        if is_database(one):
+            raise PlanError(
+                "role-clash",
+                f"a cluster is named, but {name} is a database, which the cluster does not read",
+                where=name,
+                fix="leave the engine out: the rows of the table are then fetched and joined on this machine;"
+                " or export the table to Parquet where the cluster reads it",
+            )
+        demand_one_path(one, limits, where=name)
+    return joined_on_cluster(
+        given[0], given[1], roles, by, reading=reading or Reading(), engine=engine, unmatched=unmatched
+    )
+
+
+def join_tables(
+    predictions: OpenedFile,
+    truth: OpenedFile,
+    roles: Roles,
+    by: Sequence[str],
+    *,
+    unmatched: Unmatched,
+    view: str = VIEW,
+) -> tuple[OpenedFile, Roles]:
+    """Two tables of one DuckDB as one, and the roles by the names the columns have there."""
+    sides = (predictions, truth)
+    choice = ColumnChoice(
+        names=[list(side.columns) for side in sides], where=[side.shown for side in sides], by=tuple(by)
+    )
+    tables = [duckdb_table(side, by) for side in sides]
+    check_kinds(tables, by)
+    named = roles.over(choice.take)
+    for home, column in choice.chosen.values():
+        check_scalar(sides[home], column)
+    join = count_matches(tables, by, unmatched)
+    for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
+        side.confirm(rows)
+    partners = (_partner(truth, by), _partner(predictions, by))
+    homes = {
+        name: Home(table=sides[home], column=column, matched=partners[home])
+        for name, (home, column) in choice.chosen.items()
+    }
+    columns = [
+        f"t{home}.{quote_identifier(column)} AS {quote_identifier(name)}"
+        for name, (home, column) in choice.chosen.items()
+    ]
+    in_memory = all(side.format == FRAME for side in sides)
+    where = f"{predictions.shown} and {truth.shown}"
+    connection = predictions.connection
+    with told_as_ours(where, predictions.format):
+        connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {full_join(tables, columns, how='INNER')}")
+        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
+        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+    table = OpenedFile(
+        relation=relation,
+        connection=connection,
+        path=where,
+        format=FRAME if in_memory else " and ".join(sorted({side.format for side in sides} - {FRAME})),
+        columns=types,
+        digest=str,
+        bytes=sum(side.bytes for side in sides),
+        rows=join.matched,
+        notes=_notes(predictions, truth),
+        first_line=1,
+        decimal=next((side.decimal for side in sides if side.format != FRAME), "."),
+        faults={name: fault for name, home in homes.items() if (fault := home.table.faults.get(home.column))},
+        parts=tuple(part for side in sides for part in side.parts or (side,)),
+        homes=homes,
+        join=join,
+        progress=predictions.progress,
+        view=view,
+        indexed=in_memory,
+    )
+    return table, named
+
+
+def check_kinds(tables: Sequence[JoinTable], by: Sequence[str]) -> None:
+    """Check that ids are of one kind in both tables: the number 1 and the text 1 are two ids."""
+    for column, *kinds in zip(by, *(table.kinds for table in tables), strict=True):
+        if kinds[0] != kinds[1]:
+            raise ids_differ(column, kinds, [table.called for table in tables])
+
+
+def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unmatched) -> Join:
+    """Count the rows that match; duplicate and missing ids, and rows that match none, are errors."""
+    for table in tables:
+        if is_crowded(table):
+            check_ids(table, by)
+    total, *here = count_joined(tables)
+    matched = sum(here) - total
+    if here != [table.size() for table in tables] or total != matched:
+        for table in tables:
+            check_ids(table, by)
+    join = Join(by=tuple(by), predictions=here[0], truth=here[1], matched=matched)
+    if join.unmatched and (unmatched == "error" or not matched):
+        ours, theirs = tables
+        sides = ((ours, theirs, "truth"), (theirs, ours, "prediction"))
+        lone = [_lone(side, other, lacks) for side, other, lacks in sides]
+        raise unmatched_rows(lone, matched, f"{ours.called} and {theirs.called}")
+    return join
+
+
+def check_ids(table: JoinTable, by: Sequence[str]) -> None:
+    """Check that every row has an id, and no other row has the same."""
+    where = f"{table.called}, {'column' if len(by) == 1 else 'columns'} {listed(by)}"
+    if lacking := count_missing_ids(table):
+        raise missing_ids(lacking, table.places(None), where)
+    doubled, rows = find_duplicate_ids(table, SHOWN)
+    if doubled.count:
+        raise duplicate_ids(doubled.count, rows, {one: table.places(one) for one in doubled.first}, where)
+
+
+def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:
+    lone = find_lone_ids(table, other, SHOWN)
+    first = {one: table.places(one) for one in lone.first}
+    return Lone(side=table.called, lacks=lacks, rows=lone.count, first=first)
+
+
+def _partner(other: OpenedFile, by: Sequence[str]) -> str:
+    """The condition that a row has a partner on the other side."""
+    ids = ", ".join(f"CAST({quote_identifier(name)} AS VARCHAR)" for name in by)
+    return f"({ids}) IN (SELECT ({ids}) FROM {quote_identifier(other.view)})"  # noqa: S608
+
+
+def _notes(predictions: OpenedFile, truth: OpenedFile) -> tuple[str, ...]:
+    """The notes of both sides once, the rest with its side."""
+    both = [note for note in predictions.notes if note in truth.notes]
+    lone: Mapping[str, OpenedFile] = {"predictions": predictions, "truth": truth}
+    return (
+        *both,
+        *(f"{side}: {note}" for side, opened in lone.items() for note in opened.notes if note not in both),
+    )
+
+
+def check_unique_ids(source: Source, data: object, id: object) -> None:
+    """Check that the ids of one table, or a column of ids, name every row once; else the source is closed."""
+    try:
+        _check_unique_ids(source, data, id)
+    except BaseException:
+        source.close()
+        raise
+
+
+def _check_unique_ids(source: Source, data: object, id: object) -> None:
+    if data is None:
+        _check_length(source, id)
+        data, id = {"id": id}, "id"
+    by = id_columns(id)
+    opened = source.opened if isinstance(source, FrameSource) else None
+    if isinstance(opened, OpenedFile) and opened.format != FRAME:
+        check_ids(duckdb_table(opened, by), by)
+        return
+    native = data if opened is None else opened.frame  # type: ignore[union-attr]
+    if is_spark(native):
+        from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
+
+        plain = PlainFrame(native, "data" if opened is None else source.where)
+        kinds = [plain.kind_of_id(name) for name in by]
+        frames = SparkFrames([plain.native], plain.where)
+        check_ids(frames.table(0, [plain.column(name) for name in by], kinds, plain.where, None), by)
+        return
+    table = input_of(data, Reading(), "assay_ids", called="data")
+
+    def work(connection: duckdb.DuckDBPyConnection) -> OpenedFile:
+        [held] = load_inputs([table], connection, lambda columns: [_required(by, columns[0])])
+        check_ids(duckdb_table(held, by), by)
+        return held
+
+    with_inputs([table], Limits(), work).close()
+
+
+def _check_length(source: Source, id: object) -> None:
+    if isinstance(source, ArraySource):
+        rows = len(source.truth)
+    else:
+        rows = len(source.frame if source.arrays is None else next(iter(source.arrays.values())))
+    if (ids := len(as_array(id, "id"))) != rows:
+        raise UnpairedRows(
+            "rows-unmatched",
+            f"there are {counted(ids, 'id')} for {counted(rows, 'row')}",
+            where="id",
+            fix="give one id a row",
+        )
+
+
+def _required(by: Sequence[str], columns: Sequence[str]) -> dict[str, Use]:
+    return {require(name, columns, "data"): "id" for name in by}
+
+
+__all__ = ["check_ids", "check_unique_ids", "join_tables", "open_both"]
