@@ -25,7 +25,7 @@ def shapes(rows: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     z = rng.normal(size=rows) + 1.5 * truth - 2
     return {
         "smooth": (1 / (1 + np.exp(-z)), truth),
-        "over-confident": (1 / (1 + np.exp(-12 * z)), truth),
+        "over-confident": (1 / (1 + np.exp(-7 * z)), truth),
         "heavy-tailed": (rng.standard_cauchy(rows) + truth, truth),
         "discrete": (np.round(1 / (1 + np.exp(-z)), 3), truth),
     }

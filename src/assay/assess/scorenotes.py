@@ -39,7 +39,7 @@ def score_notes(part: ScorePart, positive: Label | None) -> tuple[str, ...]:
     if part.whole.rounding is not None and part.whole.resolution < RESOLVED:
         notes.append(
             f"half of the rows share {counted(part.whole.resolution, 'rounded score')}: if they lie close together,"
-            " subtract a constant from the scores, or keep all digits (exact_scores=, --exact-scores)"
+            " subtract a constant from the scores, or keep all digits (exact_scores)"
         )
     if positive is None:
         return tuple(notes)

@@ -63,7 +63,7 @@ def count_joint_scores(
             " rounded and counted",
             where=source.where,
             fix="compare the areas under the ROC curves; or hold the scores in memory, 8 bytes a row and model:"
-            " exact_scores=NUMBER (--exact-scores)",
+            " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
         )
     truth = _true_labels(source)
     known = in_order(label for label in truth if label is not None)
@@ -106,7 +106,7 @@ def joint_scores(source: FrameSource, models: Sequence[str], positive: Label) ->
         f"the scores of {len(models)} models, rounded to {JOINT[-1]} bits, meet in more than {MOST_CELLS:,} cells",
         where=source.where,
         fix="compare two models at a time; or hold the scores in memory, 8 bytes a row and model:"
-        " exact_scores=NUMBER (--exact-scores)",
+        " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
     )
 
 

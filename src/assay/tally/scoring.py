@@ -227,7 +227,8 @@ def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
             f"more than {wanted.exact:,} distinct scores are counted by class for up to {MOST_CLASSES} classes, and"
             f" there are {len(wanted.labels):,}",
             where=source.where,
-            fix="leave the scores out, assess fewer classes, or keep all digits: exact_scores=NUMBER (--exact-scores)",
+            fix="leave the scores out, assess fewer classes, or keep all digits:"
+            " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
         )
     return Rounding.of_classes(len(wanted.labels), probability=wanted.probability)
 
