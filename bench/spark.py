@@ -71,11 +71,12 @@ def rounded(frame: Any) -> Any:  # noqa: ANN401
 def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], int]]]:  # noqa: ANN401
     """Each job twice: through assay, and by hand; both hand back how many rows they counted."""
     import assay
+    from assay.rows.limits import EXACT
     from assay.rows.opening import Roles, open_source
     from assay.rows.scored import sound
     from assay.rows.scores import score_columns
     from assay.tally.counting import count
-    from assay.tally.scoring import EXACT, Wanted, count_scores
+    from assay.tally.scoring import Wanted, count_scores
 
     def ours(**roles: Any) -> Callable[[], int]:  # noqa: ANN401
         return lambda: count(open_source(frame, Roles(**roles))).rows

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, Type
 
 from assay.core.errors import PlanError
 from assay.inference.resampling import SEED
+from assay.rows.limits import EXACT
 from assay.rows.reading import Reading
 from assay.rows.scores import Kind, MissingScore
-from assay.tally.scoring import EXACT
 
 if TYPE_CHECKING:
+    from assay.core.traits import Policy
     from assay.inference.intervals import Wanted
-    from assay.measures.averages import Policy
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,14 +10,9 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.accepting import Accepted, accepted, reference_to, restored
-from assay.assess.criteria import Criterion, read
-from assay.assess.decide import Decisions
-from assay.assess.differences import Difference, differences
 from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import Result
-from assay.assess.scoring import ScorePart
 from assay.assess.settings import Settings
 from assay.assess.sites import SMALLEST, site_tally
 from assay.assess.view import ByClass, View
@@ -32,7 +27,12 @@ from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
 
 if TYPE_CHECKING:
+    from assay.assess.accepting import Accepted
     from assay.assess.claims import Answered
+    from assay.assess.criteria import Criterion
+    from assay.assess.decide import Decisions
+    from assay.assess.differences import Difference
+    from assay.assess.scoring import ScorePart
     from assay.assess.standing import Standing
 
 NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
@@ -200,6 +200,8 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def decisions(self) -> Decisions:
         """What was decided about the criteria that were asked for."""
+        from assay.assess.decide import Decisions
+
         return Decisions(()) if self._accepted is None else self._accepted.decided(self)
 
     def accept(
@@ -210,6 +212,9 @@ class Assessment(Mapping[str, Estimate], Result):
         Criteria it is held to already, by a plan for one, stay and are decided with the new ones.
         `against` is the reference of "recall non-inferior margin 0.02": an assessment, a Record or its path.
         """
+        from assay.assess.accepting import accepted, reference_to
+        from assay.assess.criteria import read
+
         other = copy(self)
         for name_ in ("record", "decisions"):
             other.__dict__.pop(name_, None)
@@ -271,6 +276,8 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def heterogeneity(self) -> list[Difference]:
         """Of merged sites: how far each measure lies apart between them."""
+        from assay.assess.differences import differences
+
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
 
     def __repr__(self) -> str:
@@ -282,6 +289,9 @@ class Assessment(Mapping[str, Estimate], Result):
     @classmethod
     def from_record(cls, record: Record) -> Assessment:
         """The assessment a Record was written from; its tallies must be the ones that were signed off by digest."""
+        from assay.assess.accepting import restored
+        from assay.assess.scoring import ScorePart
+
         try:
             tallies = record["tallies"]
             if digest(tallies) != record["digests"]["tallies"]:

@@ -20,7 +20,7 @@ from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed
 from assay.rows.joins.mismatch_errors import SUBJECT, Join, Unmatched
 from assay.rows.joins.threshold_labels import opened_cut
-from assay.rows.limits import Limits
+from assay.rows.limits import EXACT, Limits
 from assay.rows.opening import Roles, Source, open_source
 from assay.rows.reading import Reading
 from assay.rows.scores import ScoreColumns, score_columns
@@ -29,7 +29,6 @@ from assay.tally.codes import Codes
 from assay.tally.jointscores import JointScores, count_joint_scores
 from assay.tally.paired import PairedLabels
 from assay.tally.pairing import Cell, Lines, joint, lines, scored
-from assay.tally.scoring import EXACT
 from assay.tally.unitsums import Sums
 
 

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Literal, cast
 from assay.assess.arguments import IntervalSettings, ScoreSettings, with_settings
 from assay.assess.assessment import Assessment
 from assay.assess.costs import Costs
-from assay.assess.deciding import Asked, Decided, decided_scores, demand_scores, tallied, validation
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
 from assay.assess.record import Record
-from assay.assess.scorenotes import score_notes
 from assay.assess.settings import Settings, chosen
-from assay.assess.spelling import speller
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, quoted
@@ -36,6 +33,8 @@ from assay.tally.grouped import MISSING, Grouped
 
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
+    from assay.assess.deciding import Decided
+    from assay.assess.scoring import ScorePart
     from assay.measures import Measure
     from assay.rows.limits import Limits
 
@@ -90,7 +89,10 @@ def assess(
     )  # fmt: skip
     _check_labels(truth=truth, predicted=predicted, score=score)
     columns = score_columns(score)
-    demand_scores(columns, scores, threshold)
+    if columns is not None or threshold is not None or scores != ScoreSettings():
+        from assay.assess.deciding import demand_scores
+
+        demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
     roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id, score=columns)
     request = _Request(
@@ -102,6 +104,8 @@ def assess(
         demand_whole(source, labels, spelled=reading.spelled)
         if columns is None:
             return _assessed(source, count(source), request)
+        from assay.assess.deciding import Asked, decided_scores, validation
+
         asked = Asked(
             columns=columns, settings=scores, missing=scores.missing or missing, declared=labels, positive=positive,
             spelled=reading.spelled, given=predicted is not None, rule=threshold,
@@ -221,6 +225,8 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     if spelled:
+        from assay.assess.spelling import speller
+
         own = speller({*truth, *predicted})
         labels = None if labels is None else [own(x) for x in labels]
         positive = None if positive is None else own(positive)
@@ -236,8 +242,7 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part = None if decided is None else tallied(decided, settled)
-    more = (*decided.notes, *score_notes(part, settled.positive)) if decided is not None and part is not None else ()
+    part, more = (None, ()) if decided is None else _score_part(decided, settled)
     return Assessment(
         confusion,
         request.settings.fitted(settled.labels, spelled=spelled),
@@ -249,6 +254,15 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
         data=about(source, request.roles, request.reading),
         found_in=environment(request.limits),
     )
+
+
+def _score_part(decided: Decided, settled: Classes) -> tuple[ScorePart, tuple[str, ...]]:
+    """Return the tallies of scores, and notes about them."""
+    from assay.assess.deciding import tallied
+    from assay.assess.scorenotes import score_notes
+
+    part = tallied(decided, settled)
+    return part, (*decided.notes, *score_notes(part, settled.positive))
 
 
 def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:

@@ -14,9 +14,8 @@ from assay.assess.settings import ONE_CLASS
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
-from assay.core.traits import Better
+from assay.core.traits import Better, Policy
 from assay.measures import Measure, parse
-from assay.measures.averages import Policy
 from assay.rows.scores import Kind
 
 if TYPE_CHECKING:

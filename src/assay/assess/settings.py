@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from assay.assess.costs import Costs
-from assay.assess.scoreslice import OF_PROBABILITIES
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import nearest, visible
-from assay.core.traits import Task
+from assay.core.traits import POLICIES, Policy, Task
 from assay.inference.intervals import Wanted
-from assay.measures import REGISTRY, Measure, parse
-from assay.measures.averages import POLICIES, Policy
 from assay.rows.scores import Kind
 from assay.tally.priced import Priced
 from assay.tally.ranked import Ranked
@@ -23,6 +19,10 @@ from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
+
+if TYPE_CHECKING:
+    from assay.assess.costs import Costs
+    from assay.measures import Measure
 
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
@@ -97,6 +97,8 @@ class Settings:
     @classmethod
     def from_json(cls, content: dict[str, object], labels: Sequence[Label] = ()) -> Settings:
         """The inverse of `to_json`, given the classes."""
+        from assay.assess.costs import Costs
+
         intervals = cast("dict[str, object]", content["intervals"])
         names = cast("list[str] | None", content["measures"])
         return cls(
@@ -120,6 +122,8 @@ def chosen(names: Iterable[str | Measure] | str | None) -> tuple[Measure, ...] |
     """Measures by name, family or object; None means all that fit."""
     if names is None:
         return None
+    from assay.measures import REGISTRY, Measure, parse
+
     if isinstance(names, (str, Measure)):
         names = [names]
     families: dict[str, list[Measure]] = {}
@@ -158,6 +162,8 @@ def of_whole(
     task: Task, wanted: Sequence[Measure] | None, scored: Scored = None, *, priced: bool = False
 ) -> list[Measure]:
     """The measures of the whole table that fit a task, the scores if there are some, and the costs if stated."""
+    from assay.measures import REGISTRY
+
     of_costs = [m for m in REGISTRY if priced and m.takes is Priced]
     if wanted is not None:
         wanted = [*wanted, *(m for m in of_costs if m not in wanted)]
@@ -176,6 +182,8 @@ def _usual(measure: Measure, task: Task) -> bool:
 
 def of_class(task: Task, wanted: Sequence[Measure] | None, scored: Scored = None) -> list[Measure]:
     """The measures of one class against the rest that fit a task."""
+    from assay.measures import REGISTRY
+
     if task is Task.BINARY:
         return []
     every = wanted if wanted is not None else [m for m in REGISTRY if not m.needs and m.only in (None, task)]
@@ -190,6 +198,8 @@ def _fits(measure: Measure, scored: Scored) -> bool:
 
 def why_unfit(measure: Measure, scored: Scored) -> str | None:
     """Why a measure of scores cannot be had from scores of a kind, or None."""
+    from assay.assess.scoreslice import OF_PROBABILITIES
+
     if scored is None:
         return "needs scores, and labels alone were given"
     if measure.family in OF_PROBABILITIES and scored != "probability":

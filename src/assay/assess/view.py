@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from assay.assess.costs import Costs
-from assay.assess.scoreslice import ScoreSlice
 from assay.assess.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -17,12 +15,16 @@ from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Interval
-from assay.inference.intervals import Found, Uncertainty
-from assay.measures import Measure, parse
 from assay.tally.base import Count
 from assay.tally.confusion import Confusion
 from assay.tally.priced import Priced
 from assay.tally.tables import Binary, Multiclass
+
+if TYPE_CHECKING:
+    from assay.assess.costs import Costs
+    from assay.assess.scoreslice import ScoreSlice
+    from assay.inference.intervals import Found
+    from assay.measures import Measure
 
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
@@ -42,6 +44,8 @@ class View(Mapping[str, Estimate]):
         slice: dict[str, Label] | None = None,  # noqa: A002
         scores: ScoreSlice | None = None,
     ) -> None:
+        from assay.inference.intervals import Uncertainty
+
         self.confusion, self.settings, self.positive, self.scores = confusion, settings, positive, scores
         self.slice = slice or {}
         self.task = Task.MULTICLASS if positive is None else Task.BINARY
@@ -51,6 +55,8 @@ class View(Mapping[str, Estimate]):
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a measure of the whole table; any measure that fits can be asked for, listed or not."""
+        from assay.measures import parse
+
         wanted = self._ready(parse(name))
         if wanted.title not in self._found:
             self._found[wanted.title] = self._estimate(wanted)
@@ -274,6 +280,8 @@ class ClassView(Mapping[str, Estimate]):
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a class measure."""
+        from assay.measures import parse
+
         measure = parse(name)
         if measure.takes not in ONE_CLASS:
             raise PlanError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final, Literal, TypeAlias
 
 
 class Better(StrEnum):
@@ -63,3 +64,8 @@ def SCHLOSSER(place: str) -> Source:  # noqa: N802
 
 
 EXTENSION = Source("assay", "added by us: a bounded companion or a customary variant")
+
+
+Policy: TypeAlias = Literal["propagate", "skip", "zero", "one"]
+POLICIES: Final = ("propagate", "skip", "zero", "one")
+"""What an average does with a class that has no value."""

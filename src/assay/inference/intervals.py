@@ -18,10 +18,8 @@ from assay.core.text import counted
 from assay.core.values import Number, Share, Undefined
 from assay.inference.cells import Classes, Tables, built, is_closed
 from assay.inference.estimates import Interval
-from assay.inference.priced import cost_interval
 from assay.inference.proportion import FEWEST, SHARES, fitting, of_share, of_shares
 from assay.inference.resampling import SEED
-from assay.inference.weighted import Weighted
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
     from assay.core.labels import Label
     from assay.core.values import Value
+    from assay.inference.weighted import Weighted
     from assay.measures.declare import Measure
     from assay.tally.confusion import Confusion
     from assay.tally.priced import Priced
@@ -106,6 +105,8 @@ class Uncertainty:
 
     def overall(self, measure: Measure, result: Value, priced: Priced | None = None) -> Found:
         """The interval of a value of the whole table, or of its rows with what they cost."""
+        from assay.inference.priced import cost_interval
+
         no = self._none(measure, result)
         if no or priced is not None:
             return no or cost_interval(cast("Priced", priced), measure, cast("Number", result), self._wanted)
@@ -204,6 +205,8 @@ class Uncertainty:
 
     @cached_property
     def _weighted(self) -> Weighted:
+        from assay.inference.weighted import Weighted
+
         return Weighted(self._confusion, self._wanted, positive=self._positive)
 
     @cached_property

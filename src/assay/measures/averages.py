@@ -7,13 +7,13 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import figure, quoted
-from assay.core.traits import TS4213
+from assay.core.traits import POLICIES, TS4213, Policy
 from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, Value, floats
 from assay.measures.declare import REGISTRY, Formula, Measure
 from assay.tally.tables import Binary, Multiclass
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from assay.core.values import Amount
 
-Policy: TypeAlias = Literal["propagate", "skip", "zero", "one"]
 Through: TypeAlias = Callable[[float, int], float]
 """A value as a monotone function of accuracy and the number of classes, so that accuracy's interval serves it too."""
-POLICIES = ("propagate", "skip", "zero", "one")
 SHOWN = 8
 """Classes without a value that a note names."""
 TREATED = {"skip": "left out", "zero": "counted as zero", "one": "counted as one"}

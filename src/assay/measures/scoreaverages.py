@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.core.text import quoted
-from assay.core.traits import Source, Task
+from assay.core.traits import Policy, Source, Task
 from assay.core.values import Number, Raw, Undefined
-from assay.measures.averages import Policy, demand_policy, mean_over, with_signature
+from assay.measures.averages import demand_policy, mean_over, with_signature
 from assay.measures.declare import REGISTRY, Formula, Measure
 from assay.tally.scores import Scores
 

@@ -7,10 +7,14 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from assay.core.errors import PlanError
 from assay.core.text import quoted, visible
 from assay.core.threads import usable
+
+EXACT: Final = 4_000_000
+"""Distinct scores up to which an engine hands them over one by one: about 100 MB."""
 
 LEAST = 64 * 2**20
 """Bytes below which the engine cannot hold the buffers of one scan."""

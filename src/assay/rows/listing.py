@@ -16,7 +16,6 @@ from urllib.parse import unquote
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
-from assay.rows.engine import GLOB
 from assay.rows.reading import regular_file
 
 MOST = 100_000
@@ -94,6 +93,8 @@ def _each(data: Paths) -> Sequence[str | os.PathLike[str]]:
 
 
 def _is_pattern(path: str) -> bool:
+    from assay.rows.engine import GLOB
+
     return any(mark in path for mark in GLOB) and not os.path.lexists(path)
 
 
@@ -232,6 +233,8 @@ def _linked(path: str) -> PlanError:
 
 def _matched(pattern: str) -> list[Listed]:
     """The files that fit a pattern; folders that fit stand for the files in them."""
+    from assay.rows.engine import GLOB
+
     steps = PurePath(pattern).parts
     fixed = next(place for place, step in enumerate(steps) if any(mark in step for mark in GLOB))
     root = str(PurePath(*steps[:fixed])) if fixed else ""
@@ -246,6 +249,8 @@ def _matched(pattern: str) -> list[Listed]:
 
 
 def _fitting(folder: str, steps: Sequence[str]) -> Iterator[str]:
+    from assay.rows.engine import GLOB
+
     if not steps:
         yield folder
         return

@@ -165,8 +165,6 @@ def open_source(
     unmatched: Unmatched = "error",
 ) -> Source:
     """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
-    from assay.rows.databases import is_connection, refuse_selection
-
     refuse_limits(data, engine, limits)
     if not are_paths(truth_data) and reading is not None and (reading.truth_table or reading.truth_query):
         raise PlanError(
@@ -176,11 +174,13 @@ def open_source(
             fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
         )
     plainly, quantum = (False, None) if reading is None else (reading.show_ids, reading.weight_quantum)
-    if is_connection(data):
+    if type(data).__name__ == "DuckDBPyConnection":  # asked by name, so that nothing is imported to ask
         from assay.rows.duckdbfile import from_connection
 
         data, reading = from_connection(data, reading), None
-    if not are_paths(data):
+    if reading is not None and (reading.table or reading.query) and not are_paths(data):
+        from assay.rows.databases import refuse_selection
+
         refuse_selection(data, reading)
     if truth_data is None and roles.id is None:
         source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)

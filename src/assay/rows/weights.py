@@ -7,11 +7,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import narwhals.stable.v2 as nw
-
 from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.frames import first_rows
 from assay.rows.opening import FrameSource, Source
 from assay.rows.places import places
 
@@ -76,6 +73,8 @@ def quantum_exponent(largest: float, stated: float | None = None) -> int:
 
 def weight_number(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
     """The weight as a double; missing where a text is not a number."""
+    import narwhals.stable.v2 as nw
+
     name = cast("str", source.weight)
     kind, given = source.frame.collect_schema()[name], nw.col(name)
     if kind.is_numeric() or kind == nw.Boolean:
@@ -101,6 +100,8 @@ def is_fit(weight: Any) -> Any:  # noqa: ANN401  Narwhals expressions
 
 def refuse_unfit(source: FrameSource) -> None:
     """Raise the error of a weight that is missing, not a number, not finite or negative, if there is one."""
+    import narwhals.stable.v2 as nw
+
     from assay.rows.scoreframes import fetched
 
     name = cast("str", source.weight)
@@ -115,6 +116,8 @@ def refuse_unfit(source: FrameSource) -> None:
 
 
 def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRange:
+    from assay.rows.frames import first_rows
+
     name = cast("str", source.weight)
     rows = first_rows(source, name, cast("Label | None", value))
     first = f", first {places(rows[:1])}" if rows else ""
@@ -129,6 +132,8 @@ def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRan
 
 def _largest_in_frame(source: FrameSource) -> float | None:
     """The largest weight, or None without rows; an unfit one is an error, as far as the largest shows it."""
+    import narwhals.stable.v2 as nw
+
     from assay.rows.scoreframes import fetched
 
     rows = source.frame.select(w=weight_number(source))

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from assay.core.errors import OutOfRange, RecordError
 from assay.rows.opening import FrameSource
-from assay.rows.scoreframes import Frame, arrays, fetched
 from assay.rows.weights import BITS, is_fit, quantum_exponent, refuse_unfit, weight_number, with_quantum
 from assay.tally.base import Weight, count_from_json, count_to_json
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from assay.rows.scoreframes import Frame
 
     Floats: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int64]
@@ -240,6 +240,8 @@ class WeighedGroups:
 
 def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple[object, ...], int, Weight]]:
     """Rows and weight of every combination of values of some columns, added by the engine that holds the rows."""
+    from assay.rows.scoreframes import fetched
+
     source = _with_quantum(source)
     exponent, keys = cast("int", source.quantum), len(columns)
     wide = source.frame.implementation.is_duckdb()
@@ -255,6 +257,8 @@ def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple
 
 def weigh_groups(source: FrameSource, columns: Sequence[str]) -> WeighedGroups:
     """The same for many combinations, as arrays."""
+    from assay.rows.scoreframes import arrays
+
     source = _with_quantum(source)
     exponent = cast("int", source.quantum)
     answer = arrays(source, _grouped(source, columns, halves=True))
@@ -275,6 +279,8 @@ def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Fr
     DuckDB adds 64-bit integers in 128 bits, so it is given whole numbers. Keys get plain names, because some engines
     take a key such as "a.b" for the column b of a table a.
     """
+    import narwhals.stable.v2 as nw
+
     names = [f"k{place}" for place in range(len(columns))]
     keys = (nw.col(column).alias(name) for column, name in zip(columns, names, strict=True))
     exponent, weight = cast("int", source.quantum), weight_number(source)
@@ -299,6 +305,8 @@ def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Fr
 
 def _square(quanta: nw.Expr) -> nw.Expr:
     """The square of a weight, rounded up to 2**53 squared quanta."""
+    import narwhals.stable.v2 as nw
+
     return (quanta * quanta * 2.0**-BITS).ceil().cast(nw.Float64)
 
 

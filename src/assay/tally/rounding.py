@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from assay.rows.columns import CHUNK
 
 if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -146,6 +146,7 @@ def round_scores(scores: Floats, bits: int = SIGNIFICANT, *, probability: bool) 
 
 def round_column(score: nw.Expr, bits: int = SIGNIFICANT, *, probability: bool) -> nw.Expr:
     """The same as an expression of an engine."""
+    import narwhals.stable.v2 as nw
 
     def nearest(number: nw.Expr) -> nw.Expr:
         product = number * _factor(bits)

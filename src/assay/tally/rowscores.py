@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from assay.rows.opening import FrameSource, Source
-from assay.rows.rowscores import DIRECTION, TOP, with_row_scores
 from assay.tally.base import VERSION, demand_kind
 from assay.tally.fixed_point import Weights
 from assay.tally.scores import Scores
@@ -96,6 +95,7 @@ def _read(content: object) -> Scores:
 
 def count_row_scores(source: Source, wanted: Wanted) -> RowScores:
     """Count the largest probability and the direction of each row; every class must have a column."""
+    from assay.rows.rowscores import DIRECTION, TOP, with_row_scores
     from assay.tally.scoring import classes_of, count_scores
 
     if not isinstance(source, FrameSource):

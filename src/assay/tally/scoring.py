@@ -20,6 +20,7 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.columns import Coded
 from assay.rows.labels import label_of
+from assay.rows.limits import EXACT
 from assay.rows.opening import ArraySource, FrameSource, Source
 from assay.tally.counting import _numbers
 from assay.tally.fixed_point import Sums, Weights, weigh_groups
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROWS = "assay_rows"
-EXACT: Final = 4_000_000
-"""Distinct scores up to which an engine hands them over one by one: about 100 MB."""
 SURELY: Final = 2
 """A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
 HEAD: Final = 3

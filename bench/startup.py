@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processor time of the first call, in fresh processes, against `import sklearn.metrics`.
+
+python bench/startup.py [--runs 7]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+COUNTING = "; import sys; print(sum(name.split('.')[0] == 'assay' for name in sys.modules))"
+ARRAYS = "import assay; a = assay.assess(truth=[1, 0, 1, 1] * 250, predicted=[1, 0, 0, 1] * 250)"
+CALLS = {
+    "import sklearn.metrics": "import sklearn.metrics",
+    "import numpy": "import numpy",
+    "import assay": "import assay",
+    "assay.assess of arrays": ARRAYS,
+    "and one value of it": f"{ARRAYS}; a['recall'].low",
+}
+
+
+def processor_seconds(command: list[str], runs: int) -> tuple[float, str]:
+    """Return the least processor time of several runs, and what the command printed last."""
+    times, printed = [], ""
+    for _ in range(runs + 1):  # the first one compiles and fills caches
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times[1:]), printed
+
+
+def main() -> None:
+    """Print one JSON line for each call."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=7)
+    runs = parser.parse_args().runs
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    pick = random.Random(1).choices
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        rows = zip(pick(["ill", "well"], k=1000), pick(["ill", "well"], k=1000), strict=True)
+        path.write_text("truth,predicted\n" + "".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
+        words = ["run", str(path), "--truth", "truth", "--predicted", "predicted", "--positive", "ill", "--quiet"]
+        commands = {name: [sys.executable, "-c", code + COUNTING] for name, code in CALLS.items()}
+        commands["assay run, 1,000 rows"] = [sys.executable, "-m", "assay", *words, "--out", str(Path(folder) / "out")]
+        results = {name: processor_seconds(command, runs) for name, command in commands.items()}
+    unit = results["import sklearn.metrics"][0]
+    for name, (seconds, printed) in results.items():
+        modules = printed.strip() if name in CALLS else ""
+        print(
+            json.dumps(
+                {"what": name, "seconds": round(seconds, 3), "ratio": round(seconds / unit, 2), "modules": modules}
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()
