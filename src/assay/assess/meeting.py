@@ -99,15 +99,13 @@ def _join(models: Mapping[str, Model], given: Given, *, kept: bool) -> MatchedMo
     return match_in_duckdb(models, given.limits or Limits(), kept=kept, unmatched=given.unmatched)
 
 
-def _matched(
-    models: Mapping[str, Model], given: Given, by_class: Mapping[str, ScoreColumns] | None, *, keyed: bool
-) -> Paired:
-    """Joint cells of the matched rows, and what is compared row by row."""
-    only_counted = given.score is given.subject is given.weight is None
-    found = _join(models, given, kept=not only_counted)
+def _columns(
+    models: Mapping[str, Model], given: Given, by_class: Mapping[str, ScoreColumns] | None, *, only_counted: bool
+) -> Columns:
+    """Where the columns of every model stand in the joined table."""
     own = {name: columns_of(place, one.roles) for place, (name, one) in enumerate(models.items())}
     scored = {name: one.score for name, one in own.items() if one.score is not None}
-    columns = Columns(
+    return Columns(
         truth="truth",
         models=tuple(models),
         called={} if given.predicted is None else {name: one.predicted for name, one in own.items()},
@@ -120,6 +118,15 @@ def _matched(
         by_row=given.by_row,
         held=not any(are_paths(one.data) or is_spark(one.data) for one in models.values()),
     )
+
+
+def _matched(
+    models: Mapping[str, Model], given: Given, by_class: Mapping[str, ScoreColumns] | None, *, keyed: bool
+) -> Paired:
+    """Joint cells of the matched rows, and what is compared row by row."""
+    only_counted = given.score is given.subject is given.weight is None
+    found = _join(models, given, kept=not only_counted)
+    columns = _columns(models, given, by_class, only_counted=only_counted)
     try:
         for one in found.tables:
             demand_whole(one.source, given.labels, spelled=given.spelled)

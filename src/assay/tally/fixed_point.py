@@ -20,6 +20,7 @@ from assay.rows.weights import BITS, is_fit, quantum_exponent, refuse_unfit, wei
 from assay.tally.base import Weight, count_from_json, count_to_json
 
 if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
     from numpy.typing import ArrayLike, NDArray
 
     from assay.rows.scoreframes import Frame
