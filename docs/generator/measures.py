@@ -33,9 +33,8 @@ from generator.markdown import block, plain, sentences, slug, table
 from generator.register import competing, heading
 
 TWO = """\
-a = assay.from_confusion_matrix(
-    [[130, 10], [20, 40]], orientation="rows=truth", labels=["no", "yes"], positive="yes"
-)"""
+a = assay.from_confusion_matrix([[130, 10], [20, 40]], orientation="rows=truth", labels=["no", "yes"], positive="yes")
+""".rstrip()
 THREE = """\
 a = assay.from_confusion_matrix(
     [[50, 8, 2], [6, 30, 4], [1, 3, 16]], orientation="rows=truth", labels=["cat", "dog", "bird"]
