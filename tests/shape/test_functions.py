@@ -16,7 +16,6 @@ LONGEST = 60
 MOST_BRANCHES = 20
 MOST_PARAMETERS = 20
 NOT_YET = {
-    "assess/selecting.py: selected",
     "report/charts/comparison_charts.py: differences",
     "report/render/html_blocks.py: _cell",
     "rows/jsonlines.py: _keys",

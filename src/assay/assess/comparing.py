@@ -17,7 +17,7 @@ from assay.assess.demanding import PAIR, demand_complete, demand_one_kind
 from assay.assess.environment import environment
 from assay.assess.meeting import apart
 from assay.assess.pairing import Given, Paired, by_own_ids, channels, is_table, named, together
-from assay.assess.selecting import selected_by
+from assay.assess.selecting import select_tables
 from assay.assess.separating import compare_apart
 from assay.assess.settings import chosen, demand_choice
 from assay.assess.valuing import Valued, compare_read
@@ -80,7 +80,7 @@ def compare(
     demand_choice("unmatched", reading.unmatched)
     asked = Asked.of(level, intervals or IntervalSettings(), tests, costs=Costs.read(costs))
     _check_given(truth=truth, predicted=predicted, score=score)
-    selection = selected_by(named(tables, data), reading)
+    selection = select_tables(named(tables, data), reading)
     data = selection.data
     wanted = chosen(measures)
     given = Given(
@@ -138,7 +138,7 @@ def compare_values(
         raise PlanError("role-missing", "no values are given", where="values", fix='give values={"A": ..., "B": ...}')
     alone = len(tables) == 1 and data is None
     table = tables[0] if alone else named(tables, data)
-    selection = selected_by(table, reading)
+    selection = select_tables(table, reading)
     given = Valued(
         values=values, data=selection.data, model=model, id=id, subject=unit, pairing=tests.pairing,
         reading=selection.reading, readings=selection.readings, per=per, independent=tests.independent,

@@ -33,43 +33,33 @@ class Selected:
         }
 
 
-def selected_by(data: object, reading: Reading) -> Selected:
-    """Return the same as `selected`, for tables and queries that `reading` names."""
-    plain = replace(reading, table=None, query=None, tables=None, queries=None)
-    return selected(data, plain, reading.tables or reading.table, reading.queries or reading.query)
+def select_tables(data: object, reading: Reading) -> Selected:
+    """Return the data and how each model's table is read, by the tables and queries that `reading` names.
 
-
-def selected(data: object, reading: Reading | None, table: object, query: object) -> Selected:
-    """What was said about tables and queries, by model where it was said so.
-
-    >>> found = selected("results.duckdb", None, {"old": "preds_1", "new": "preds_2"}, None)
-    >>> found.data, found.readings["new"].table
+    >>> selection = select_tables("results.duckdb", Reading(tables={"old": "preds_1", "new": "preds_2"}))
+    >>> selection.data, selection.readings["new"].table
     ({'old': 'results.duckdb', 'new': 'results.duckdb'}, 'preds_2')
     """
-    if table is None and query is None:
-        return Selected(data=data, reading=reading)
-    own = reading or Reading()
-    by = {word: one for word, one in (("table", table), ("query", query)) if isinstance(one, Mapping)}
-    own = own if table is None or "table" in by else replace(own, table=str(table))
-    own = own if query is None or "query" in by else replace(own, query=str(query))
-    if not by:
-        return Selected(data=data, reading=own)
-    tables, queries = ({str(name): str(one) for name, one in by.get(word, {}).items()} for word in ("table", "query"))
+    tables, queries = dict(reading.tables or {}), dict(reading.queries or {})
+    plain = replace(reading, tables=None, queries=None)
     names = list(dict.fromkeys((*tables, *queries)))
+    if not names:
+        return Selected(data=data, reading=plain)
     places = list(data.values()) if isinstance(data, Mapping) else [data]
     if len(places) == 1 and are_paths(places[0]):
         data = dict.fromkeys(names, places[0])
     models = [str(name) for name in data] if isinstance(data, Mapping) else []
-    if lost := [name for name in names if name not in models]:
-        close = nearest(lost[0], models)
+    if unknown := [name for name in names if name not in models]:
+        close = nearest(unknown[0], models)
         raise PlanError(
             "comparison-needs",
-            f"a table is named for {listed(lost)}, and there is no such model",
-            where="table" if lost[0] in tables else "query",
+            f"a table is named for {listed(unknown)}, and there is no such model",
+            where="table" if unknown[0] in tables else "query",
             known=listed(models) or None,
             fix=f'did you mean "{close}"?' if close else "name a model, and its table",
         )
     readings = {
-        name: replace(own, table=tables.get(name, own.table), query=queries.get(name, own.query)) for name in models
+        name: replace(plain, table=tables.get(name, plain.table), query=queries.get(name, plain.query))
+        for name in models
     }
-    return Selected(data=data, reading=reading, readings=readings)
+    return Selected(data=data, reading=replace(plain, table=None, query=None), readings=readings)
