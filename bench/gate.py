@@ -18,11 +18,13 @@ import numpy as np
 import assay
 from assay.assess.against import Paired
 from assay.assess.assessment import Assessment
-from assay.assess.settings import Settings
 from assay.inference.power import POWER
 from assay.inference.proportion import normal_quantile
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
+from assay.tasks.classification import CLASSIFICATION
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
 
 SEED = 4213
 RECALL, SPECIFICITY = 0.9, 0.92
@@ -75,9 +77,9 @@ def paired(rng: np.random.Generator, setting: Setting, loss: float) -> str:
             cells[truth, truth if new else 1 - truth, truth if old else 1 - truth] = count
     tally = PairedLabels.from_cells(cells, models=("new", "reference"), labels=(0, 1))
     new = Assessment(
-        tally.confusion("new"),
+        CLASSIFICATION,
+        Classified(confusion=tally.confusion("new"), positive=1),
         Settings(),
-        positive=1,
         census=Census(read=tally.n, scored=tally.n),
         found_in={"python": ""},
     )

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from assay.assess.points import rates
 from assay.inference.intervals import Wanted
 from assay.tally.scores import Scores
+from assay.tasks.classification.operating_points import rates
 
 SHIFT, THRESHOLD = 1.5, 0.8
 SHOWN = ("recall", "specificity", "precision")

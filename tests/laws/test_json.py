@@ -80,7 +80,7 @@ def test_a_grouped_tally_survives_json(weighted, data):
         st.dictionaries(st.integers(-5, 5), confusions(weighted), max_size=3),
     )
     tally = Grouped(factors={"site": data.draw(levels), "shift": data.draw(levels)})
-    again = Grouped.from_json(through_text(tally.to_json()))
+    again = Grouped.from_json(through_text(tally.to_json()), Confusion.from_json)
     assert again.to_json() == tally.to_json()
     assert {name: list(levels) for name, levels in again.factors.items()} == {
         name: list(levels) for name, levels in tally.factors.items()

@@ -16,11 +16,13 @@ from assay.assess.assessment import Assessment
 from assay.assess.comparison import Comparison
 from assay.assess.criteria import Criterion, criterion
 from assay.assess.record import Record
-from assay.assess.settings import Settings
 from assay.core.errors import PlanError
 from assay.core.text import visible
 from assay.core.traits import Task
 from assay.inference.intervals import Wanted
+from assay.tasks.classification import CLASSIFICATION
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.assess.against import Against
@@ -164,9 +166,9 @@ def _of_comparison(found: Comparison, against: str | None) -> tuple[dict[str, As
     settings = Settings(wanted=Wanted(level=found.asked.level, seed=found.asked.seed))
     tally = found.paired
     new = Assessment(
-        tally.confusion(tally.models[0]),
+        CLASSIFICATION,
+        Classified(confusion=tally.confusion(tally.models[0]), positive=found.positive),
         settings,
-        positive=found.positive,
         census=found.census,
         notes=found.notes,
         data={"from": f"{visible(tally.models[0])}, on the rows of {visible(tally.models[1])}"},

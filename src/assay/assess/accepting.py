@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.assess.against import Against, Unpaired, against_from_json, demand_alike
+from assay.assess.against import Against, Unpaired, against_from_json
 from assay.assess.criteria import Criterion, criterion, read
 from assay.assess.decide import Decisions, decide
 from assay.assess.record import Record
@@ -48,7 +48,7 @@ def accepted(
     assessment: Assessment, criteria: Iterable[str | Criterion], against: Against | None, correction: str
 ) -> Accepted:
     """Criteria read and tried at once, so that a mistyped one is told where it was stated."""
-    every = tuple(map(read, criteria))
+    every = tuple(read(text, assessment.measures) for text in criteria)
     if not every:
         raise PlanError(
             "role-missing", "no criterion is given", where="accept", fix='give one such as "recall >= 0.85"'
@@ -71,7 +71,7 @@ def reference_to(assessment: Assessment, given: object, name: str | None) -> Aga
         digest, given = given["digests"].get("record"), Assessment.from_record(given)
     if not isinstance(given, Assessment):
         return given  # type: ignore[return-value]
-    demand_alike(assessment, given)
+    assessment.contract.check_alike(assessment.counts, given.counts)
     return Unpaired(reference=given, name=name or "reference", digest=digest)
 
 
@@ -84,5 +84,7 @@ def restored(record: Record, assessment: Assessment) -> Accepted | None:
     if held["against"] is not None:
         against = against_from_json(record["tallies"]["reference"], held["against"], assessment)
     return Accepted(
-        criteria=tuple(criterion(one) for one in held["criteria"]), against=against, correction=held["correction"]
+        criteria=tuple(criterion(text, assessment.measures) for text in held["criteria"]),
+        against=against,
+        correction=held["correction"],
     )

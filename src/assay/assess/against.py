@@ -5,23 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import listed, quoted
+from assay.core.text import quoted
 from assay.inference.estimates import Interval
 from assay.inference.pairedshares import score_interval
 from assay.inference.proportion import normal_quantile
 from assay.inference.unpaired import Gap, mover
 from assay.measures import Measure
-from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
 from assay.tally.outcomes import Outcomes
 from assay.tally.paired import PairedLabels
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.core.task import Tally
     from assay.inference.estimates import Estimate
 
 UNDEFINED: Final = "a value of one of the models is undefined"
@@ -44,8 +43,8 @@ class Subject:
     def rows(self, assessment: Assessment) -> int:
         """The rows it is computed from."""
         if self.factor is None:
-            return assessment.confusion.rows
-        return assessment.grouped.factors[self.factor][self.level].rows  # type: ignore[index]
+            return assessment.counts.rows
+        return cast("Tally", assessment.grouped.factors[self.factor][cast("Label", self.level)]).rows
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
@@ -102,9 +101,9 @@ class Unpaired:
         held = self.reference
         return {
             "pairing": self.pairing,
-            "confusion": held.confusion.to_json(),
+            **held.counts.to_json(),
             "groups": held.grouped.to_json(),
-            **({} if held.scores is None else {"scores": held.scores.to_json(), "about": held.scores.facts()}),
+            "stated": held.contract.statement(held.counts),
         }
 
     def facts(self) -> dict[str, object]:
@@ -171,9 +170,11 @@ class Paired:
 
     def told(self, subject: Subject, new: Assessment) -> dict[str, object]:
         """Value and rows of the other model."""
-        from assay.assess.view import View
+        from assay.tasks.classification.estimates import View
+        from assay.tasks.classification.tally import Classified
 
-        view = View(self.tally.confusion(self.tally.models[1]), new.settings, positive=self.positive)
+        other = Classified(confusion=self.tally.confusion(self.tally.models[1]), positive=self.positive)
+        view = View(other, new.settings)
         about = {"name": self.tally.models[1], "pairing": self.pairing, "rows": self.tally.n}
         if subject.factor is not None or not subject.measure.from_labels:
             return {**about, "value": None}
@@ -194,37 +195,17 @@ def against_from_json(content: Mapping[str, Any], facts: Mapping[str, Any], new:
     if content["pairing"] == "paired":
         return Paired(tally=PairedLabels.from_json(content["paired"]), positive=new.positive)
     from assay.assess.assessment import Assessment
-    from assay.assess.scoring import ScorePart
 
+    contract, stated = new.contract, content["stated"]
     return Unpaired(
         reference=Assessment(
-            Confusion.from_json(content["confusion"]),
+            contract,
+            contract.read_tally(content, stated),
             new.settings,
-            positive=new.positive,
             census=new.census,
-            grouped=Grouped.from_json(content["groups"]),
-            scores=ScorePart.from_json(content["scores"], content["about"]) if "scores" in content else None,
+            grouped=Grouped.from_json(content["groups"], lambda level: contract.read_tally(level, stated)),
             found_in={"python": ""},
         ),
         name=str(facts["name"]),
         digest=facts.get("digest"),
     )
-
-
-def demand_alike(new: Assessment, reference: Assessment) -> None:
-    """Only what speaks of the same classes can be compared."""
-    if new.positive != reference.positive or type(new.positive) is not type(reference.positive):
-        raise PlanError(
-            "tally-mismatch",
-            f"the positive class is {quoted(new.positive)} here and {quoted(reference.positive)} in the reference",
-            fix="give a reference with the same positive class",
-        )
-    ours, theirs = set(new.labels), set(reference.labels)
-    if ours != theirs:
-        raise PlanError(
-            "tally-mismatch",
-            "the reference has other classes",
-            found=listed(reference.labels),
-            known=listed(new.labels),
-            fix="count both with the same classes: labels=[...] (--label)",
-        )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.assess.arguments import IntervalSettings, TestSettings
-from assay.assess.costs import Costs
 from assay.inference.choose import Choice, choose, insist
 from assay.inference.declare import Significance
 from assay.inference.findings import Finding
@@ -16,6 +15,7 @@ from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
 from assay.inference.swapping import DRAWS
 from assay.measures.declare import Measure
+from assay.tasks.classification.cost_matrix import Costs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,28 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import Result
-from assay.assess.settings import Settings
 from assay.assess.sites import SMALLEST, site_tally
-from assay.assess.view import ByClass, View
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
-from assay.core.text import listed, nearest, quoted
-from assay.core.traits import Task
-from assay.inference.estimates import Estimate
+from assay.core.task import Tally, Task, find_task
+from assay.core.text import counted, listed, nearest, quoted
+from assay.inference.estimates import Estimate, Estimates
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
-from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
+from assay.tasks.classification.settings import Settings
 
 if TYPE_CHECKING:
     from assay.assess.accepting import Accepted
@@ -32,8 +29,9 @@ if TYPE_CHECKING:
     from assay.assess.criteria import Criterion
     from assay.assess.decide import Decisions
     from assay.assess.differences import Difference
-    from assay.assess.scoring import ScorePart
     from assay.assess.standing import Standing
+    from assay.core.registry import Registry
+    from assay.measures.declare import Measure
 
 NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
@@ -44,25 +42,32 @@ class Assessment(Mapping[str, Estimate], Result):
 
     def __init__(
         self,
-        confusion: Confusion,
+        contract: Task,
+        tally: Tally,
         settings: Settings,
         *,
-        positive: Label | None,
         census: Census,
-        grouped: Grouped | None = None,
-        scores: ScorePart | None = None,
+        grouped: Grouped[Any] | None = None,
         notes: tuple[str, ...] = (),
         data: Mapping[str, Any] | None = None,
         found_in: Mapping[str, Any] | None = None,
         evidence: Mapping[str, Any] | None = None,
     ) -> None:
-        self.confusion, self.settings, self.positive, self.census = confusion, settings, positive, census
-        self.grouped, self.scores, self.notes = grouped or Grouped(), scores, notes
-        self._view = View(confusion, settings, positive=positive, scores=None if scores is None else scores.slice())
+        self.contract, self.counts, self.settings, self.census = contract, tally, settings, census
+        self.grouped, self.notes = grouped or Grouped(), notes
+        self._view = cast("Estimates", contract.estimates(tally, settings))
         self._data, self._environment = dict(data or {}), dict(found_in or environment())
         self._evidence = dict(evidence or {})
         self._accepted: Accepted | None = None
         self._standing: Standing | None = None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  what the task's tally shows, such as `confusion`
+        """What the tally of the task shows."""
+        counts = self.__dict__.get("counts")
+        if counts is not None and name in getattr(counts, "PUBLIC", ()):
+            return getattr(counts, name)
+        msg = f"an assessment has no attribute {name!r}"
+        raise AttributeError(msg)
 
     def __getitem__(self, name: str) -> Estimate:
         """The estimate of a measure, by name, symbol or alias; any measure that fits can be asked for."""
@@ -77,14 +82,21 @@ class Assessment(Mapping[str, Estimate], Result):
         return len(self._view)
 
     @property
-    def task(self) -> Task:
-        """Binary or multi-class."""
-        return self._view.task
+    def measures(self) -> Registry[Measure]:
+        """Every measure of the task, by name."""
+        return cast("Registry[Measure]", self.contract.registry)
 
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """The classes, in order."""
-        return self.confusion.labels
+    def speaks_of_class(self, measure: Measure) -> bool:
+        """Whether a measure is about one class against the rest."""
+        return self._view.speaks_of_class(measure)
+
+    def needs_class(self, measure: Measure) -> bool:
+        """Whether a class must be named for it."""
+        return self._view.needs_class(measure)
+
+    def class_sizes(self) -> dict[str, str]:
+        """Rows, or their weight, by class."""
+        return self._view.class_sizes()
 
     @property
     def about_files(self) -> tuple[str, ...]:
@@ -97,7 +109,7 @@ class Assessment(Mapping[str, Estimate], Result):
         return self._data.get("sites")
 
     @property
-    def by_class(self) -> ByClass:
+    def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
         """Class -> measure -> estimate of that class against the rest."""
         return self._view.by_class
 
@@ -105,20 +117,14 @@ class Assessment(Mapping[str, Estimate], Result):
     def by_group(self) -> dict[str, Levels]:
         """Factor -> level -> measure -> estimate on the rows of that level."""
         return {
-            name: Levels(
+            factor: Levels(
                 {
-                    level: View(
-                        tally,
-                        self.settings,
-                        positive=self.positive,
-                        slice={name: level},
-                        scores=None if self.scores is None else self.scores.slice(name, level),
-                    )
+                    level: cast("Estimates", self.contract.estimates(tally, self.settings, {factor: level}))
                     for level, tally in levels.items()
                 },
-                name,
+                factor,
             )
-            for name, levels in self.grouped.factors.items()
+            for factor, levels in self.grouped.factors.items()
         }
 
     @property
@@ -136,18 +142,26 @@ class Assessment(Mapping[str, Estimate], Result):
         for view in self._views():
             view.listed(lambda: progress(next(done), total))
 
-    def _views(self) -> list[View]:
+    def _take_values(self, estimates: Iterable[Mapping[str, Any]]) -> None:
+        """Take the values from all digits out of a Record that stores rounded scores."""
+        for estimate in estimates:
+            if "stored_value" in estimate:
+                factor, level = next(iter((estimate["slice"] or {None: None}).items()))
+                view = self._view if factor is None else self.by_group[factor][level]
+                view.take_value(estimate)
+
+    def _views(self) -> list[Estimates]:
         return [self._view, *(view for levels in self.by_group.values() for view in levels.values())]
 
     @cached_property
     def record(self) -> Record:
         """The Record of this assessment."""
         estimates = self.estimates
-        tallies: dict[str, object] = {"confusion": self.confusion.to_json(), "groups": self.grouped.to_json()}
-        tallies |= {} if self.scores is None else {"scores": self.scores.to_json()}
-        used = {name for view in (self._view,) for m in (*view.measures, *view.class_measures) for name in m.errata}
-        plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data}
-        plan |= {"scores": self.scores.facts()} if self.scores is not None else {}
+        tallies: dict[str, object] = {**self.counts.to_json(), "groups": self.grouped.to_json()}
+        used = {name for m in (*self._view.measures, *self._view.class_measures) for name in m.errata}
+        described = self.contract.describe(self.counts)
+        stated = {name: part for name, part in self.contract.statement(self.counts).items() if name not in described}
+        plan: dict[str, Any] = {"given": "ad hoc", **self.settings.to_json(), "data": self._data, **stated}
         plan |= self._evidence.get("plan", {})
         if self._accepted is not None:
             plan["accept"] = self._accepted.to_json()
@@ -161,13 +175,12 @@ class Assessment(Mapping[str, Estimate], Result):
         content: dict[str, Any] = {
             "assay": VERSION,
             "kind": "assessment",
-            "task": str(self.task),
-            "samples": count_to_json(self.confusion.rows),
+            "task": self.contract.variant(self.counts),
+            "samples": count_to_json(self.counts.rows),
             "rows": self.census.to_json(),
-            "labels": list(self.labels),
-            "positive": self.positive,
+            **described,
             "estimates": [estimate.to_json() for estimate in estimates],
-            **self._curves,
+            **self._sections,
             "findings": [] if self._standing is None else list(self._standing.findings),
             "controls": self._evidence.get("controls", []),
             "conformity": self._evidence.get("conformity", NOTHING_SHOWN),
@@ -184,13 +197,8 @@ class Assessment(Mapping[str, Estimate], Result):
         return Record(sealed(content))
 
     @cached_property
-    def _curves(self) -> dict[str, Any]:
-        if self.scores is None:
-            return {}
-        from assay.assess.curves import sections
-
-        called = None if self.positive is None or self.confusion.weighted else self.confusion.binary(self.positive)
-        return sections(self.scores, positive=self.positive, wanted=self.settings.wanted, in_force=called)
+    def _sections(self) -> dict[str, Any]:
+        return self.contract.sections(self.counts, self.settings)
 
     @cached_property
     def claims(self) -> tuple[Answered, ...]:
@@ -220,34 +228,35 @@ class Assessment(Mapping[str, Estimate], Result):
             other.__dict__.pop(name_, None)
         held = self._accepted
         against = reference_to(self, against, name) or (None if held is None else held.against)
-        every = {str(one): one for one in (*(held.criteria if held is not None else ()), *map(read, criteria))}
+        every = {
+            str(one): one
+            for one in (*(held.criteria if held is not None else ()), *(read(text, self.measures) for text in criteria))
+        }
         other._accepted = accepted(self, tuple(every.values()), against, correction)  # noqa: SLF001
         return other
 
     def restated(self, settings: Settings) -> Assessment:
         """The same tallies under other settings, such as another confidence level."""
         return Assessment(
-            self.confusion,
+            self.contract,
+            self.counts,
             settings,
-            positive=self.positive,
             census=self.census,
             grouped=self.grouped,
-            scores=self.scores,
             notes=self.notes,
             data=self._data,
             found_in=self._environment,
             evidence=self._evidence,
         )
 
-    def regrouped(self, grouped: Grouped, notes: tuple[str, ...]) -> Assessment:
-        """The same rows with other groups, without their scores, and notes of why."""
+    def regrouped(self, grouped: Grouped[Any], notes: tuple[str, ...]) -> Assessment:
+        """The same rows with other groups, and notes of why."""
         return Assessment(
-            self.confusion,
+            self.contract,
+            self.counts,
             self.settings,
-            positive=self.positive,
             census=self.census,
             grouped=grouped,
-            scores=None if self.scores is None else replace(self.scores, groups={}),
             notes=(*self.notes, *notes),
             data=self._data,
             found_in=self._environment,
@@ -282,15 +291,13 @@ class Assessment(Mapping[str, Estimate], Result):
 
     def __repr__(self) -> str:
         """What it is about, in one line."""
-        return (
-            f"<Assessment: {self.task}, {self.confusion.rows:,} rows, {self.confusion.k} classes, {len(self)} measures>"
-        )
+        task = self.contract.variant(self.counts)
+        return f"<Assessment: {task}, {counted(self.counts.rows, 'row')}, {counted(len(self), 'measure')}>"
 
     @classmethod
     def from_record(cls, record: Record) -> Assessment:
         """The assessment a Record was written from; its tallies must be the ones that were signed off by digest."""
         from assay.assess.accepting import restored
-        from assay.assess.scoring import ScorePart
 
         try:
             tallies = record["tallies"]
@@ -300,25 +307,22 @@ class Assessment(Mapping[str, Estimate], Result):
                     "the tallies are not the ones this Record was written with",
                     fix="restore the file from its source",
                 )
-            rows = record["rows"]
+            rows, contract = record["rows"], find_task(record["task"])
+            stated = {**record, **record["plan"]}
             found = cls(
-                Confusion.from_json(tallies["confusion"]),
-                Settings.from_json(record["plan"], tallies["confusion"]["labels"]),
-                positive=record["positive"],
+                contract,
+                contract.read_tally(tallies, stated),
+                Settings.from_json(record["plan"], record.get("labels", ())),
                 census=Census(
                     read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]
                 ),
-                grouped=Grouped.from_json(tallies["groups"]),
-                scores=ScorePart.from_json(tallies["scores"], record["plan"]["scores"])
-                if "scores" in tallies
-                else None,
+                grouped=Grouped.from_json(tallies["groups"], lambda content: contract.read_tally(content, stated)),
                 notes=tuple(record["notes"]),
                 data=record["plan"]["data"],
                 found_in=record["environment"],
                 evidence=_evidence_of(record),
             )
-            if found.scores is not None:
-                found.scores.take_values(record["estimates"], record["positive"])
+            found._take_values(record.get("estimates", ()))
             found._accepted = restored(record, found)
             if "comparisons" in tallies:
                 from assay.assess.standing import restored_standing
@@ -343,13 +347,13 @@ def _evidence_of(record: Record) -> dict[str, Any]:
     return {"plan": plan, **kept}
 
 
-class Levels(Mapping[Label, View]):
+class Levels(Mapping[Label, Estimates]):
     """Level of a group -> the estimates on its rows."""
 
-    def __init__(self, views: dict[Label, View], factor: str) -> None:
+    def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
         self._views, self._factor = views, factor
 
-    def __getitem__(self, level: Label) -> View:
+    def __getitem__(self, level: Label) -> Estimates:
         """The estimates of one level."""
         if level not in self._views:
             close = nearest(str(level), [str(x) for x in self._views])

@@ -341,7 +341,7 @@ class _Case:
     def _made(self, answer: Answer, why: str, interval: Interval | None, needed: Needed | None) -> Answered:
         at, subject = self.at, self.subject
         estimate = subject.of(at)
-        table = at.confusion if subject.factor is None else at.grouped.factors[subject.factor][subject.level]  # type: ignore[index]
+        rows = at if subject.factor is None else at.by_group[subject.factor][subject.level]  # type: ignore[index]
         others = COUNTERPARTS.get(subject.measure.name, ())
         return Answered(
             claim=self.claim,
@@ -354,7 +354,7 @@ class _Case:
             pairing=None,
             reference_value=None,
             n=count_to_json(estimate.n),
-            by_class={str(x): str(n) for x, n in zip(at.labels, table.multiclass().actual, strict=True)},
+            by_class=rows.class_sizes(),
             beside={name: replace(subject, measure=spoken_of(name).measure).of(at).value for name in others},
             risk=round((1 - at.settings.wanted.level) / 2, 12),
             family=self.family,

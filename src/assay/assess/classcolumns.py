@@ -9,14 +9,14 @@ from typing import Any, Final, cast
 
 from assay.assess.asking import Asked
 from assay.assess.demanding import demand_values, unpriced
-from assay.assess.settings import chosen
-from assay.assess.spelling import speller
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed
+from assay.core.typed_labels import speller
 from assay.measures.declare import Measure
 from assay.rows.labels import Classes, classes
 from assay.rows.scores import ScoreColumns, labels_by_score
+from assay.tasks.classification.settings import chosen
 
 BINARY_MEASURES: Final = ("precision", "f1", "matthews_corrcoef")
 CLASS_MEASURES: Final = ("f1_macro", "matthews_corrcoef")

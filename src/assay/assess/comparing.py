@@ -12,14 +12,12 @@ from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings
 from assay.assess.asking import Asked
 from assay.assess.classcolumns import Declared, agree_on_classes, check_one_score, fit_request, in_order_of_classes
 from assay.assess.comparison import Comparison
-from assay.assess.costs import Costs
 from assay.assess.demanding import PAIR, demand_complete, demand_one_kind
 from assay.assess.environment import environment
 from assay.assess.meeting import apart
 from assay.assess.pairing import Given, Paired, by_own_ids, channels, is_table, named, together
 from assay.assess.selecting import select_tables
 from assay.assess.separating import compare_apart
-from assay.assess.settings import chosen, demand_choice
 from assay.assess.valuing import Valued, compare_read
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -32,6 +30,8 @@ from assay.tally.paired import PairedLabels
 from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.ranked import Ranked
+from assay.tasks.classification.cost_matrix import Costs
+from assay.tasks.classification.settings import chosen, demand_choice
 
 if TYPE_CHECKING:
     from assay.measures import Measure

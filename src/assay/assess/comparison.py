@@ -10,14 +10,11 @@ from typing import Any, Final, cast
 
 from assay.assess.answering import answered
 from assay.assess.asking import Answer, Asked
-from assay.assess.costs import Costs
 from assay.assess.environment import environment
 from assay.assess.questions import MEAN_RANK, flat, value_of_each
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import Result
 from assay.assess.rowquestions import unit_values
-from assay.assess.settings import Settings, chosen
-from assay.assess.view import View
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.text import listed, nearest
@@ -41,6 +38,10 @@ from assay.tally.pairedrows import PairedRows
 from assay.tally.pairedscores import PairedScores
 from assay.tally.samples import Blocks, Groups
 from assay.tally.unitsums import UnitSums, rows_from_json
+from assay.tasks.classification.cost_matrix import Costs
+from assay.tasks.classification.estimates import View
+from assay.tasks.classification.settings import Settings, chosen
+from assay.tasks.classification.tally import Classified
 
 SHOWN: Final = {
     Task.BINARY: ("accuracy", "recall", "specificity", "precision", "f1", "matthews_corrcoef"),
@@ -153,7 +154,7 @@ class Comparison(Result):
         """The values of each model with their intervals."""
         out: dict[str, list[Estimate]] = {}
         for model, confusion in self._confusions().items():
-            view = View(confusion, self._settings, positive=self.positive)
+            view = View(Classified(confusion=confusion, positive=self.positive), self._settings)
             out[model] = [view[name] for name in (*SHOWN[view.task], *(["mean_cost"] if self.asked.costs else []))]
         for model, area in self._areas().items():
             out.setdefault(model, []).append(area)
@@ -221,7 +222,8 @@ class Comparison(Result):
         ]
         unbalanced = min(sizes) == 0 or max(sizes) / min(sizes) > BALANCED
         name = "balanced_accuracy" if unbalanced and min(sizes) else "accuracy"
-        views = {m: View(one, self._settings, positive=self.positive) for m, one in confusions.items()}
+        positive, settings = self.positive, self._settings
+        views = {m: View(Classified(confusion=one, positive=positive), settings) for m, one in confusions.items()}
         return name, {m: float(view[name].value or 0.0) for m, view in views.items()}, True
 
     def _costs(self, costs: Costs) -> dict[str, float]:

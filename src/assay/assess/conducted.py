@@ -19,7 +19,6 @@ import numpy as np
 from assay.assess.asking import Answer, Asked
 from assay.assess.comparison import Comparison
 from assay.assess.questions import of_values
-from assay.assess.settings import chosen, demand_costs, why_unfit
 from assay.conduct.keeping import Outcome
 from assay.conduct.schemes import Halved, Scheme, TimeOrdered
 from assay.conduct.splits import Fold, Rows, digest
@@ -37,6 +36,7 @@ from assay.measures import Measure
 from assay.rows.scratch import write_whole
 from assay.tally.census import Census
 from assay.tally.samples import Blocks
+from assay.tasks.classification.settings import chosen, demand_costs, why_unfit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

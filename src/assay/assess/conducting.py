@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.assess.conducted import Conducted
-from assay.assess.settings import chosen
 from assay.conduct.keeping import Outcome
 from assay.conduct.running import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
 from assay.conduct.schemes import Given, Nested, Scheme, TimeOrdered, scheme_of
@@ -27,6 +26,7 @@ from assay.rows.columns import as_array, coded
 from assay.rows.joins.mismatch_errors import SHOWN
 from assay.rows.labels import Classes, absent, classes
 from assay.rows.places import Index, places
+from assay.tasks.classification.settings import chosen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,9 +11,10 @@ from enum import StrEnum
 from typing import Final, Literal, TypeAlias
 
 from assay.core.errors import PlanError
+from assay.core.registry import Registry
 from assay.core.text import nearest, quoted, visible
 from assay.core.traits import NEITHER
-from assay.measures import Measure, parse
+from assay.measures import REGISTRY, Measure, parse
 
 Side: TypeAlias = Literal[">=", ">", "<=", "<"]
 
@@ -107,8 +108,8 @@ _SIDE = re.compile(r"(>=|<=|≥|≤|>|<)\s*(\S+)\s*(.*)$", re.DOTALL)
 _MARGIN = re.compile(r"non-inferior\s+margin\s+(\S+)\s*$", re.DOTALL)
 
 
-def criterion(text: str) -> Criterion:
-    """The criterion a text states.
+def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
+    """The criterion a text states, about one of the measures of a task.
 
     >>> one = criterion('f1[class="a b"]{site=Oslo} >= 0.7')
     >>> one.measure.name, one.label, one.factor, one.level, one.rule, one.limit
@@ -119,7 +120,7 @@ def criterion(text: str) -> Criterion:
     head = _MEASURE.match(text)
     if head is None:
         raise _unreadable(text, "it does not begin with a measure")
-    measure = _measure(text, head[1])
+    measure = _measure(text, head[1], measures)
     rest, label, factor, level = _parts(text, text[head.end() :])
     if found := _MARGIN.match(rest):
         return _sound(
@@ -161,21 +162,21 @@ def spoken_of(text: str) -> Criterion:
     head = _MEASURE.match(text) if isinstance(text, str) and len(text) <= LONGEST else None
     if head is None:
         raise _unreadable(str(text)[:LONGEST], "it does not begin with a measure")
-    measure = _measure(text, head[1])
+    measure = _measure(text, head[1], REGISTRY)
     rest, label, factor, level = _parts(text, text[head.end() :])
     if rest.strip():
         raise _unreadable(text, f"{quoted(rest.strip())} is neither a class nor a level of a group")
     return Criterion(measure=measure, label=label, factor=factor, level=level)
 
 
-def read(given: str | Criterion) -> Criterion:
+def read(given: str | Criterion, measures: Registry[Measure] = REGISTRY) -> Criterion:
     """A criterion as it was given: as text, or ready."""
-    return given if isinstance(given, Criterion) else criterion(given)
+    return given if isinstance(given, Criterion) else criterion(given, measures)
 
 
-def _measure(text: str, name: str) -> Measure:
+def _measure(text: str, name: str, measures: Registry[Measure]) -> Measure:
     try:
-        found = parse(name.strip())
+        found = parse(name.strip(), measures)
     except PlanError as error:
         raise PlanError(error.code, error.what, where=_where(text), known=error.known, fix=error.fix) from error
     if found.needs:

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.against import Against, Subject
 from assay.assess.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
 from assay.assess.family import CORRECTIONS, stepped
-from assay.assess.settings import ONE_CLASS
-from assay.assess.spelling import speller
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, figure, listed, nearest, quoted
 from assay.core.traits import HIGHER
+from assay.core.typed_labels import speller
 from assay.inference.estimates import Interval, real_to_json
 from assay.inference.intervals import FACTS
 from assay.inference.power import LARGEST, POWER, rows_for_limit, times_the_rows
@@ -136,7 +135,7 @@ def decide(
     >>> [(str(d.criterion), str(d.verdict)) for d in decide(a, ["recall >= 0.85", "recall >= 0.95", "recall >= 0.99"])]
     [('recall >= 0.85', 'pass'), ('recall >= 0.95', 'inconclusive'), ('recall >= 0.99', 'fail')]
     """
-    asked = [(one, about) for text in criteria for one, about in expanded(assessment, read(text))]
+    asked = [(one, about) for text in criteria for one, about in expanded(assessment, read(text, assessment.measures))]
     for one, _ in asked:
         if one.rule is Rule.NON_INFERIOR and against is None:
             raise PlanError(
@@ -181,15 +180,16 @@ def expanded(assessment: Assessment, one: Criterion) -> Iterator[tuple[Criterion
 
 
 def _labels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
-    of_one, first = one.measure.takes in ONE_CLASS, str(assessment.labels[0])
+    labels = list(assessment.by_class)
+    of_one = assessment.speaks_of_class(one.measure)
     if one.label is None:
-        if of_one and assessment.positive is None:
+        if of_one and assessment.needs_class(one.measure):
             raise PlanError(
                 "measure-unfit",
-                f"{one.measure.name} speaks of one class, and there are {len(assessment.labels)}",
+                f"{one.measure.name} speaks of one class, and there are {len(labels)}",
                 where=f'criterion "{one}"',
-                known=listed(assessment.labels),
-                fix=f"name it: {one.about(label=first, level=one.level).of}; * means each; or ask for an average",
+                known=listed(labels),
+                fix=f"name it: {one.about(label=str(labels[0]), level=one.level).of}; * means each; or ask an average",
             )
         return [None]
     if not of_one:
@@ -201,8 +201,8 @@ def _labels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
             fix=f"leave the class out, or ask for {base}[class={one.label}]" if base else "leave the class out",
         )
     if one.label == EVERY:
-        return assessment.labels
-    return [_own(one.label, assessment.labels, f"there is no class {quoted(one.label)}", one)]
+        return labels
+    return [_own(one.label, labels, f"there is no class {quoted(one.label)}", one)]
 
 
 def _levels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
@@ -319,7 +319,7 @@ class Judge:
         one, estimate = self.one, self.estimate
         if value == one.limit or not math.isfinite(value):
             return Needed(rows=None, now=self.rows, why=AT_THE_LIMIT)
-        if isinstance(estimate.denominator, int) and not self.at.confusion.weighted and estimate.denominator:
+        if isinstance(estimate.denominator, int) and estimate.denominator:
             rows = math.ceil(rows_for_limit(value, one.limit, self.level) * self.rows / estimate.denominator)
         else:
             ends = estimate.interval

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Final, cast
 
 from assay.assess.arguments import ScoreSettings
-from assay.assess.scoring import ScorePart, Threshold
-from assay.assess.spelling import speller
 from assay.assess.thresholds import rule
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, quoted, visible
+from assay.core.typed_labels import speller
 from assay.rows.labels import Classes, classes, kind_of
 from assay.rows.linking import Link, as_chances, log_odds
 from assay.rows.mending import Rescaled, ranked_last, renormalised
@@ -25,8 +24,8 @@ from assay.rows.scores import Kind, MissingScore, ScoreColumns, demand_kind, lab
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING
 from assay.tally.rowscores import RowScores, count_row_scores
-from assay.tally.scores import Scores
 from assay.tally.scoring import Wanted, count_ranks, count_scores
+from assay.tasks.classification.score_part import ScorePart, Threshold
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
@@ -201,7 +200,7 @@ def _chosen(found: Decided, asked: Asked, text: str) -> Threshold:
         locate=found.source.locate,
     )
     demand_two(settled)
-    scores = tallied(found, settled).whole
+    scores = tallied(found, settled)[0].whole
     found_by_rule = rule(text)(scores.one_vs_rest(cast("Label", settled.positive)))
     place = visible(Path(found.source.where).name if isinstance(found.source, FrameSource) else found.source.where)
     return Threshold(
@@ -317,8 +316,8 @@ def _named(found: Counted, called: tuple[Label, ...]) -> Counted:
     )
 
 
-def tallied(decided: Decided, settled: Classes) -> ScorePart:
-    """The score tallies of all rows and of every level of every factor."""
+def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]]]:
+    """The scores of all rows, and of every level of every factor."""
     if decided.score_labels is None:
         demand_two(settled)
         positive = cast("Label", settled.positive)
@@ -341,17 +340,9 @@ def tallied(decided: Decided, settled: Classes) -> ScorePart:
         )
     wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
     found = count_scores(decided.source, wanted)
-    groups: dict[str, dict[Label, Scores]] = {}
-    for name, levels in found.by_factor.items():
-        lonely = MISSING
-        while lonely in levels:
-            lonely = f"({lonely})"
-        order = [*in_order(level for level in levels if level is not None), *([None] if None in levels else [])]
-        groups[name] = {lonely if level is None else level: levels[level] for level in order}
-    return ScorePart(
+    part = ScorePart(
         kind=decided.kind,
         whole=found.whole,
-        groups=groups,
         ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
         by_row=_by_row(decided, wanted)
         if (wanted.probability or decided.link is not None) and settled.positive is None
@@ -363,6 +354,13 @@ def tallied(decided: Decided, settled: Classes) -> ScorePart:
         rescaled=decided.rescaled,
         link=decided.link,
     )
+    groups: dict[str, dict[Label, ScorePart]] = {}
+    for name, levels in found.by_factor.items():
+        missing = MISSING
+        while missing in levels:  # somebody's own level may be called so
+            missing = f"({missing})"
+        groups[name] = {missing if level is None else level: part.level(tally) for level, tally in levels.items()}
+    return part, groups
 
 
 def _by_row(decided: Decided, wanted: Wanted) -> RowScores:

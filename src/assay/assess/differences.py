@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.assess.settings import Settings
-from assay.assess.view import View
 from assay.core.labels import Label
-from assay.inference.estimates import real_to_json
+from assay.inference.estimates import Estimates, real_to_json
 from assay.inference.heterogeneity import Heterogeneity, heterogeneity
+from assay.tasks.classification.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class Difference:
         }
 
 
-def differences(levels: Mapping[Label, View], factor: str, settings: Settings) -> list[Difference]:
+def differences(levels: Mapping[Label, Estimates], factor: str, settings: Settings) -> list[Difference]:
     """One entry for each measure of the whole table that can be compared; counts and measures without spread cannot."""
     names = list(levels)
     first = levels[names[0]]

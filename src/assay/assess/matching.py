@@ -11,7 +11,6 @@ from assay.assess.claims import Claim
 from assay.assess.contests import CORRECTIONS, Contest, fought
 from assay.assess.plan.answers import channel_columns
 from assay.assess.plan.loading import LoadedPlan, stated
-from assay.assess.settings import ONE_CLASS
 from assay.assess.sources import Held
 from assay.assess.standing import Standing, standing_of
 from assay.core.errors import RowsError
@@ -20,6 +19,7 @@ from assay.core.traits import Task
 from assay.inference.power import alpha_of
 from assay.measures import parse
 from assay.rows.joins.threshold_labels import Cut
+from assay.tasks.classification.settings import ONE_CLASS
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -157,7 +157,7 @@ def _called(one: Entrant) -> str | Cut:
     positive = cast("Label", one.assessment.positive)
     return Cut(
         score=cast("str", one.model.score),
-        threshold=one.assessment.scores.thresholds[0].value,  # type: ignore[union-attr]
+        threshold=one.assessment.scores.thresholds[0].value,
         positive=positive,
         negative=next(label for label in one.assessment.labels if label != positive),
     )

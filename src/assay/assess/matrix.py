@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from assay.assess.assessment import Assessment
-from assay.assess.settings import Settings
 from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed, nearest, quoted
@@ -17,6 +16,9 @@ from assay.rows.labels import classes
 from assay.tally.base import LARGEST
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
+from assay.tasks.classification import CLASSIFICATION
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
 
 ORIENTATIONS = {"rows=truth": True, "rows=predicted": False}
 
@@ -56,9 +58,9 @@ def from_matrix(
     )
     pairs = {(known[i], known[j]): n for i, row in enumerate(cells) for j, n in enumerate(row)}
     return Assessment(
-        Confusion.from_cells(pairs, labels=settled.labels),
+        CLASSIFICATION,
+        Classified(confusion=Confusion.from_cells(pairs, labels=settled.labels), positive=settled.positive),
         settings.fitted(settled.labels),
-        positive=settled.positive,
         census=Census(read=rows, scored=rows),
         notes=settled.notes,
         data={"from": "confusion matrix", "orientation": orientation or "symmetric"},

@@ -5,20 +5,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Final, TypeAlias
 
 from assay.assess.assessment import Assessment
 from assay.assess.record import Record
-from assay.assess.scoring import ScorePart
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.core.task import Tally
 from assay.core.text import listed, quoted
-from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
-from assay.tally.scores import Scores
 
 Part: TypeAlias = Assessment | Record | str | os.PathLike[str]
 
@@ -54,26 +52,25 @@ def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
         raise PlanError("role-missing", "there is nothing to merge", fix="give at least one assessment or record.json")
     first = opened[0].assessment
     for other in opened[1:]:
-        _agree(opened[0], other)
-    every = [one.assessment for one in opened]
+        _check_mergeable(opened[0], other)
+    parts_ = [part.assessment for part in opened]
     data: dict[str, object] = {
         "from": f"{len(opened)} merged tallies",
-        "parts": [one.confusion.digest() for one in every],
+        "parts": [part.counts.digest() for part in parts_],
     }
     factor, levels = _told_apart(opened)
-    grouped = reduce(add, (_without(one.grouped, one.sites) for one in every))
+    grouped = reduce(add, (part.grouped.without(part.sites) for part in parts_))
     if levels:
         grouped = Grouped(factors={factor: levels, **grouped.factors})
         data["sites"] = factor
-    whole = reduce(add, (one.confusion for one in every))
+    whole = reduce(add, (part.counts for part in parts_))
     return Assessment(
+        first.contract,
         whole,
         first.settings,
-        positive=first.positive,
-        census=reduce(add, (one.census for one in every)),
-        grouped=_aligned(grouped, whole.labels),
-        scores=_scores(opened, factor if levels else None),
-        notes=(*_notes(every), *_given_twice(opened)),
+        census=reduce(add, (part.census for part in parts_)),
+        grouped=grouped.map(lambda tally: first.contract.align(tally, whole)),
+        notes=(*_notes(parts_), *_given_twice(opened)),
         data=data,
     )
 
@@ -87,15 +84,16 @@ def _opened(part: Part, called: str, site: str | None = None) -> _Opened:
     return _Opened(called=called, site=site or part.get("site"), assessment=Assessment.from_record(part))
 
 
-def _agree(first: _Opened, other: _Opened) -> None:
+def _check_mergeable(first: _Opened, other: _Opened) -> None:
     """What must be the same for the sum to mean anything."""
     a, b = first.assessment, other.assessment
-    if a.positive != b.positive or type(a.positive) is not type(b.positive):
+    if a.contract is not b.contract:
         raise PlanError(
             "tally-mismatch",
-            f"{first.called} has the positive class {_shown(a.positive)}, {other.called} has {_shown(b.positive)}",
-            fix="count every part with the same positive class",
+            f"{first.called} is of the task {a.contract.name}, {other.called} of {b.contract.name}",
+            fix="merge parts of one task",
         )
+    a.contract.check_mergeable(a.counts, b.counts)
     ours, theirs = a.settings.to_json(), b.settings.to_json()
     differing = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
     if differing:
@@ -107,39 +105,14 @@ def _agree(first: _Opened, other: _Opened) -> None:
         )
 
 
-def _scores(opened: Sequence[_Opened], factor: str | None) -> ScorePart | None:
-    """The score tallies of all parts; scores in only some of them cannot speak for all rows."""
-    held = [one.assessment.scores for one in opened if one.assessment.scores is not None]
-    if not held:
-        return None
-    if len(held) < len(opened):
-        raise PlanError(
-            "tally-mismatch",
-            f"{len(held)} of {len(opened)} parts have scores",
-            fix="count every part with its scores, or none",
-        )
-    inner = [one.assessment.sites for one in opened]
-    whole = reduce(add, (part.without(name) for part, name in zip(held, inner, strict=True)))
-    if factor is None:
-        return whole
-    sites: dict[Label, Scores] = {}
-    for one, part, name in zip(opened, held, inner, strict=True):
-        sites |= part.groups[name] if name is not None else {str(one.site): part.whole}
-    return replace(whole, groups={factor: sites, **whole.groups})
-
-
-def _shown(label: object) -> str:
-    return "not stated" if label is None else quoted(label)
-
-
-def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Confusion]]:
+def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Tally]]:
     """One table a site, if every part has a name or is itself made of sites; merging merged parts keeps their sites."""
-    named: list[tuple[Label, Confusion]] = []
+    named: list[tuple[Label, Tally]] = []
     for one in opened:
         if one.assessment.sites is not None:
             named += one.assessment.grouped.factors[one.assessment.sites].items()
         elif one.site is not None:
-            named.append((one.site, one.assessment.confusion))
+            named.append((one.site, one.assessment.counts))
         else:
             return SITE, {}
     levels = dict(named)
@@ -151,23 +124,9 @@ def _told_apart(opened: Sequence[_Opened]) -> tuple[str, dict[Label, Confusion]]
             fix="give each site's rows once, and each site a name of its own",
         )
     factor = SITE
-    while any(factor in _without(one.assessment.grouped, one.assessment.sites).factors for one in opened):
+    while any(factor in one.assessment.grouped.without(one.assessment.sites).factors for one in opened):
         factor = f"merged {factor}"  # the rows had a group of this name already
     return factor, levels
-
-
-def _without(grouped: Grouped, factor: str | None) -> Grouped:
-    return Grouped(factors={name: levels for name, levels in grouped.factors.items() if name != factor})
-
-
-def _aligned(grouped: Grouped, labels: Sequence[Label]) -> Grouped:
-    """Every table over all classes, also those whose part never saw some of them."""
-    return Grouped(
-        factors={
-            name: {level: table.with_labels(labels) for level, table in levels.items()}
-            for name, levels in grouped.factors.items()
-        }
-    )
 
 
 def _given_twice(opened: Sequence[_Opened]) -> tuple[str, ...]:
@@ -175,7 +134,7 @@ def _given_twice(opened: Sequence[_Opened]) -> tuple[str, ...]:
     seen: dict[str, str] = {}
     notes = []
     for one in opened:
-        before = seen.setdefault(one.assessment.confusion.digest(), one.called)
+        before = seen.setdefault(one.assessment.counts.digest(), one.called)
         if before is not one.called:
             notes.append(f"{before} and {one.called} have the same counts: were the same rows given twice?")
     return tuple(notes)

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.plan.answers import splits_of
-from assay.assess.settings import chosen
 from assay.core.text import quoted
+from assay.tasks.classification.settings import chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.consistency import Mismatch
-from assay.assess.points import CELLS, rates
-from assay.assess.scoring import ScorePart
 from assay.core.labels import Label
 from assay.inference.intervals import Wanted
 from assay.tally.base import count_from_json
 from assay.tally.tables import Binary
+from assay.tasks.classification.operating_points import CELLS, rates
+from assay.tasks.classification.score_part import ScorePart
 
 NEAR: Final = 0.05
 """Half widths of its interval by which rounding may move a value: bench/rounding.py finds half of that at most."""

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, with_settings
 from assay.assess.assessment import Assessment
-from assay.assess.costs import Costs
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
 from assay.assess.record import Record
-from assay.assess.settings import Settings, chosen
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, quoted
@@ -30,13 +28,17 @@ from assay.tally.census import Census
 from assay.tally.confusion import Confusion
 from assay.tally.counting import Cells, Counted, count
 from assay.tally.grouped import MISSING, Grouped
+from assay.tasks.classification import CLASSIFICATION
+from assay.tasks.classification.settings import Settings, chosen
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
     from assay.assess.deciding import Decided
-    from assay.assess.scoring import ScorePart
     from assay.measures import Measure
     from assay.rows.limits import Limits
+    from assay.tasks.classification.cost_matrix import Costs
+    from assay.tasks.classification.score_part import ScorePart
 
 
 @with_settings
@@ -85,7 +87,7 @@ def assess(
     reading, intervals, scores = reading or Reading(), intervals or IntervalSettings(), scores or ScoreSettings()
     settings = Settings(
         wanted=intervals.wanted(level), missing=missing, unknown=reading.unknown, unmatched=reading.unmatched,
-        undefined=intervals.undefined, measures=chosen(measures), costs=Costs.read(costs),
+        undefined=intervals.undefined, measures=chosen(measures), costs=_read_costs(costs),
     )  # fmt: skip
     _check_labels(truth=truth, predicted=predicted, score=score)
     columns = score_columns(score)
@@ -144,7 +146,7 @@ def from_confusion_matrix(
         wanted=intervals.wanted(level),
         undefined=intervals.undefined,
         measures=chosen(measures),
-        costs=Costs.read(costs),
+        costs=_read_costs(costs),
     )
     return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
 
@@ -225,7 +227,7 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     scored, notes = _one_kind(scored, kinds, source)
     truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
     if spelled:
-        from assay.assess.spelling import speller
+        from assay.core.typed_labels import speller
 
         own = speller({*truth, *predicted})
         labels = None if labels is None else [own(x) for x in labels]
@@ -242,27 +244,36 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part, more = (None, ()) if decided is None else _score_part(decided, settled)
+    part, scores_by_level, more = (None, {}, ()) if decided is None else _score_part(decided, settled)
     return Assessment(
-        confusion,
+        CLASSIFICATION,
+        Classified(confusion=confusion, positive=settled.positive, scores=part),
         request.settings.fitted(settled.labels, spelled=spelled),
-        positive=settled.positive,
         census=census,
-        grouped=_grouped(counted_, settled, kinds, source),
-        scores=part,
+        grouped=_grouped(counted_, settled, kinds, source, scores_by_level),
         notes=(*notes, *settled.notes, *more, *file_notes(source)),
         data=about(source, request.roles, request.reading),
         found_in=environment(request.limits),
     )
 
 
-def _score_part(decided: Decided, settled: Classes) -> tuple[ScorePart, tuple[str, ...]]:
-    """Return the tallies of scores, and notes about them."""
+def _read_costs(costs: object) -> Costs | None:
+    if costs is None:
+        return None
+    from assay.tasks.classification.cost_matrix import Costs
+
+    return Costs.read(costs)
+
+
+def _score_part(
+    decided: Decided, settled: Classes
+) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], tuple[str, ...]]:
+    """Return the scores of all rows and of each level of each group, and notes about them."""
     from assay.assess.deciding import tallied
     from assay.assess.scorenotes import score_notes
 
-    part = tallied(decided, settled)
-    return part, (*decided.notes, *score_notes(part, settled.positive))
+    part, levels = tallied(decided, settled)
+    return part, levels, (*decided.notes, *score_notes(part, settled.positive))
 
 
 def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:
@@ -347,8 +358,14 @@ def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # 
     )
 
 
-def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], source: Source) -> Grouped:
-    factors: dict[str, dict[Label, Confusion]] = {}
+def _grouped(
+    counted_: Counted,
+    settled: Classes,
+    kinds: dict[str, str | None],
+    source: Source,
+    scores: Mapping[str, Mapping[Label, ScorePart]],
+) -> Grouped[Classified]:
+    factors: dict[str, dict[Label, Classified]] = {}
     for name, cells in counted_.by_factor.items():
         kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
         by_level: dict[Label | None, Cells] = {}
@@ -362,12 +379,12 @@ def _grouped(counted_: Counted, settled: Classes, kinds: dict[str, str | None], 
         missing = MISSING
         while missing in by_level:  # somebody's own level may be called so
             missing = f"({missing})"
-        factors[name] = {
-            missing if level is None else level: _confusion(
-                _one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted
-            )
-            for level in order
-        }
+        factors[name] = {}
+        for level in order:
+            confusion = _confusion(_one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted)
+            shown = missing if level is None else level
+            part = scores.get(name, {}).get(shown)
+            factors[name][shown] = Classified(confusion=confusion, positive=settled.positive, scores=part)
     return Grouped(factors=factors)
 
 

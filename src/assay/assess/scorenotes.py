@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.assess.curves import tied_pairs
-from assay.assess.scoring import ScorePart
 from assay.core.labels import Label
 from assay.core.text import counted
 from assay.tally.rounding import RESOLVED, describe_rounding
+from assay.tasks.classification.curves import tied_pairs
+from assay.tasks.classification.score_part import ScorePart
 
 FEW: Final = 100
 """Below this many distinct scores a note says so: rounding may have made the ties (ACCEPTANCE B19)."""

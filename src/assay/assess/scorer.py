@@ -10,13 +10,13 @@ import numpy as np
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings
 from assay.assess.run import assess
-from assay.assess.settings import ONE_CLASS
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed, quoted
 from assay.core.traits import Better, Policy
 from assay.measures import Measure, parse
 from assay.rows.scores import Kind
+from assay.tasks.classification.settings import ONE_CLASS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

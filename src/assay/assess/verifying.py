@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from assay.assess.consistency import BROKEN, DIGEST, Mismatch, accounted, judged, supported
 from assay.assess.environment import environment
-from assay.assess.points import CELLS
 from assay.assess.proofs import referred
 from assay.assess.record import EVIDENCE, Record, content_digest
 from assay.assess.rejudging import rejudged
@@ -19,6 +18,7 @@ from assay.assess.roundedvalues import check_points, check_value, rounds_scores
 from assay.core.errors import AssayError
 from assay.core.text import visible
 from assay.tally.base import digest
+from assay.tasks.classification.operating_points import CELLS
 
 COPIED: Final = (
     "assay",

@@ -49,30 +49,6 @@ Tally: TypeAlias = (
 )
 Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
 
-_TALLIES: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        Apart,
-        Blocks,
-        Calls,
-        Channels,
-        FiveByTwo,
-        Folds,
-        Groups,
-        Halved,
-        Outcomes,
-        PairedLabels,
-        PairedRows,
-        PairedScores,
-        Pairs,
-        Patterns,
-        Sample,
-        Strata,
-        Successes,
-        Table,
-        UnitSums,
-    )
-}
 PAIRWISE = "tuple[Finding, ...]"
 
 AMBIGUOUS = {
@@ -205,7 +181,7 @@ def significance(
 
     def declare(function: Procedure) -> Significance:
         name = function.__name__
-        accepts = tuple(_TALLIES[kind] for kind in function.__annotations__["t"].split(" | "))
+        accepts = tuple(function.__globals__[kind] for kind in function.__annotations__["t"].split(" | "))
         return TESTS.add(
             Significance(
                 name=name,

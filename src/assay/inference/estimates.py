@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from assay.core.labels import Label
 from assay.core.text import figure
 from assay.core.values import Number, Share, Undefined, Value
 from assay.tally.base import Count, count_to_json
+
+if TYPE_CHECKING:
+    from assay.measures.declare import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +137,52 @@ class Estimate:
         if found.notes:
             out["interval_notes"] = list(found.notes)
         return out
+
+
+class Estimates(Mapping[str, Estimate]):
+    """The estimates of one tally by measure name; each task has its own."""
+
+    slice: dict[str, Label]
+    """The level of a group it is about; empty for all rows."""
+
+    @property
+    @abstractmethod
+    def measures(self) -> Sequence[Measure]:
+        """What a Record lists of all rows together."""
+
+    @property
+    def class_measures(self) -> Sequence[Measure]:
+        """What it lists of each class."""
+        return ()
+
+    @property
+    def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
+        """Estimates of each class against the rest."""
+        return {}
+
+    @abstractmethod
+    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
+        """What a Record lists; `done` is called after each step."""
+
+    @property
+    def steps(self) -> int:
+        """How often `done` is called."""
+        return 1
+
+    def speaks_of_class(self, measure: Measure) -> bool:  # noqa: ARG002
+        """Whether a measure is about one class against the rest."""
+        return False
+
+    def needs_class(self, measure: Measure) -> bool:  # noqa: ARG002
+        """Whether a class must be named for it."""
+        return False
+
+    def class_sizes(self) -> dict[str, str]:
+        """Rows, or their weight, by class; nothing where there are no classes."""
+        return {}
+
+    def take_value(self, estimate: Mapping[str, object]) -> None:
+        """Take a value of a Record that was computed from more than the Record stores."""
 
 
 def _short(count: Count | None) -> str:

@@ -53,15 +53,6 @@ AMBIGUOUS = {
     "likelihood ratio": ("likelihood_ratio_positive", "likelihood_ratio_negative"),
 }
 
-_TALLIES: dict[str, type[Tally]] = {
-    "Binary": Binary,
-    "Multiclass": Multiclass,
-    "Priced": Priced,
-    "Ranked": Ranked,
-    "Scores": Scores,
-    "Ranks": Ranks,
-    "RowScores": RowScores,
-}
 FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
 """What a measure takes that needs scores; `Ranked` speaks of one class against the rest, the others of all classes."""
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
@@ -229,7 +220,9 @@ def measure(
     """Declare the measure whose formula the decorated function is."""
 
     def declare(function: Formula) -> Measure:
-        return REGISTRY.add(
+        takes: type[Tally] = function.__globals__[function.__annotations__["t"]]
+        registry: Registry[Measure] = getattr(takes, "MEASURES", REGISTRY)  # tasks may use one name for two things
+        return registry.add(
             Measure(
                 name=function.__name__,
                 symbol=symbol,
@@ -244,7 +237,7 @@ def measure(
                 chance=chance,
                 infinite=infinite,
                 family=family,
-                takes=_TALLIES[function.__annotations__["t"]],
+                takes=takes,
                 gives=_VALUES[function.__annotations__["return"]],
                 function=function,
                 only=only,
@@ -255,8 +248,8 @@ def measure(
     return declare
 
 
-def parse(text: str) -> Measure:
-    """The measure a text names, parameters included.
+def parse(text: str, registry: Registry[Measure] = REGISTRY) -> Measure:
+    """The measure a text names, parameters included; by default one of classification.
 
     >>> parse("f_beta(beta=2)").title
     'f_beta(beta=2)'
@@ -264,10 +257,10 @@ def parse(text: str) -> Measure:
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return REGISTRY.find(text)
+        return registry.find(text)
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        return REGISTRY.find(text)
-    found = REGISTRY.find(tree.func.id)
+        return registry.find(text)
+    found = registry.find(tree.func.id)
     names = [str(keyword.arg) for keyword in tree.keywords]
     if len(set(names)) != len(names):
         raise PlanError("measure-needs", f'"{visible(text)}" gives a parameter twice', fix="give each parameter once")

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from assay.assess.record import Record
-from assay.assess.view import SMALL
 from assay.core.text import counted, listed, quoted
 from assay.report import sentences, sentences_scores
 from assay.report.blocks import environment
@@ -31,6 +30,7 @@ from assay.report.blocks.estimates import (
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
 from assay.report.estimate_rows import Entry, amount, prose
 from assay.report.sections import Remark, Report, Section, section
+from assay.tasks.classification.estimates import SMALL
 
 if TYPE_CHECKING:
     from assay.report.blocks.curves import Scoring

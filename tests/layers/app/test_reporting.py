@@ -6,7 +6,7 @@ import json
 import pytest
 
 from assay.app.reporting import report_file
-from assay.assess.record import Record
+from assay.assess.record import Record, content_digest
 from assay.core.errors import PlanError, RecordError
 from tests.command import assay
 from tests.layers.report import examples
@@ -15,6 +15,12 @@ from tests.layers.report import examples
 @pytest.fixture
 def record(tmp_path):
     return examples.pinned("binary").save(tmp_path / "record.json")
+
+
+def write_resealed(path, content):
+    """Write a changed Record with a digest that fits it, as somebody who knows the format could."""
+    content["digests"]["record"] = content_digest(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def test_a_record_is_written_in_another_form_and_the_path_is_told(record, tmp_path):
@@ -64,7 +70,7 @@ def test_a_mistyped_kind_gets_a_hint(record, tmp_path):
 def test_a_record_whose_tallies_were_edited_is_not_reported(record, tmp_path):
     content = json.loads(record.read_text(encoding="utf-8"))
     content["tallies"]["confusion"]["cells"][0][2] += 1
-    record.write_text(json.dumps(content), encoding="utf-8")
+    write_resealed(record, content)
     with pytest.raises(RecordError, match="not the ones this Record was written with"):
         report_file(str(record), str(tmp_path / "x.md"), None)
     assert not (tmp_path / "x.md").exists()
@@ -74,7 +80,7 @@ def test_a_record_whose_tallies_were_edited_is_not_reported(record, tmp_path):
 def test_a_record_with_a_missing_part_is_refused_and_nothing_is_written(record, tmp_path, part):
     content = json.loads(record.read_text(encoding="utf-8"))
     del content[part]
-    record.write_text(json.dumps(content), encoding="utf-8")
+    write_resealed(record, content)
     with pytest.raises(RecordError, match="missing or malformed"):
         report_file(str(record), str(tmp_path / "x.html"), None)
     assert not (tmp_path / "x.html").exists()

@@ -13,12 +13,14 @@ from assay.assess.criteria import EXIT, Verdict
 from assay.assess.decide import decide
 from assay.assess.record import Record, schema
 from assay.assess.run import assess
-from assay.assess.settings import Settings
 from assay.core.errors import PlanError
 from assay.inference.multiplicity import holm
 from assay.inference.proportion import wilson
 from assay.tally.census import Census
 from assay.tally.paired import PairedLabels
+from assay.tasks.classification import CLASSIFICATION
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
 from tests import flat
 
 
@@ -235,7 +237,8 @@ def test_criteria_that_cannot_be_read_are_told_before_anything_else_happens():
 def paired(cells, positive="yes"):
     """The first model of a paired tally, and its reference."""
     tally = PairedLabels.from_cells(cells, models=("new", "old"), labels=("no", "yes"))
-    new = Assessment(tally.confusion("new"), Settings(), positive=positive, census=Census(read=tally.n, scored=tally.n))
+    counts = Classified(confusion=tally.confusion("new"), positive=positive)
+    new = Assessment(CLASSIFICATION, counts, Settings(), census=Census(read=tally.n, scored=tally.n))
     return new, Paired(tally=tally, positive=positive)
 
 
@@ -253,7 +256,8 @@ def test_on_the_same_rows_a_smaller_loss_is_found():
     new, against = paired(cells)
     for measure in ("recall", "f1"):
         assert str(new.accept(f"{measure} non-inferior margin 0.02", against=against).decisions.verdict) == "fail"
-    old = Assessment(against.tally.confusion("old"), Settings(), positive="yes", census=new.census)
+    counts = Classified(confusion=against.tally.confusion("old"), positive="yes")
+    old = Assessment(CLASSIFICATION, counts, Settings(), census=new.census)
     unpaired = new.accept("recall non-inferior margin 0.02", against=old).decisions[0]
     assert "unpaired" in unpaired.why
     width = unpaired.reference["difference_high"] - unpaired.reference["difference_low"]

@@ -86,7 +86,7 @@ def test_heterogeneity_is_in_the_record_and_in_every_report():
     assert spread["lowest"] == {"level": "south", "value": 0.0}
     assert spread["p"] < 0.001
     assert "differ by more than chance" in str(merged)
-    from assay.assess.assessment import RENDERERS
+    from assay.assess.rendering import RENDERERS
 
     for kind in (".html", ".md"):
         assert "differ by more than chance" in RENDERERS[kind](merged.record)

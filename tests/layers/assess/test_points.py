@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess import scoring
-from assay.assess.points import FLATTERS, RATES
 from assay.assess.record import schema, sealed
 from assay.assess.verifying import verify
 from assay.inference.proportion import wilson
 from assay.inference.scoreintervals import WEIGHTED
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
+from assay.tasks.classification import score_part as scoring
+from assay.tasks.classification.operating_points import FLATTERS, RATES
 from tests import flat
 
 rng = np.random.default_rng(5)

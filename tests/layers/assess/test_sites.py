@@ -12,6 +12,7 @@ import assay
 from assay.assess.record import Record, schema
 from assay.assess.sites import POOLED
 from assay.core.errors import PlanError, RowsError
+from assay.tally.confusion import Confusion
 from assay.tally.grouped import Grouped
 from tests import flat
 
@@ -82,7 +83,9 @@ def test_no_published_cell_is_small_and_levels_add_up(rows):
             a.tally(smallest_cell=5)
         return
     content = a.tally(smallest_cell=5)
-    levels = Grouped.from_json(content["tallies"]["groups"]).factors["g"]
+    levels = Grouped.from_json(
+        content["tallies"]["groups"], lambda level: Confusion.from_json(level["confusion"])
+    ).factors["g"]
     assert all(count >= 5 for table in levels.values() for count in table.cells().values())
     assert sum(count for table in levels.values() for count in table.cells().values()) == len(rows)
     # Nobody can subtract: a level is published only as it is, or inside a sum of at least two.

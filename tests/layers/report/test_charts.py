@@ -14,7 +14,6 @@ from scipy.stats import norm
 
 from assay.assess.arguments import ScoreSettings
 from assay.assess.run import assess
-from assay.assess.thinning import thinned
 from assay.report import sentences_scores as scoresentences
 from assay.report.assessment_document import Assessed
 from assay.report.blocks.det_axes import deviate, errors, inside, window
@@ -22,6 +21,7 @@ from assay.report.charts import score_charts as charts
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
+from assay.tasks.classification.curve_points import thinned
 from tests import flat
 from tests.layers.report import examples
 

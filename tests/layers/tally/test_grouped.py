@@ -5,6 +5,7 @@ import pytest
 
 import assay
 from assay.core.errors import PlanError
+from assay.tally.confusion import Confusion
 from assay.tally.grouped import MISSING, Grouped
 from tests.strategies import confusion_of
 
@@ -34,7 +35,7 @@ def test_different_factors_cannot_be_merged():
 def test_a_level_that_is_a_number_and_one_that_is_its_text_stay_apart_in_json():
     one = confusion_of([[1]], "a")
     grouped = Grouped(factors={"site": {1: one, "1": one}})
-    assert list(Grouped.from_json(grouped.to_json()).factors["site"]) == [1, "1"]
+    assert list(Grouped.from_json(grouped.to_json(), Confusion.from_json).factors["site"]) == [1, "1"]
 
 
 def test_rows_without_a_level_have_a_level_of_their_own():

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.assess.settings import chosen
 from assay.core.text import figure, phrases
 from assay.core.traits import HIGHER, LOWER
 from assay.measures import Measure, parse
 from assay.tally.tables import Binary, Multiclass
+from assay.tasks.classification.settings import chosen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

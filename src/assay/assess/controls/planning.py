@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
 from assay.assess.plan.loading import stated
-from assay.assess.settings import chosen, of_class, of_whole
 from assay.core.text import counted, listed, quoted
 from assay.core.traits import TS4213, Task
 from assay.measures import REGISTRY
+from assay.tasks.classification.settings import chosen, of_class, of_whole
 
 
 @control(

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.assess.controls.inquiry import Inquiry
-from assay.assess.settings import chosen
 from assay.core.text import counted, figure
 from assay.measures import parse
 from assay.tally.census import Census
 from assay.tally.confusion import Confusion
+from assay.tasks.classification.settings import chosen
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -77,11 +77,12 @@ def _model(
 def counted_again(model: Assessment, tally: Confusion) -> Assessment:
     """An assessment as it would be of other cells."""
     from assay.assess.assessment import Assessment
+    from assay.tasks.classification.tally import Classified
 
     return Assessment(
-        confusion=tally,
+        model.contract,
+        Classified(confusion=tally, positive=model.positive),
+        model.settings,
         census=Census(read=tally.rows, scored=tally.rows),
-        positive=model.positive,
-        settings=model.settings,
         found_in={"python": ""},
     )

@@ -11,8 +11,6 @@ import numpy as np
 
 from assay.assess.controls.declare import Outcome, control
 from assay.assess.controls.inquiry import Inquiry
-from assay.assess.settings import Settings
-from assay.assess.view import View
 from assay.core.labels import Label
 from assay.core.text import figure
 from assay.core.traits import TS4213
@@ -21,6 +19,9 @@ from assay.measures.raters import Weighting, cohen, fleiss, gwet, krippendorff, 
 from assay.tally.confusion import Confusion
 from assay.tally.ratings import Ratings
 from assay.tally.splits import SplitRows
+from assay.tasks.classification.estimates import View
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
 
 Cells: TypeAlias = Mapping[tuple[Any, ...], int]
 WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
@@ -88,7 +89,7 @@ def _pair(cells: Cells) -> dict[str, Any]:
     kappa = None
     if len(labels) > 1:
         tally = Confusion.from_cells({(a, b): c for (a, b), c in cells.items()}, labels=labels, rows=n)
-        kappa = View(tally, Settings(), positive=None)["cohen_kappa"]
+        kappa = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
     return {
         "items": n,
         "agreement": agreement,

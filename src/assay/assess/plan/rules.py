@@ -137,7 +137,7 @@ def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.assess.criteria import criterion
-    from assay.assess.settings import chosen
+    from assay.tasks.classification.settings import chosen
 
     metrics = table(document, "metrics")
     named: list[tuple[Path, object]] = [
@@ -159,8 +159,8 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
-    from assay.assess.costs import Costs
-    from assay.assess.settings import chosen, demand_costs
+    from assay.tasks.classification.cost_matrix import Costs
+    from assay.tasks.classification.settings import chosen, demand_costs
 
     metrics = table(document, "metrics")
     stated = table(metrics, "costs")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record import Record
-from assay.assess.view import SMALL
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.report import sentences
 from assay.report.blocks.blocks import (
@@ -29,6 +28,7 @@ from assay.report.blocks.blocks import (
 from assay.report.blocks.confusion_matrix import MOST_CLASSES, ClassCounts
 from assay.report.blocks.estimates import Estimates
 from assay.report.estimate_rows import About, Entry, about, amount, in_hundred, prose, real
+from assay.tasks.classification.estimates import SMALL
 
 NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")
 """Headlines that depend on how common a class is, which differs between groups by itself."""

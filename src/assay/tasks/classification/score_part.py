@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
-from assay.assess.scoreslice import ScoreSlice
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.linking import Link
@@ -17,6 +16,7 @@ from assay.tally.ranks import Ranks
 from assay.tally.rounding import LISTED
 from assay.tally.rowscores import RowScores
 from assay.tally.scores import Scores
+from assay.tasks.classification.score_estimates import ScoreSlice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,10 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePart:
-    """What an assessment knows of scores: tallies of all rows and of each group, and the thresholds."""
+    """What is known of the scores of some rows: their tallies, and the thresholds."""
 
     kind: Kind
     whole: Scores
-    groups: dict[str, dict[Label, Scores]] = field(default_factory=dict)
     ranks: Ranks | None = None
     """Where the true class ranks among the scores of its row, where every class has a column."""
     by_row: RowScores | None = None
@@ -60,10 +59,8 @@ class ScorePart:
 
     link: Link | None = None
     """How logits became probabilities, where the plan states logits; the tallies hold log-odds."""
-    all_digits: dict[tuple[str | None, Label | None], dict[tuple[str, Label | None], float]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-    """Values from all digits, where the tallies are rounded ones of a Record: by slice, then by measure and class."""
+    all_digits: dict[tuple[str, Label | None], float] = field(default_factory=dict, repr=False, compare=False)
+    """Values from all digits by measure and class, where the tallies are the rounded ones of a Record."""
     _stored: dict[int, tuple[Scores, Scores]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -75,12 +72,6 @@ class ScorePart:
         """The tallies, as in a Record: more than LISTED distinct scores are rounded."""
         return {
             "whole": self.stored_scores(self.whole).to_json(),
-            "groups": {
-                name: [
-                    {"level": level, "scores": self.stored_scores(tally).to_json()} for level, tally in levels.items()
-                ]
-                for name, levels in self.groups.items()
-            },
             "ranks": None if self.ranks is None else self.ranks.to_json(),
             **({"by_row": self.stored_rows(self.by_row).to_json()} if self.by_row is not None else {}),
             **self.mended(),
@@ -126,10 +117,6 @@ class ScorePart:
         return cls(
             kind=facts["kind"],
             whole=Scores.from_json(content["whole"]),
-            groups={
-                name: {entry["level"]: Scores.from_json(entry["scores"]) for entry in levels}
-                for name, levels in content["groups"].items()
-            },
             ranks=None if content["ranks"] is None else Ranks.from_json(content["ranks"]),
             by_row=RowScores.from_json(content["by_row"]) if "by_row" in content else None,
             thresholds=tuple(Threshold.from_json(one) for one in facts["thresholds"]),
@@ -140,40 +127,27 @@ class ScorePart:
             link=facts.get("link"),
         )
 
-    def take_values(self, estimates: Sequence[Mapping[str, Any]], positive: Label | None) -> None:
-        """Take the values from all digits out of a Record that stores rounded scores."""
-        for estimate in estimates:
-            if "stored_value" in estimate:
-                factor, level = next(iter((estimate["slice"] or {None: None}).items()))
-                label = positive if estimate["class"] is None else estimate["class"]
-                held = self.all_digits.setdefault((factor, level), {})
-                held[estimate["measure"], label] = estimate["value"]
+    def slice(self) -> ScoreSlice:
+        """What estimates are computed from."""
+        return ScoreSlice(
+            kind=self.kind,
+            tally=self.whole,
+            ranks=self.ranks,
+            by_row=self.by_row,
+            link=self.link,
+            keep=self.stored_scores,
+            keep_rows=self.stored_rows,
+            all_digits=self.all_digits,
+        )
 
-    def slice(self, factor: str | None = None, level: Label | None = None) -> ScoreSlice | None:
-        """The scores of all rows, or of one level of a factor."""
-        if factor is None:
-            return ScoreSlice(
-                kind=self.kind,
-                tally=self.whole,
-                ranks=self.ranks,
-                by_row=self.by_row,
-                link=self.link,
-                keep=self.stored_scores,
-                keep_rows=self.stored_rows,
-                all_digits=self.all_digits.setdefault((None, None), {}),
-            )
-        held = self.groups.get(factor, {}).get(cast("Label", level))
-        if held is None:
-            return None
-        known = self.all_digits.setdefault((factor, level), {})
-        return ScoreSlice(kind=self.kind, tally=held, link=self.link, keep=self.stored_scores, all_digits=known)
-
-    def without(self, factor: str | None) -> ScorePart:
-        """The same without one way to group rows."""
-        return replace(self, groups={name: levels for name, levels in self.groups.items() if name != factor})
+    def level(self, tally: Scores) -> ScorePart:
+        """The scores of one level of a group, under the same statements."""
+        return replace(
+            self, whole=tally, ranks=None, by_row=None, stored=(), last=None, rescaled=None, all_digits={}, _stored={}
+        )
 
     def __add__(self, other: ScorePart) -> ScorePart:
-        """Both together, level by level."""
+        """Both together."""
         if self.facts() != other.facts():
             raise PlanError(
                 "tally-mismatch",
@@ -181,12 +155,10 @@ class ScorePart:
                 found=f"{self.facts()} and {other.facts()}",
                 fix="count every part with the same statement",
             )
-        groups = {name: _levels(levels, other.groups.get(name, {})) for name, levels in self.groups.items()}
         ranks = self.ranks + other.ranks if self.ranks is not None and other.ranks is not None else None
         return replace(
             self,
             whole=self.whole + other.whole,
-            groups=groups,
             ranks=ranks,
             by_row=self.by_row + other.by_row if self.by_row is not None and other.by_row is not None else None,
             stored=tuple(sorted({*self.stored, *other.stored})),
@@ -194,10 +166,3 @@ class ScorePart:
             rescaled=None if self.rescaled is None or other.rescaled is None else self.rescaled + other.rescaled,
             all_digits={},
         )
-
-
-def _levels(a: dict[Label, Scores], b: dict[Label, Scores]) -> dict[Label, Scores]:
-    every = [*a, *(level for level in b if level not in a)]
-    return {
-        level: a[level] + b[level] if level in a and level in b else (a if level in a else b)[level] for level in every
-    }

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.assess.points import operating_points, whole
-from assay.assess.scoring import ScorePart, Threshold
-from assay.assess.thinning import thinned
 from assay.core.labels import Label
 from assay.core.values import WORST
 from assay.inference.bands import Band, pr_band, roc_band
@@ -25,6 +22,9 @@ from assay.tally.linked import Linked
 from assay.tally.ranked import Ranked
 from assay.tally.rowscores import RIGHT
 from assay.tally.scores import Scores
+from assay.tasks.classification.curve_points import thinned
+from assay.tasks.classification.operating_points import operating_points, whole
+from assay.tasks.classification.score_part import ScorePart, Threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

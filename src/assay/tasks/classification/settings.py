@@ -21,8 +21,8 @@ from assay.tally.scores import Scores
 from assay.tally.tables import Binary, Multiclass
 
 if TYPE_CHECKING:
-    from assay.assess.costs import Costs
     from assay.measures import Measure
+    from assay.tasks.classification.cost_matrix import Costs
 
 ONE_CLASS = (Binary, Ranked)
 """What a measure takes that speaks of one class against the rest."""
@@ -97,7 +97,7 @@ class Settings:
     @classmethod
     def from_json(cls, content: dict[str, object], labels: Sequence[Label] = ()) -> Settings:
         """The inverse of `to_json`, given the classes."""
-        from assay.assess.costs import Costs
+        from assay.tasks.classification.cost_matrix import Costs
 
         intervals = cast("dict[str, object]", content["intervals"])
         names = cast("list[str] | None", content["measures"])
@@ -198,7 +198,7 @@ def _fits(measure: Measure, scored: Scored) -> bool:
 
 def why_unfit(measure: Measure, scored: Scored) -> str | None:
     """Why a measure of scores cannot be had from scores of a kind, or None."""
-    from assay.assess.scoreslice import OF_PROBABILITIES
+    from assay.tasks.classification.score_estimates import OF_PROBABILITIES
 
     if scored is None:
         return "needs scores, and labels alone were given"

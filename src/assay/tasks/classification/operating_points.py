@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.scoring import ScorePart
 from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.core.values import Share, Undefined, Value
@@ -21,6 +20,7 @@ from assay.measures import parse
 from assay.tally.base import Count, Weight, count_to_json
 from assay.tally.confusion import Confusion
 from assay.tally.tables import Binary
+from assay.tasks.classification.score_part import ScorePart
 
 if TYPE_CHECKING:
     from assay.inference.intervals import Wanted

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The estimates of one confusion tally, computed when asked for, from the tally alone."""
+"""The estimates of a classification tally, computed when asked for."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
-from assay.assess.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Share, Undefined, Value
-from assay.inference.estimates import Estimate, Interval
+from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.tally.base import Count
-from assay.tally.confusion import Confusion
 from assay.tally.priced import Priced
 from assay.tally.tables import Binary, Multiclass
+from assay.tasks.classification.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
+from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
-    from assay.assess.costs import Costs
-    from assay.assess.scoreslice import ScoreSlice
     from assay.inference.intervals import Found
     from assay.measures import Measure
+    from assay.tasks.classification.cost_matrix import Costs
+    from assay.tasks.classification.score_estimates import ScoreSlice
 
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
@@ -32,24 +32,21 @@ SMALL = 10
 """A group below this many rows is marked (ACCEPTANCE D04)."""
 
 
-class View(Mapping[str, Estimate]):
+class View(Estimates):
     """Estimates by measure name, of all rows or of one slice of them."""
 
     def __init__(
         self,
-        confusion: Confusion,
+        tally: Classified,
         settings: Settings,
-        *,
-        positive: Label | None,
-        slice: dict[str, Label] | None = None,  # noqa: A002
-        scores: ScoreSlice | None = None,
+        slice: Mapping[str, Label] | None = None,  # noqa: A002
     ) -> None:
         from assay.inference.intervals import Uncertainty
 
-        self.confusion, self.settings, self.positive, self.scores = confusion, settings, positive, scores
-        self.slice = slice or {}
-        self.task = Task.MULTICLASS if positive is None else Task.BINARY
-        self._uncertainty = Uncertainty(confusion, settings.wanted, positive=positive)
+        self.tally, self.settings, self.slice = tally, settings, dict(slice or {})
+        self.confusion, self.positive, self.task = tally.confusion, tally.positive, tally.task
+        self.scores = None if tally.scores is None else tally.scores.slice()
+        self._uncertainty = Uncertainty(tally.confusion, settings.wanted, positive=tally.positive)
         self._found: dict[str, Estimate] = {}
         self._columns: dict[str, list[Estimate]] = {}
 
@@ -122,6 +119,24 @@ class View(Mapping[str, Estimate]):
     def steps(self) -> int:
         """How often it is told that something is done."""
         return 1 + (self.confusion.k if self.class_measures and self.confusion.k <= LISTED else 0)
+
+    def speaks_of_class(self, measure: Measure) -> bool:
+        """Whether a measure is about one class against the rest."""
+        return measure.takes in ONE_CLASS
+
+    def needs_class(self, measure: Measure) -> bool:
+        """Whether a class must be named for it: there is no positive one."""
+        return measure.takes in ONE_CLASS and self.positive is None
+
+    def take_value(self, estimate: Mapping[str, object]) -> None:
+        """Take a value that was computed from all digits of the scores, where a Record stores rounded ones."""
+        if self.tally.scores is not None:
+            label = self.positive if estimate["class"] is None else cast("Label", estimate["class"])
+            self.tally.scores.all_digits[cast("str", estimate["measure"]), label] = cast("float", estimate["value"])
+
+    def class_sizes(self) -> dict[str, str]:
+        """Rows, or their weight, by true class."""
+        return {str(label): str(n) for label, n in zip(self.confusion.labels, self.tables.actual, strict=True)}
 
     @cached_property
     def tables(self) -> Multiclass:

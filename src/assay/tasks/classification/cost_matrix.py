@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from assay.assess.spelling import speller
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, phrases, quoted, visible
+from assay.core.typed_labels import speller
 from assay.tally.confusion import Confusion
 from assay.tally.priced import Priced
 

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classification behind the contract of a task: two classes with a positive one, or more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label
+from assay.core.task import Role
+from assay.core.text import counted, listed, quoted
+from assay.tally.confusion import Confusion
+from assay.tasks.classification.estimates import View
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
+
+if TYPE_CHECKING:
+    from assay.core.registry import Registry
+    from assay.measures import Measure
+
+SHOWN: Final = 3
+"""Small cells that an error names."""
+
+
+class Classification:
+    """One true and one predicted class a row."""
+
+    name = "classification"
+    variants = ("binary", "multiclass")
+    roles = (
+        Role(name="truth", holds="labels"),
+        Role(name="predicted", holds="labels", required=False),
+        Role(name="score", holds="a number, or one for each class", required=False),
+    )
+    unit = "row"
+    in_scope = True
+
+    @property
+    def registry(self) -> Registry[Measure]:
+        """Every measure of labels, scores and costs."""
+        from assay.measures import REGISTRY
+
+        return REGISTRY
+
+    def variant(self, tally: Classified) -> str:
+        """Binary where there is a positive class."""
+        return str(tally.task)
+
+    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Classified:
+        """The tally of a Record, or of one level of a group."""
+        from assay.tasks.classification.score_part import ScorePart
+
+        scores = ScorePart.from_json(content["scores"], plan["scores"]) if "scores" in content else None
+        confusion = Confusion.from_json(content["confusion"])
+        return Classified(confusion=confusion, positive=plan["positive"], scores=scores)
+
+    def describe(self, tally: Classified) -> dict[str, object]:
+        """The classes."""
+        return {"labels": list(tally.labels), "positive": tally.positive}
+
+    def statement(self, tally: Classified) -> dict[str, object]:
+        """The positive class, and what was stated of the scores."""
+        scores = {} if tally.scores is None else {"scores": tally.scores.facts()}
+        return {"positive": tally.positive, **scores}
+
+    def estimates(self, tally: Classified, settings: Settings, slice_: Mapping[str, Label] | None = None) -> View:
+        """Every measure of labels and scores."""
+        return View(tally, settings, slice_)
+
+    def sections(self, tally: Classified, settings: Settings) -> dict[str, object]:
+        """Curves and operating points, where there are scores."""
+        if tally.scores is None:
+            return {}
+        from assay.tasks.classification.curves import sections
+
+        confusion, positive = tally.confusion, tally.positive
+        called = None if positive is None or confusion.weighted else confusion.binary(positive)
+        return sections(tally.scores, positive=positive, wanted=settings.wanted, in_force=called)
+
+    def check_alike(self, new: Classified, reference: Classified) -> None:
+        """The same positive class and the same classes."""
+        new.check_alike(reference)
+        if set(new.labels) != set(reference.labels):
+            raise PlanError(
+                "tally-mismatch",
+                "the reference has other classes",
+                found=listed(reference.labels),
+                known=listed(new.labels),
+                fix="count both with the same classes: labels=[...] (--label)",
+            )
+
+    def check_mergeable(self, first: Classified, other: Classified) -> None:
+        """The same positive class; a part may lack some of the classes."""
+        first.check_alike(other)
+
+    def align(self, part: Classified, whole: Classified) -> Classified:
+        """A part over all classes, also those that it never saw."""
+        return replace(part, confusion=part.confusion.with_labels(whole.labels))
+
+    def shareable(self, tally: Classified, smallest: int) -> tuple[Classified, list[str]]:
+        """Counts of labels only; scores stay where they are."""
+        if smallest > 1:
+            _check_unweighted(tally.confusion)
+        if small := self.small_cells(tally, smallest):
+            more = f" and {len(small) - SHOWN:,} more" if len(small) > SHOWN else ""
+            raise RowsError(
+                "cell-too-small",
+                f"{counted(len(small), 'cell')} of the whole table {'holds' if len(small) == 1 else 'hold'} "
+                f"fewer than {smallest} rows",
+                found="; ".join(small[:SHOWN]) + more,
+                fix="send more rows together, declare fewer classes, or lower the minimum if your policy allows it: "
+                "smallest_cell=1 (--smallest-cell 1) lets every cell out",
+            )
+        note = "scores stay at the site: which row has which score can be told from their tally"
+        return replace(tally, scores=None), [note] if tally.scores is not None else []
+
+    def small_cells(self, tally: Classified, smallest: int) -> list[str]:
+        """Pairs of a true and a predicted class with few rows."""
+        if smallest > 1:
+            _check_unweighted(tally.confusion)
+        cells = tally.confusion.cells().items()
+        return [f"{quoted(truth)} called {quoted(called)}" for (truth, called), n in cells if 0 < n < smallest]
+
+
+def _check_unweighted(confusion: Confusion) -> None:
+    if confusion.weighted:
+        raise PlanError(
+            "tally-mismatch",
+            "a weighted tally does not say how many rows each cell holds",
+            where="smallest_cell",
+            fix="if your policy allows it, let every cell out: smallest_cell=1 (--smallest-cell 1)",
+        )
+
+
+CLASSIFICATION: Final = cast("Any", Classification())  # a Task; its methods take their own tally
+TASK: Final = CLASSIFICATION

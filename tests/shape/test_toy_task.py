@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A task is one folder: a toy one works from counting to verification without an edit anywhere else."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import assay
+from assay.assess.assessment import Assessment
+from assay.assess.merging import merge
+from assay.assess.verifying import verify
+from assay.core.task import find_task, task_names
+from assay.tasks.classification.settings import Settings
+
+TOY = '''
+# SPDX-License-Identifier: Apache-2.0
+"""Toy: the mean absolute distance of two numbers a row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.core.task import Role
+from assay.core.traits import EXTENSION, LOWER
+from assay.core.values import Number, number
+from assay.measures.declare import measure
+from assay.tally.census import Census
+from assay.tally.unit_table import Sums, UnitTable
+from assay.tasks.by_unit import UnitTask
+
+
+class Distances(Sums):
+    n: object
+    total: object
+
+
+@measure(
+    symbol="MD",
+    says="how far predictions are from the truth on average",
+    formula="total / n",
+    range=(0, float("inf")),
+    better=LOWER,
+    source=EXTENSION,
+    spec="toy",
+    family="distances",
+)
+def mean_distance(t: Distances) -> Number:
+    return number(t.total, over=t.n, empty="there are no rows")
+
+
+class Toy(UnitTask):
+    name = "toy"
+    roles = (Role(name="truth", holds="a number"), Role(name="predicted", holds="a number"))
+    unit = "row"
+    sums = Distances
+
+    def count(self, columns):
+        distance = np.abs(columns["truth"] - columns["predicted"])
+        table = UnitTable.build(Distances.NAMES, np.column_stack([np.ones(len(distance)), distance]))
+        return table, Census(read=len(distance), scored=len(distance))
+
+
+TASK = Toy()
+'''
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(textwrap.dedent(TOY))
+    import assay.tasks
+
+    monkeypatch.setattr(assay.tasks, "__path__", [*assay.tasks.__path__, str(tmp_path)])
+    yield find_task("toy")
+    sys.modules.pop("assay.tasks.toy", None)
+
+
+def assess(task, seed, rows=60):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=rows)
+    table, census = task.count({"truth": truth, "predicted": truth + rng.normal(size=rows) / 2})
+    return Assessment(task, table, Settings(), census=census)
+
+
+def test_the_folder_is_all_that_declares_the_task(toy):
+    assert toy.name == "toy"
+    assert "toy" in set(task_names())
+    assert [measure.name for measure in toy.measures] == ["mean_distance"]
+
+
+def test_a_measure_has_a_value_and_an_interval(toy):
+    estimate = assess(toy, 1)["mean_distance"]
+    assert estimate.low < estimate.value < estimate.high
+    assert estimate.value == pytest.approx(0.5 * np.sqrt(2 / np.pi), abs=0.15)
+
+
+def test_the_record_loads_and_verifies(toy, tmp_path):
+    a = assess(toy, 2)
+    path = a.save(tmp_path / "record.json")
+    again = assay.load(path)
+    assert again.record["task"] == "toy"
+    assert again["mean_distance"].value == a["mean_distance"].value
+    verification = verify(again.record)
+    assert verification.holds, verification.mismatches
+    assert verification.checked["estimates"] > 0
+
+
+def test_a_changed_number_is_found(toy):
+    record = dict(assess(toy, 3).record)
+    record["estimates"] = [{**record["estimates"][0], "value": 9.0}]
+    assert not verify(type(assess(toy, 3).record)(record)).holds
+
+
+def test_merging_equals_pooling(toy):
+    a, b = assess(toy, 4), assess(toy, 5)
+    both = merge(a, b)
+    pooled = a.counts + b.counts
+    assert both.counts == pooled
+    assert both["mean_distance"].value == toy.estimates(pooled, Settings())["mean_distance"].value
+
+
+def test_criteria_decide(toy):
+    a = assess(toy, 6)
+    assert str(a.accept("mean_distance <= 0.9").decisions.verdict) == "pass"
+    assert str(a.accept("mean_distance <= 0.1").decisions.verdict) == "fail"
+    better = assess(toy, 7)
+    gate = better.accept("mean_distance non-inferior margin 0.3", against=a)
+    assert str(gate.decisions.verdict) == "pass"
