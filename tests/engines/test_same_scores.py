@@ -12,11 +12,12 @@ from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 import assay
 from assay.assess.verifying import verify
+from assay.rows import scoreframes as frames_of_scores
 from assay.rows.opening import Roles, open_source
 from assay.rows.scored import sound
 from assay.rows.scoreframes import fetched
 from assay.rows.scores import score_columns
-from assay.tally import fixed_point, scoreframes
+from assay.tally import scoreframes
 from assay.tally.ranks import Ranks
 from assay.tally.rounding import Rounding, round_column, round_scores
 from assay.tally.scoring import Wanted, count_ranks, count_scores
@@ -222,7 +223,7 @@ def test_ranks_of_weighted_rows_come_back_as_so_many_cells_however_the_weights_d
         sizes.append(len(found))
         return found
 
-    for module in (scoreframes, fixed_point):
+    for module in (scoreframes, frames_of_scores):
         monkeypatch.setattr(module, "fetched", told)
     roles = Roles(truth="y", predicted="y", score=score_columns(NAMES), weight="w")
     source, _ = sound(open_source(given(kind, frame, tmp_path), roles), "any", single=False, drop=False)

@@ -73,7 +73,9 @@ from assay.rows import sparksession
 
 sparksession.KNOCK = sparksession.REGISTER = sparksession.IDLE = 300.0  # Java starts slowly on a busy machine
 before = signal.getsignal(signal.SIGINT)
-found = assay.assess(data=sys.argv[3], engine=sys.argv[1], unknown="own", draws=100, **json.loads(sys.argv[2]))
+found = assay.assess(data=sys.argv[3], engine=sys.argv[1],
+                     reading=assay.Reading(unknown="own"), intervals=assay.IntervalSettings(draws=100),
+                     **json.loads(sys.argv[2]))
 print(json.dumps([found.confusion.to_json(), found.grouped.to_json(), found.census.read]))
 children = open("/proc/self/task/%d/children" % __import__("os").getpid()).read() if sys.platform == "linux" else ""
 assert not children, "Java is still running"
