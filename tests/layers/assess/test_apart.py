@@ -132,7 +132,7 @@ def test_several_classes_on_different_rows():
     ("changed", "says"),
     [
         ({"truth": Y["jan"]}, "a truth each"),
-        ({"subject": [0]}, "subject speaks of rows that are alike"),
+        ({"subject": [0]}, "unit speaks of rows that are alike"),
         ({"id": {"jan": [1], "mar": [2]}}, "id speaks"),
         ({"predicted": {"jan": P["jan"], "feb": P["feb"]}}, "different models"),
         ({"predicted": {"jan": P["jan"][:5], "mar": P["mar"]}}, "has 5"),
