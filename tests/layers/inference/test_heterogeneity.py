@@ -5,14 +5,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from assay import assess
+from assay import from_confusion_matrix
 from assay.inference.heterogeneity import heterogeneity
 
 
 def recalls(*tables):
     """Estimates of recall and others from (tp, fn, fp, tn) of each part."""
     return [
-        assess(confusion=[[tn, fp], [fn, tp]], orientation="rows=truth", labels=[0, 1]) for tp, fn, fp, tn in tables
+        from_confusion_matrix([[tn, fp], [fn, tp]], orientation="rows=truth", labels=[0, 1])
+        for tp, fn, fp, tn in tables
     ]
 
 

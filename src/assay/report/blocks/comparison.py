@@ -120,7 +120,7 @@ def _finding_blocks(made: Compared) -> Iterator[Block]:
             sign=finding.mark,
             text=finding.sentence,
             label=finding.label,
-            below=tuple(filter(None, (finding.power, *finding.notes))),
+            below=tuple(filter(None, (finding.chosen, finding.power, *finding.notes))),
         )
         for finding in made.findings
     )

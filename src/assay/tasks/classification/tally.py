@@ -64,6 +64,17 @@ class Classified:
                 fix="count both with the same positive class",
             )
 
+    def __eq__(self, other: object) -> bool:
+        """Same classes, same counts, same scores."""
+        if not isinstance(other, Classified) or self.positive != other.positive or self.confusion != other.confusion:
+            return False
+        ours, theirs = (None if tally.scores is None else tally.scores.whole for tally in (self, other))
+        return ours == theirs
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         scores = {} if self.scores is None else {"scores": self.scores.to_json()}
