@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from assay.assess.catalogue import base_of, declaration
+from assay.core.blocks import Block, Cell
 from assay.core.errors import RecordError
 from assay.core.text import SHOWN, figure, visible
 from assay.report import sentences
@@ -79,6 +80,30 @@ class Entry:
     def so(self) -> str:
         """The interval, or why there is none."""
         return self.interval or self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Values(Block):
+    """The values that matter most, each on the range of its measure; `marked` is drawn beside the first it names."""
+
+    entries: tuple[Entry, ...]
+    level: str
+    baseline: Entry | None = None
+    beside: str = ""
+    """The measure that the baseline is drawn beside."""
+    mark: str = ""
+    """What the baseline is."""
+    averaged: str = ""
+    """What averages are taken over."""
+
+
+def number_cell(entry: Entry | None) -> Cell:
+    """A value with its interval, or the reason why it has none."""
+    if entry is None:
+        return Cell("–", tone="soft")
+    if not entry.defined:
+        return Cell(f"∅ {entry.shown}", why=entry.reason, tone="warn")
+    return Cell(entry.shown, below=entry.short)
 
 
 def prose(text: object) -> str:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.assess.record import Record
-from assay.core.text import counted, figure, visible
-from assay.report import sentences
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Card,
@@ -26,13 +24,16 @@ from assay.report.blocks.blocks import (
     bullets,
     columns,
     row_of,
+    section,
     terms,
 )
+from assay.core.text import counted, figure, visible
+from assay.report import sentences
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.environment import background_blocks
 from assay.report.blocks.findings import FindingText, Ranks, finding_text, mean_ranks
 from assay.report.estimate_rows import prose, real
-from assay.report.sections import Report, section
+from assay.report.sections import Report
 
 MOST_NAMED: Final = 3
 COST: Final = "mean cost"

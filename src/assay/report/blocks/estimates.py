@@ -8,26 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay.assess.record import Record
+from assay.core.blocks import Block, Bullets, Card, Cell, Column, Fold, Item, Paragraph, Reach, Row, Table, Term, Terms
 from assay.core.text import counted, visible
 from assay.report import sentences
-from assay.report.blocks.blocks import (
-    Block,
-    Bullets,
-    Card,
-    Cell,
-    Column,
-    Fold,
-    Item,
-    Paragraph,
-    Reach,
-    Row,
-    Table,
-    Term,
-    Terms,
-    Values,
-    number_cell,
-)
-from assay.report.estimate_rows import About, Entry, about, entry, prose
+from assay.report.estimate_rows import About, Entry, Values, about, entry, number_cell, prose
 
 HEADLINE: Final = {
     "binary": (

@@ -8,26 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record import Record
+from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, row_of
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.report import sentences
-from assay.report.blocks.blocks import (
-    Block,
-    Card,
-    Cell,
-    Chart,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Paragraph,
-    Reach,
-    Table,
-    number_cell,
-    row_of,
-)
 from assay.report.blocks.confusion_matrix import MOST_CLASSES, ClassCounts
 from assay.report.blocks.estimates import Estimates
-from assay.report.estimate_rows import About, Entry, about, amount, in_hundred, prose, real
+from assay.report.estimate_rows import About, Entry, about, amount, in_hundred, number_cell, prose, real
 from assay.tasks.classification.estimates import SMALL
 
 NOT_BY_GROUP: Final = ("average_precision", "brier_score", "expected_calibration_error", "log_loss_multiclass")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Final
 
-from assay.report.blocks.blocks import Chart
+from assay.core.blocks import Chart
 
 MODULES: Final = {
     "score_charts": (
