@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes as columns: reference objects, detections, and the images and classes that their codes mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from assay.core.labels import Label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Objects:
+    """Reference boxes: x, y, width, height in pixels, and how each one counts."""
+
+    image: Whole
+    label: Whole
+    box: Floats
+    area: Floats
+    crowd: Flags
+    ignore: Flags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Detections:
+    """Predicted boxes with their scores."""
+
+    image: Whole
+    label: Whole
+    box: Floats
+    score: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scenes:
+    """Images with their objects and detections; codes are places in the sorted `images` and `classes`."""
+
+    images: tuple[Label, ...]
+    classes: tuple[Label, ...]
+    objects: Objects
+    detections: Detections
+    sizes: dict[Label, tuple[float, float]] = field(default_factory=dict)
+    """Width and height of images, where they are known."""
+    notes: tuple[str, ...] = ()
+
+
+def sort_labels(labels: set[Label]) -> tuple[Label, ...]:
+    """Numbers by size, then texts by character.
+
+    >>> sort_labels({"b", 10, 9, "a"})
+    (9, 10, 'a', 'b')
+    """
+    return tuple(sorted(labels, key=lambda label: (isinstance(label, str), label)))
+
+
+def expand_ranges(starts: Whole, counts: Whole) -> tuple[Whole, Whole]:
+    """Every place of every range, and the range that it belongs to.
+
+    >>> [part.tolist() for part in expand_ranges(np.array([5, 9]), np.array([2, 1]))]
+    [[5, 6, 9], [0, 0, 1]]
+    """
+    owner = np.repeat(np.arange(len(counts)), counts)
+    first = np.cumsum(counts) - counts
+    return np.arange(len(owner)) - np.repeat(first - starts, counts), owner
+
+
+def places_in_runs(keys: Whole) -> Whole:
+    """The place of each entry inside its run of equal keys, counted from 0.
+
+    >>> places_in_runs(np.array([4, 4, 7, 7, 7])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    if not len(keys):
+        return np.zeros(0, dtype=np.int64)
+    fresh = np.concatenate([[True], keys[1:] != keys[:-1]])
+    starts = np.flatnonzero(fresh)
+    return np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
+
+
+def box_ious(first: Floats, second: Floats, crowd: Flags) -> Floats:
+    """IoU of boxes pairwise, in continuous coordinates; for a crowd the part of the first box that it covers."""
+    across = np.minimum(first[:, 0] + first[:, 2], second[:, 0] + second[:, 2]) - np.maximum(first[:, 0], second[:, 0])
+    down = np.minimum(first[:, 1] + first[:, 3], second[:, 1] + second[:, 3]) - np.maximum(first[:, 1], second[:, 1])
+    common = np.where((across > 0) & (down > 0), across * down, 0.0)
+    size = first[:, 2] * first[:, 3]
+    whole = np.where(crowd, size, size + second[:, 2] * second[:, 3] - common)
+    return np.divide(common, whole, out=np.zeros_like(common), where=whole > 0)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts scenes into a tally: the kernel that sees boxes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.tasks.detection.boxes import Detections, Objects, Scenes
+from assay.tasks.detection.errors import count_errors
+from assay.tasks.detection.matching import AREAS, Matches, inside_areas, match_boxes
+from assay.tasks.detection.tally import BEYOND, PICTURES, Boxes, Rules, keep_pictures, sort_columns
+
+if TYPE_CHECKING:
+    from assay.tasks.detection.boxes import Flags, Whole
+
+RULES = {"coco": "free", "voc": "best"}
+"""By profile: whether a detection takes the best free object, or the best one even where that is taken."""
+DRAWN = 40
+"""Boxes of one image that are kept to be drawn, of each kind."""
+
+
+def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
+    """Match and count all images."""
+    objects, detections = _sort_objects(scenes.objects), _sort_detections(scenes.detections)
+    classes = len(scenes.classes)
+    matches, beyond = match_boxes(objects, detections, classes, rules.cap, RULES[rules.profile])
+    inside = inside_areas(detections.box[:, 2] * detections.box[:, 3])
+    flags = inside[:, 1:] @ np.array([1, 2, 4]) + BEYOND * beyond
+    order = sort_columns(detections.label, detections.score, classes)
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.arange(len(order))
+    place = inverse[matches.detection]
+    special = np.argsort(place)
+    errors, pictures = _count_errors(scenes, objects, detections, matches, rules)
+    first = np.searchsorted(objects.image, objects.image)  # objects are named by their place inside the image
+    number = np.arange(len(first)) - first + 1
+    return Boxes(
+        rules=rules,
+        images=scenes.images,
+        classes=scenes.classes,
+        sizes=np.bincount(detections.label, minlength=classes),
+        image=detections.image[order],
+        score=detections.score[order],
+        flags=flags[order],
+        detection=place[special],
+        hit=matches.hit[special],
+        ignored=matches.ignored[special],
+        rank=matches.rank[special],
+        object=np.where(matches.object >= 0, number[matches.object], 0)[special],
+        iou=matches.iou[special],
+        objects=_count_objects(objects, classes),
+        errors=errors,
+        pictures=pictures,
+    )
+
+
+def _sort_objects(objects: Objects) -> Objects:
+    order = np.argsort(objects.image, kind="stable")
+    return Objects(**{name: getattr(objects, name)[order] for name in Objects.__slots__})
+
+
+def _sort_detections(detections: Detections) -> Detections:
+    if (detections.image[1:] >= detections.image[:-1]).all():
+        return detections
+    order = np.argsort(detections.image, kind="stable")
+    return Detections(**{name: getattr(detections, name)[order] for name in Detections.__slots__})
+
+
+def _count_objects(objects: Objects, classes: int) -> Whole:
+    """Rows of image, class and objects by area; groups of which none counts are left out."""
+    counts = inside_areas(objects.area) & ~(objects.crowd | objects.ignore)[:, None]
+    keys, place = np.unique(objects.image * classes + objects.label, return_inverse=True)
+    rows = np.column_stack(
+        [keys // classes, keys % classes]
+        + [np.bincount(place, counts[:, area], minlength=len(keys)).astype(np.int64) for area in range(len(AREAS))]
+    )
+    return rows[rows[:, 2] > 0]
+
+
+def _count_errors(
+    scenes: Scenes, objects: Objects, detections: Detections, matches: Matches, rules: Rules
+) -> tuple[Whole, tuple[dict[str, object], ...]]:
+    """Errors at the operating point, and the boxes of the images that have the most."""
+    hit = np.full(len(detections.score), -1)
+    hit[matches.detection] = matches.object
+    ignored = np.zeros(len(hit), dtype=bool)
+    ignored[matches.detection] = matches.ignored[:, 0] >> 7 == 1
+    sure = np.flatnonzero(detections.score >= rules.confidence)
+    certain = Detections(**{name: getattr(detections, name)[sure] for name in Detections.__slots__})
+    errors = count_errors(objects, certain, len(scenes.images), hit[sure], ignored[sure])
+    total = errors.sum(axis=1)
+    worst = np.argsort(-total, kind="stable")[:PICTURES]
+    pictures = [
+        _picture(scenes, objects, certain, hit[sure], int(image), int(total[image])) for image in worst if total[image]
+    ]
+    return errors, keep_pictures(pictures)
+
+
+def _picture(
+    scenes: Scenes, objects: Objects, detections: Detections, hit: Whole, image: int, errors: int
+) -> dict[str, object]:
+    """The boxes of one image, at most `DRAWN` of each kind; the surest detections first."""
+    mine = np.flatnonzero(detections.image == image)
+    mine = mine[np.argsort(-detections.score[mine], kind="stable")]
+    there = np.flatnonzero(objects.image == image)
+    name = scenes.images[image]
+    corner = [(rows.box[kept, :2] + rows.box[kept, 2:]).max(axis=0, initial=1.0) for rows, kept in
+              ((objects, there), (detections, mine))]
+    width, height = scenes.sizes.get(name, tuple(np.maximum(*corner).tolist()))
+    found = np.isin(there, hit[mine])
+    return {
+        "image": name,
+        "errors": errors,
+        "width": width,
+        "height": height,
+        "truth": _drawn(scenes, objects.box, objects.label, there, found),
+        "predicted": _drawn(scenes, detections.box, detections.label, mine, hit[mine] >= 0),
+    }
+
+
+def _drawn(scenes: Scenes, box: np.ndarray, label: Whole, rows: Whole, right: Flags) -> list[list[object]]:
+    """Class, whether it is right, and the corners of boxes."""
+    return [
+        [scenes.classes[label[row]], bool(flag), *np.round(box[row], 1).tolist()]
+        for row, flag in zip(rows[:DRAWN], right[:DRAWN], strict=True)
+    ]

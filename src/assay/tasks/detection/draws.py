@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Average precision of many draws of images at once, from weights on the sorted tally; nothing is matched again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from assay.tasks.detection.matching import AREAS, THRESHOLDS
+from assay.tasks.detection.precision import counted_flags, shift_flags
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from assay.tasks.detection.boxes import Flags, Floats
+    from assay.tasks.detection.tally import Boxes
+
+    Singles = NDArray[np.float32]
+
+BLOCK: Final = 128
+"""Draws that are worked on at a time, so that a class fits into a processor's cache."""
+POINTS: Final = 100
+"""Steps between the recalls of COCO's 101 points."""
+SLACK: Final = 1e-4
+"""A recall that is this near to the next point of 100 reaches it: single precision holds no more."""
+
+
+def draw_precisions(tally: Boxes, weights: Floats, areas: Sequence[int] = (0,), objects: Floats | None = None) -> Floats:
+    """AP by draw, class, area and threshold; NaN where a class has no object in a draw.
+
+    `weights` says how often each image counts in each draw (images by draws). `objects` (classes, areas, draws) stands
+    for the weighted number of objects where that differs.
+    """
+    if objects is None:
+        objects = weigh_objects(tally, weights)
+    counted = counted_flags(tally)
+    shifts = shift_flags(tally, counted)
+    draws = weights.shape[1]
+    values = np.full((draws, len(tally.classes), len(areas), len(THRESHOLDS)), np.nan)
+    for first in range(0, draws, BLOCK):
+        part = slice(first, min(first + BLOCK, draws))
+        block = np.ascontiguousarray(weights[:, part], dtype=np.float32)
+        for label in range(len(tally.classes)):
+            for place, area in enumerate(areas):
+                if objects[label, area].any():
+                    values[part, label, place] = _class_precisions(
+                        tally, label, area, block, objects[label, area, part], counted[:, area], shifts[:, area]
+                    )
+    return values
+
+
+def weigh_objects(tally: Boxes, weights: Floats) -> Floats:
+    """Objects by class, area and draw."""
+    from scipy.sparse import csr_array
+
+    image, label = tally.objects[:, 0], tally.objects[:, 1]
+    shape = (len(tally.classes), len(tally.images))
+    parts = [csr_array((tally.objects[:, 2 + area], (label, image)), shape=shape) for area in range(len(AREAS))]
+    return np.stack([part.astype(np.float64) @ weights for part in parts], axis=1)
+
+
+def _class_precisions(
+    tally: Boxes, label: int, area: int, weights: Singles, objects: Floats, counted: Flags, shifts: Floats
+) -> Floats:
+    """AP of one class and area by draw and threshold."""
+    first, last = tally.special_starts[label : label + 2]
+    start = int(tally.starts[label])
+    empty = objects <= 0
+    scale = (POINTS / np.where(empty, 1.0, objects)).astype(np.float32)
+    values = np.zeros((weights.shape[1], len(THRESHOLDS)))
+    hits = tally.hits[first:last, area]
+    useful = int(np.flatnonzero(hits.any(axis=1)).max(initial=-1)) + 1
+    if useful:
+        places = tally.detection[first : first + useful]
+        mine = weights[tally.image[places]]
+        position = _weigh_positions(tally, places, start, counted, weights)
+        moved = shifts[first : first + useful]
+        for threshold in range(len(THRESHOLDS)):
+            rows = np.flatnonzero(hits[:useful, threshold])
+            if not len(rows):
+                continue
+            before = position[rows]
+            changed = np.flatnonzero(moved[:, threshold])
+            if len(changed):
+                extra = np.cumsum(mine[changed] * moved[changed, threshold, None].astype(np.float32), axis=0)
+                passed = np.searchsorted(changed, rows, side="right")
+                before[passed > 0] += extra[passed[passed > 0] - 1]
+            values[:, threshold] = _area_of_draws(mine[rows], before, scale)
+    values[empty] = np.nan
+    return values
+
+
+def _weigh_positions(tally: Boxes, places: np.ndarray, start: int, counted: Flags, weights: Singles) -> Singles:
+    """Weight of the counted detections up to and including each of some places."""
+    from scipy.sparse import csr_array
+
+    end = int(places[-1]) + 1
+    kept = np.flatnonzero(counted[start:end])
+    ends = np.searchsorted(kept, places - start, side="right")
+    pointer = np.concatenate([[0], ends])
+    image = tally.image[start + kept[: ends[-1]]]
+    sums = csr_array(
+        (np.ones(len(image), dtype=np.float32), image, pointer), shape=(len(places), weights.shape[0])
+    )
+    return np.cumsum(sums @ weights, axis=0, dtype=np.float32)
+
+
+def _area_of_draws(mine: Singles, position: Singles, scale: Singles) -> Singles:
+    """AP at 101 recalls by draw, from the weights of the hits and the positions at them."""
+    true = np.cumsum(mine, axis=0, dtype=np.float32)
+    envelope = true / np.maximum(position, np.float32(0.5))
+    np.maximum.accumulate(envelope[::-1], axis=0, out=envelope[::-1])
+    true *= scale
+    true += np.float32(SLACK)
+    reached = np.floor(true, out=true)
+    drops = envelope[:-1] - envelope[1:]
+    area = np.einsum("ij,ij->j", reached[:-1], drops) + reached[-1] * envelope[-1] + envelope[0]
+    return np.asarray(area / np.float32(POINTS + 1))

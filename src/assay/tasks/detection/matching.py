@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matches detections with objects, in rounds over all pairs of image and class at once.
+
+Rule of COCO: by falling score, each detection takes the free object of highest IoU at or above the threshold.
+Round r handles the r-th detection of every group of one image and class, for all IoU thresholds and areas together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from assay.tasks.detection.boxes import Detections, Objects, box_ious, expand_ranges, places_in_runs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tasks.detection.boxes import Flags, Floats, Whole
+
+THRESHOLDS: Final = np.linspace(0.5, 0.95, 10)
+"""IoU thresholds as pycocotools computes them."""
+LIMITS: Final = ((0.0, 1e10), (0.0, 32.0**2), (32.0**2, 96.0**2), (96.0**2, 1e10))
+"""Areas in pixels, both ends included: all, small, medium, large."""
+AREAS: Final = ("all", "small", "medium", "large")
+COMBINATIONS: Final = len(LIMITS) * len(THRESHOLDS)
+NEAR_ONE: Final = 1 - 1e-10
+"""A threshold above this is lowered to it, so that equal boxes match at IoU 1 in spite of rounding."""
+PREFERRED: Final = 1 << 24
+"""Added to the rank of a candidate that counts: it is taken before objects that are ignored."""
+GROUPS: Final = 1 << 22
+"""Groups of image and class that are tabled at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matches:
+    """Detections that are a hit or are ignored for some threshold and area."""
+
+    detection: Whole
+    hit: NDArray[np.uint8]
+    """Five bytes a detection: a bit for each area and threshold."""
+    ignored: NDArray[np.uint8]
+    rank: Whole
+    """Place by falling score among the detections of its image and class, from 0."""
+    object: Whole
+    """The object that it hits at the lowest threshold, whatever its area; -1 for none."""
+    iou: Floats
+
+
+def inside_areas(area: Floats) -> Flags:
+    """Whether an area lies in each of the four ranges; rows by ranges."""
+    low, high = np.array(LIMITS).T
+    return (area[:, None] >= low) & (area[:, None] <= high)
+
+
+def match_boxes(objects: Objects, detections: Detections, classes: int, cap: int, rule: str) -> tuple[Matches, Flags]:
+    """Match all detections; the second part flags those beyond the cap for one image and class.
+
+    Objects must be sorted by image; detections too, and those of one image keep the order of the file.
+    """
+    beyond = np.zeros(len(detections.score), dtype=bool)
+    images = max(int(objects.image.max(initial=-1)), int(detections.image.max(initial=-1))) + 1
+    step = max(1, GROUPS // max(1, classes))
+    parts = []
+    for first in range(0, max(images, 1), step):
+        ends = [int(place) for place in np.searchsorted(objects.image, [first, first + step])]
+        span = [int(place) for place in np.searchsorted(detections.image, [first, first + step])]
+        parts.append(_match_block(objects, detections, classes, cap, rule, slice(*ends), slice(*span), first, beyond))
+    fields = ("detection", "hit", "ignored", "rank", "object", "iou")
+    return Matches(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}), beyond
+
+
+def _match_block(  # noqa: PLR0913  one block of images: what is matched, how, and which part of it
+    objects: Objects,
+    detections: Detections,
+    classes: int,
+    cap: int,
+    rule: str,
+    rows: slice,
+    span: slice,
+    first: int,
+    beyond: Flags,
+) -> Matches:
+    object_key = (objects.image[rows] - first) * classes + objects.label[rows]
+    key = (detections.image[span] - first) * classes + detections.label[span]
+    groups = int(max(object_key.max(initial=-1), key.max(initial=-1))) + 1
+    order = np.argsort(object_key, kind="stable")
+    counts = np.bincount(object_key, minlength=groups)
+    starts = np.cumsum(counts) - counts
+    kept = np.flatnonzero((counts[key] > 0) | (np.bincount(key, minlength=groups)[key] > cap))
+    kept = kept[np.lexsort((-detections.score[span][kept], key[kept]))]
+    rank = places_in_runs(key[kept])
+    beyond[span.start + kept[rank >= cap]] = True
+    place, owner = expand_ranges(starts[key[kept]], counts[key[kept]])
+    place = order[place] + rows.start
+    chosen = kept + span.start
+    iou = box_ious(detections.box[chosen[owner]], objects.box[place], objects.crowd[place])
+    near = np.flatnonzero(iou >= THRESHOLDS[0])
+    if not len(near):
+        return _no_matches()
+    candidates, owner = np.unique(owner[near], return_inverse=True)
+    found = _match_in_rounds(objects, key[kept][candidates], owner, place[near], iou[near], rule)
+    hit, ignored, target, overlap = found
+    special = np.flatnonzero(hit.any(axis=1) | ignored.any(axis=1))
+    chosen = candidates[special]
+    return Matches(
+        detection=kept[chosen] + span.start,
+        hit=np.packbits(hit[special], axis=1),
+        ignored=np.packbits(ignored[special], axis=1),
+        rank=rank[chosen],
+        object=target[special],
+        iou=overlap[special],
+    )
+
+
+def _no_matches() -> Matches:
+    nothing, masks = np.zeros(0, dtype=np.int64), np.zeros((0, COMBINATIONS // 8), dtype=np.uint8)
+    return Matches(
+        detection=nothing, hit=masks, ignored=masks, rank=nothing, object=nothing, iou=np.zeros(0, dtype=np.float64)
+    )
+
+
+def _match_in_rounds(
+    objects: Objects, key: Whole, owner: Whole, place: Whole, iou: Floats, rule: str
+) -> tuple[Flags, Flags, Whole, Floats]:
+    """Whether each candidate detection hits or is ignored, by area and threshold; its object and IoU at the lowest."""
+    turn = places_in_runs(key)
+    order = np.lexsort((place, iou, owner, turn[owner]))  # the best candidate of a detection is its last
+    owner, place, iou = owner[order], place[order], iou[order]
+    worth = (places_in_runs(owner) + 1).astype(np.int32)
+    used, place = np.unique(place, return_inverse=True)
+    skipped = ~inside_areas(objects.area[used]) | (objects.crowd[used] | objects.ignore[used])[:, None]
+    crowd = objects.crowd[used]
+    taken = np.zeros((len(used), len(LIMITS), len(THRESHOLDS)), dtype=bool)
+    hit = np.zeros((len(key), COMBINATIONS), dtype=bool)
+    ignored = np.zeros_like(hit)
+    target, overlap = np.full(len(key), -1), np.zeros(len(key))
+    limits = np.minimum(THRESHOLDS, NEAR_ONE)
+    ends = np.searchsorted(turn[owner], np.arange(int(turn.max(initial=-1)) + 2))
+    for first, last in zip(ends[:-1], ends[1:], strict=True):
+        part = slice(first, last)
+        here, mine = place[part], owner[part]
+        allowed = np.broadcast_to((iou[part, None] >= limits)[:, None, :], (last - first, *taken.shape[1:]))
+        free = ~taken[here] | crowd[here, None, None]
+        counts = ~skipped[here][:, :, None]
+        value = np.where(
+            allowed if rule == "best" else allowed & free,
+            worth[part, None, None] + (0 if rule == "best" else PREFERRED) * counts.astype(np.int32),
+            np.int32(0),
+        )
+        starts = np.flatnonzero(np.concatenate([[True], mine[1:] != mine[:-1]]))
+        best = np.maximum.reduceat(value, starts, axis=0)
+        chosen = (value == np.repeat(best, np.diff(np.append(starts, len(mine))), axis=0)) & (value > 0)
+        hits = chosen & counts & free
+        taken[here] |= chosen
+        detection = mine[starts]
+        hit[detection] = np.logical_or.reduceat(hits, starts, axis=0).reshape(len(starts), -1)
+        ignored[detection] = np.logical_or.reduceat(chosen & ~counts, starts, axis=0).reshape(len(starts), -1)
+        found = np.flatnonzero(hits[:, 0, 0])
+        target[mine[found]], overlap[mine[found]] = used[here[found]], iou[part][found]
+    return hit, ignored, target, overlap

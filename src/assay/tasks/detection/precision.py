@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Average precision and recall from the tally: by class, area and IoU threshold, plain or for draws of images.
+
+Only detections that hit or are ignored are visited; the others count by how many stand before each of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from assay.tasks.detection.matching import AREAS, THRESHOLDS
+from assay.tasks.detection.tally import BEYOND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.tasks.detection.boxes import Flags, Floats, Whole
+    from assay.tasks.detection.tally import Boxes
+
+RECALLS: Final = {"coco101": np.linspace(0.0, 1.0, 101), "voc11": np.linspace(0.0, 1.0, 11)}
+"""Recalls at which a rule reads the envelope of precision; rules that are not listed integrate over recall."""
+INTERPOLATIONS: Final = ("coco101", "voc11", "voc_all", "raw")
+TINY: Final = float(np.spacing(1))
+"""pycocotools adds it to denominators."""
+CAPS: Final = (1, 10, 100)
+BLOCK: Final = 64
+"""Draws of images that are worked on at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranks:
+    """Where the special detections of one class stand; axes (detection, area, threshold)."""
+
+    hits: Flags
+    true: Whole
+    """Hits up to and including each."""
+    position: Whole
+    """Detections that count up to and including each."""
+
+
+def counted_flags(tally: Boxes) -> Flags:
+    """Whether a detection that matches nothing counts, by area; it does not beyond the cap or outside the area."""
+    inside = np.column_stack([np.ones(len(tally.flags), dtype=bool), (tally.flags[:, None] & [1, 2, 4]) > 0])
+    return inside & ((tally.flags & BEYOND) == 0)[:, None]
+
+
+def shift_flags(tally: Boxes, counted: Flags) -> Whole:
+    """What the match of a special detection changes: +1 if it counts after all, -1 if it does not."""
+    own = counted[tally.detection][:, :, None]
+    return (tally.hits & ~own).astype(np.int32) - (tally.skips & own)
+
+
+def rank_classes(tally: Boxes) -> Iterator[Ranks]:
+    """The ranks of every class."""
+    counted = counted_flags(tally)
+    before = np.cumsum(counted, axis=0, dtype=np.int32)
+    here = before[tally.detection][:, :, None] + np.cumsum(shift_flags(tally, counted), axis=0)
+    true = np.cumsum(tally.hits, axis=0, dtype=np.int32)
+    shifted = np.cumsum(shift_flags(tally, counted), axis=0)
+    nothing = np.zeros(true.shape[1:], dtype=np.int32)
+    for label, (first, last) in enumerate(_spans(tally.special_starts)):
+        start = tally.starts[label]
+        base = before[start - 1][:, None] if start else nothing[:, :1]
+        base = base + (shifted[first - 1] if first else nothing)
+        yield Ranks(
+            hits=tally.hits[first:last],
+            true=true[first:last] - (true[first - 1] if first else nothing),
+            position=here[first:last] - base,
+        )
+
+
+def _spans(starts: Whole) -> Iterator[tuple[int, int]]:
+    yield from zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+
+
+def average_precisions(tally: Boxes, rule: str = "coco101") -> Floats:
+    """AP by class, area and threshold; NaN where a class has no object of the area."""
+    return np.asarray(tally.keep(f"ap {rule}", lambda: _average_precisions(tally, rule)))
+
+
+def _average_precisions(tally: Boxes, rule: str) -> Floats:
+    values = np.full((len(tally.classes), len(AREAS), len(THRESHOLDS)), np.nan)
+    for label, ranks in enumerate(rank_classes(tally)):
+        objects = tally.objects_by_class[label]
+        for area in np.flatnonzero(objects):
+            values[label, area] = _area_under(
+                ranks.hits[:, area], ranks.true[:, area], ranks.position[:, area], int(objects[area]), rule
+            )
+    return values
+
+
+def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: str) -> Floats:
+    """AP by threshold from columns of special detections."""
+    if not len(hits):
+        return np.zeros(hits.shape[1])
+    precision = np.where(hits, true / (position + TINY), 0.0)
+    if rule == "raw":
+        return precision.sum(axis=0) / objects
+    envelope = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
+    if rule == "voc_all":
+        return (envelope * hits).sum(axis=0) / objects
+    recalls = RECALLS[rule]
+    reached = np.searchsorted(recalls, np.arange(objects + 1) / objects, side="right")[true]
+    steps = np.diff(reached, axis=0, prepend=0)
+    steps[~hits] = 0
+    missing = reached[np.argmax(hits, axis=0), np.arange(hits.shape[1])]
+    first = np.where(hits.any(axis=0), missing, 0)
+    steps[np.argmax(hits, axis=0), np.arange(hits.shape[1])] = first
+    return (envelope * steps).sum(axis=0) / len(recalls)
+
+
+def hit_counts(tally: Boxes, weights: Floats | None = None) -> Floats:
+    """Hits by class, area, cap and threshold; with weights of images, a last axis of draws."""
+    hits = tally.hits.reshape(len(tally.detection), -1)
+    label = np.repeat(np.arange(len(tally.classes)), np.diff(tally.special_starts))
+    allowed = np.array([tally.rank < min(cap, tally.rules.cap) for cap in CAPS]).T
+    shape = (len(tally.classes), len(AREAS), len(THRESHOLDS))
+    parts = []
+    for cap in range(len(CAPS)):
+        row, column = np.nonzero(hits & allowed[:, cap, None])
+        key = label[row] * hits.shape[1] + column
+        if weights is None:
+            parts.append(np.bincount(key, minlength=np.prod(shape)).reshape(shape).astype(np.float64))
+        else:
+            from scipy.sparse import csr_array
+
+            image = tally.image[tally.detection[row]]
+            counts = csr_array((np.ones(len(key)), (key, image)), shape=(int(np.prod(shape)), len(tally.images)))
+            parts.append((counts @ weights).reshape(*shape, -1))
+    return np.stack(parts, axis=2)
+
+
+def average_recalls(tally: Boxes) -> Floats:
+    """Recall by class, area, cap and threshold; NaN where a class has no object of the area."""
+    objects = tally.objects_by_class[:, :, None, None]
+    counts = hit_counts(tally)
+    return np.divide(counts, objects, out=np.full(counts.shape, np.nan), where=objects > 0)
+
+
+def mean_defined(values: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """The mean over entries that are defined; NaN where none is."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=axis)
+    total = np.where(known, values, 0.0).sum(axis=axis)
+    return np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tally of detection: every detection by falling score with what it hits, and the objects of every image.
+
+All measures, classes, groups and intervals come from it; boxes are not kept. Images of two tallies must differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.registry import Declared, Registry
+from assay.core.text import counted, listed, quoted
+from assay.tally.base import VERSION, demand_kind, digest
+from assay.tally.packing import (
+    packed_bytes,
+    packed_reals,
+    packed_whole,
+    unpacked_bytes,
+    unpacked_reals,
+    unpacked_whole,
+)
+from assay.tasks.detection.boxes import places_in_runs, sort_labels
+from assay.tasks.detection.errors import ERRORS
+from assay.tasks.detection.matching import AREAS, COMBINATIONS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tasks.detection.boxes import Floats, Whole
+
+MASK: Final = COMBINATIONS // 8
+BEYOND: Final = 8
+"""Flag of a detection beyond the cap; the three bits below it are the areas small, medium, large."""
+PICTURES: Final = 6
+"""Images whose boxes are kept to be drawn."""
+COLUMNS: Final = {"image": "w", "score": "r", "flags": "w"}
+SPECIAL: Final = {"detection": "w", "hit": "b", "ignored": "b", "rank": "w", "object": "w", "iou": "r"}
+OBJECTS: Final = ("image", "label", *AREAS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How boxes were matched and counted; tallies of different rules cannot be added."""
+
+    profile: str = "coco"
+    cap: int = 100
+    """Detections of one image and class that COCO's numbers read."""
+    confidence: float = 0.5
+    """Lowest score of a detection that counts at the operating point."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Boxes:
+    """Detections sorted by class and falling score, and the number of objects by image and class."""
+
+    MEASURES: ClassVar[Registry[Declared]] = Registry("measure", {})
+    rules: Rules
+    images: tuple[Label, ...]
+    classes: tuple[Label, ...]
+    sizes: Whole
+    """Detections of each class."""
+    image: Whole
+    score: Floats
+    flags: Whole
+    detection: Whole
+    """Places of the detections that hit or are ignored; the columns below are theirs."""
+    hit: NDArray[np.uint8]
+    ignored: NDArray[np.uint8]
+    rank: Whole
+    object: Whole
+    """Which object of its image is hit at IoU 0.5, from 1; 0 for none."""
+    iou: Floats
+    objects: Whole
+    """Rows of image, class and the number of objects that count: of any area, small, medium, large."""
+    errors: Whole
+    """Images by kinds of error at the operating point."""
+    units: tuple[Label, ...] | None = None
+    """What each image belongs to, where images are not the unit."""
+    pictures: tuple[dict[str, object], ...] = field(default=())
+    """Boxes of the images with the most errors."""
+
+    @property
+    def rows(self) -> int:
+        """Images that were counted."""
+        return len(self.images)
+
+    @cached_property
+    def starts(self) -> Whole:
+        """Where the detections of each class begin, and where the last ends."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def special_starts(self) -> Whole:
+        """The same for the detections that hit or are ignored."""
+        return np.searchsorted(self.detection, self.starts)
+
+    @cached_property
+    def label(self) -> Whole:
+        """The class of each detection."""
+        return np.repeat(np.arange(len(self.classes)), self.sizes)
+
+    @cached_property
+    def hits(self) -> NDArray[np.bool_]:
+        """Special detections by area and threshold; none beyond the cap."""
+        return self._unpack(self.hit)
+
+    @cached_property
+    def skips(self) -> NDArray[np.bool_]:
+        """The same for those that match an object that does not count."""
+        return self._unpack(self.ignored)
+
+    def _unpack(self, masks: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        flags = np.unpackbits(masks, axis=1).astype(bool)
+        flags[self.rank >= self.rules.cap] = False
+        return flags.reshape(len(masks), len(AREAS), -1)
+
+    @cached_property
+    def objects_by_class(self) -> Whole:
+        """Objects that count, classes by areas."""
+        counts = np.zeros((len(self.classes), len(AREAS)), dtype=np.int64)
+        np.add.at(counts, self.objects[:, 1], self.objects[:, 2:])
+        return counts
+
+    @cached_property
+    def cache(self) -> dict[str, Any]:  # type: ignore[explicit-any]  # values of several measures
+        """Values that several measures share, by name."""
+        return {}
+
+    def keep(self, name: str, compute: Callable[[], Any]) -> Any:  # type: ignore[explicit-any]  # noqa: ANN401
+        """A shared value, computed when first asked for."""
+        if name not in self.cache:
+            self.cache[name] = compute()
+        return self.cache[name]
+
+    def select_classes(self, labels: Whole) -> Boxes:
+        """The tally of some classes."""
+        new = np.full(len(self.classes), -1)
+        new[labels] = np.arange(len(labels))
+        rows = new[self.objects[:, 1]] >= 0
+        objects = self.objects[rows].copy()
+        objects[:, 1] = new[objects[:, 1]]
+        classes = tuple(self.classes[label] for label in labels)
+        return self._select(new[self.label] >= 0, classes=classes, sizes=self.sizes[labels], objects=objects)
+
+    def select_images(self, images: Whole) -> Boxes:
+        """The tally of some images, such as those of a group."""
+        new = np.full(len(self.images), -1)
+        new[images] = np.arange(len(images))
+        kept = new[self.image] >= 0
+        objects = self.objects[new[self.objects[:, 0]] >= 0].copy()
+        objects[:, 0] = new[objects[:, 0]]
+        names = tuple(self.images[place] for place in images)
+        part = self._select(
+            kept,
+            images=names,
+            sizes=np.bincount(self.label[kept], minlength=len(self.classes)),
+            objects=objects,
+            errors=self.errors[images],
+            units=None if self.units is None else tuple(self.units[place] for place in images),
+            pictures=tuple(picture for picture in self.pictures if picture["image"] in set(names)),
+        )
+        return replace(part, image=new[part.image])
+
+    def _select(self, kept: NDArray[np.bool_], **changed: object) -> Boxes:
+        special = kept[self.detection]
+        columns = {name: getattr(self, name)[special] for name in SPECIAL}
+        columns["detection"] = (np.cumsum(kept) - 1)[columns["detection"]]
+        columns |= {name: getattr(self, name)[kept] for name in COLUMNS}
+        return replace(self, **columns, **changed)  # type: ignore[arg-type]
+
+    def __add__(self, other: Boxes) -> Boxes:
+        """All images of both; an image that both hold is an error."""
+        if self.rules != other.rules or (self.units is None) != (other.units is None):
+            raise PlanError(
+                "tally-mismatch",
+                "the two tallies were counted by different rules",
+                found=f"{self.rules} and {other.rules}",
+                fix="count both with the same profile, max_detections, confidence and unit",
+            )
+        if shared := set(self.images) & set(other.images):
+            raise PlanError(
+                "tally-mismatch",
+                f"{counted(len(shared), 'image')} would be counted twice",
+                found=listed(quoted(str(image)) for image in sort_labels(shared)[:5]),
+                fix="merge tallies of different images, or give the images of one site other ids",
+            )
+        images = sort_labels({*self.images, *other.images})
+        classes = sort_labels({*self.classes, *other.classes})
+        return join_parts([self, other], images, classes)
+
+    def __eq__(self, other: object) -> bool:
+        """Same counts of the same images."""
+        return isinstance(other, Boxes) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form."""
+        return digest(self.to_json())
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        pack: dict[str, Callable[[Any], str]] = {"w": packed_whole, "r": packed_reals, "b": packed_bytes}  # type: ignore[explicit-any]
+        columns = {name: pack[kind](getattr(self, name)) for name, kind in (COLUMNS | SPECIAL).items()}
+        return {
+            "boxes": {
+                "kind": "boxes",
+                "version": VERSION,
+                "rules": {name: getattr(self.rules, name) for name in Rules.__slots__},
+                "images": list(self.images),
+                "classes": list(self.classes),
+                "sizes": self.sizes.tolist(),
+                "specials": len(self.detection),
+                **columns,
+                "objects": [len(self.objects), packed_whole(self.objects.ravel())],
+                "errors": packed_whole(self.errors.ravel()),
+                "units": None if self.units is None else list(self.units),
+                "pictures": list(self.pictures),
+            }
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Boxes:
+        """The inverse of `to_json`."""
+        part = cast("Mapping[str, Any]", content.get("boxes", {}))
+        demand_kind(part, "boxes", "a tally of boxes")
+        sizes, special = np.array(part["sizes"], dtype=np.int64), part["specials"]
+        columns = {
+            name: _unpack_column(part[name], kind, int(sizes.sum()) if name in COLUMNS else special)
+            for name, kind in (COLUMNS | SPECIAL).items()
+        }
+        rows, objects = part["objects"]
+        images = tuple(part["images"])
+        return cls(
+            rules=Rules(**part["rules"]),
+            images=images,
+            classes=tuple(part["classes"]),
+            sizes=sizes,
+            **columns,
+            objects=unpacked_whole(objects, rows * len(OBJECTS)).reshape(rows, len(OBJECTS)),
+            errors=unpacked_whole(part["errors"], len(images) * len(ERRORS)).reshape(-1, len(ERRORS)),
+            units=None if part["units"] is None else tuple(part["units"]),
+            pictures=tuple(part["pictures"]),
+        )
+
+
+def _unpack_column(text: str, kind: str, size: int) -> NDArray[Any]:  # type: ignore[explicit-any]
+    if kind == "b":
+        return unpacked_bytes(text, size, MASK)
+    return unpacked_whole(text, size) if kind == "w" else unpacked_reals(text, size)
+
+
+def sort_columns(label: Whole, score: Floats, classes: int) -> Whole:
+    """The order by class and falling score; equal scores stay as they are."""
+    narrow = label.astype(np.uint16) if classes < 1 << 16 else label
+    order = np.argsort(narrow, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=classes))])
+    falling = -score[order]
+    for first, last in zip(ends[:-1], ends[1:], strict=True):
+        if last - first > 1:
+            order[first:last] = order[first:last][np.argsort(falling[first:last], kind="stable")]
+    return order
+
+
+def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Label, ...]) -> Boxes:
+    """One tally of parts with different images, in the order that counting them together gives."""
+    image_code = {image: code for code, image in enumerate(images)}
+    class_code = {label: code for code, label in enumerate(classes)}
+    places = [np.array([image_code[image] for image in part.images], dtype=np.int64) for part in parts]
+    labels = [np.array([class_code[label] for label in part.classes], dtype=np.int64) for part in parts]
+
+    def stack(name: str) -> NDArray[Any]:  # type: ignore[explicit-any]
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    image = np.concatenate([place[part.image] for part, place in zip(parts, places, strict=True)])
+    label = np.concatenate([codes[part.label] for part, codes in zip(parts, labels, strict=True)])
+    score = stack("score")
+    order = np.argsort(image, kind="stable")
+    order = order[sort_columns(label[order], score[order], len(classes))]
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.arange(len(order))
+    shifts = np.cumsum([0, *(len(part.score) for part in parts)])
+    detection = inverse[np.concatenate([part.detection + shift for part, shift in zip(parts, shifts, strict=False)])]
+    special = np.argsort(detection)
+    objects = stack("objects")
+    objects[:, 0] = np.concatenate([p[part.objects[:, 0]] for part, p in zip(parts, places, strict=True)])
+    objects[:, 1] = np.concatenate([c[part.objects[:, 1]] for part, c in zip(parts, labels, strict=True)])
+    errors = np.zeros((len(images), len(ERRORS)), dtype=np.int64)
+    errors[np.concatenate(places)] = stack("errors")
+    units: dict[Label, Label] = {}
+    for part in parts:
+        units |= dict(zip(part.images, part.units or (), strict=False))
+    return Boxes(
+        rules=parts[0].rules,
+        images=images,
+        classes=classes,
+        sizes=np.bincount(label, minlength=len(classes)),
+        image=image[order],
+        score=score[order],
+        flags=stack("flags")[order],
+        detection=detection[special],
+        **{name: stack(name)[special] for name in SPECIAL if name != "detection"},
+        objects=objects[np.lexsort((objects[:, 1], objects[:, 0]))],
+        errors=errors,
+        units=tuple(units[image] for image in images) if units else None,
+        pictures=keep_pictures([picture for part in parts for picture in part.pictures]),
+    )
+
+
+def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object], ...]:
+    """Those of the images with the most errors; equal numbers in the order of the images."""
+    place = {image: code for code, image in enumerate(sort_labels({cast("Label", p["image"]) for p in pictures}))}
+    worst = sorted(pictures, key=lambda p: (-cast("int", p["errors"]), place[cast("Label", p["image"])]))
+    return tuple(worst[:PICTURES])
+
+
+__all__ = ["Boxes", "Rules", "join_parts", "keep_pictures", "places_in_runs", "sort_columns"]
