@@ -8,27 +8,32 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.tasks.detection.matching import AREAS, THRESHOLDS
-from assay.tasks.detection.precision import counted_flags, shift_flags
+from assay.tasks.detection.precision import RECALLS, counted_flags, shift_flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from assay.tasks.detection.boxes import Flags, Floats
+    from assay.tasks.detection.boxes import Flags, Floats, Whole
     from assay.tasks.detection.tally import Boxes
 
     Singles = NDArray[np.float32]
 
 BLOCK: Final = 128
 """Draws that are worked on at a time, so that a class fits into a processor's cache."""
-POINTS: Final = 100
-"""Steps between the recalls of COCO's 101 points."""
 SLACK: Final = 1e-4
 """A recall that is this near to the next point of 100 reaches it: single precision holds no more."""
 
 
-def draw_precisions(tally: Boxes, weights: Floats, areas: Sequence[int] = (0,), objects: Floats | None = None) -> Floats:
+def draw_precisions(
+    tally: Boxes,
+    weights: Floats,
+    areas: Sequence[int] = (0,),
+    *,
+    objects: Floats | None = None,
+    rule: str = "coco101",
+) -> Floats:
     """AP by draw, class, area and threshold; NaN where a class has no object in a draw.
 
     `weights` says how often each image counts in each draw (images by draws). `objects` (classes, areas, draws) stands
@@ -36,6 +41,9 @@ def draw_precisions(tally: Boxes, weights: Floats, areas: Sequence[int] = (0,), 
     """
     if objects is None:
         objects = weigh_objects(tally, weights)
+    if not len(tally.detection):
+        missing = np.moveaxis(objects[:, list(areas)], 2, 0) <= 0
+        return np.where(missing, np.nan, 0.0)[..., None] * np.ones(len(THRESHOLDS))
     counted = counted_flags(tally)
     shifts = shift_flags(tally, counted)
     draws = weights.shape[1]
@@ -47,7 +55,7 @@ def draw_precisions(tally: Boxes, weights: Floats, areas: Sequence[int] = (0,), 
             for place, area in enumerate(areas):
                 if objects[label, area].any():
                     values[part, label, place] = _class_precisions(
-                        tally, label, area, block, objects[label, area, part], counted[:, area], shifts[:, area]
+                        tally, label, area, block, objects[label, area, part], counted[:, area], shifts[:, area], rule
                     )
     return values
 
@@ -62,14 +70,14 @@ def weigh_objects(tally: Boxes, weights: Floats) -> Floats:
     return np.stack([part.astype(np.float64) @ weights for part in parts], axis=1)
 
 
-def _class_precisions(
-    tally: Boxes, label: int, area: int, weights: Singles, objects: Floats, counted: Flags, shifts: Floats
+def _class_precisions(  # noqa: PLR0913  one class and area of everything
+    tally: Boxes, label: int, area: int, weights: Singles, objects: Floats, counted: Flags, shifts: Whole, rule: str
 ) -> Floats:
     """AP of one class and area by draw and threshold."""
     first, last = tally.special_starts[label : label + 2]
     start = int(tally.starts[label])
     empty = objects <= 0
-    scale = (POINTS / np.where(empty, 1.0, objects)).astype(np.float32)
+    scale = (1 / np.where(empty, 1.0, objects)).astype(np.float32)
     values = np.zeros((weights.shape[1], len(THRESHOLDS)))
     hits = tally.hits[first:last, area]
     useful = int(np.flatnonzero(hits.any(axis=1)).max(initial=-1)) + 1
@@ -88,7 +96,7 @@ def _class_precisions(
                 extra = np.cumsum(mine[changed] * moved[changed, threshold, None].astype(np.float32), axis=0)
                 passed = np.searchsorted(changed, rows, side="right")
                 before[passed > 0] += extra[passed[passed > 0] - 1]
-            values[:, threshold] = _area_of_draws(mine[rows], before, scale)
+            values[:, threshold] = _area_of_draws(mine[rows], before, scale, rule)
     values[empty] = np.nan
     return values
 
@@ -108,14 +116,18 @@ def _weigh_positions(tally: Boxes, places: np.ndarray, start: int, counted: Flag
     return np.cumsum(sums @ weights, axis=0, dtype=np.float32)
 
 
-def _area_of_draws(mine: Singles, position: Singles, scale: Singles) -> Singles:
-    """AP at 101 recalls by draw, from the weights of the hits and the positions at them."""
+def _area_of_draws(mine: Singles, position: Singles, scale: Singles, rule: str) -> Singles:
+    """AP by draw, from the weights of the hits, the positions at them, and one over the number of objects."""
     true = np.cumsum(mine, axis=0, dtype=np.float32)
     envelope = true / np.maximum(position, np.float32(0.5))
-    np.maximum.accumulate(envelope[::-1], axis=0, out=envelope[::-1])
-    true *= scale
+    if rule != "raw":
+        np.maximum.accumulate(envelope[::-1], axis=0, out=envelope[::-1])
+    if rule not in RECALLS:
+        return np.asarray(np.einsum("ij,ij->j", mine, envelope) * scale)
+    points = len(RECALLS[rule]) - 1
+    true *= scale * np.float32(points)
     true += np.float32(SLACK)
     reached = np.floor(true, out=true)
     drops = envelope[:-1] - envelope[1:]
     area = np.einsum("ij,ij->j", reached[:-1], drops) + reached[-1] * envelope[-1] + envelope[0]
-    return np.asarray(area / np.float32(POINTS + 1))
+    return np.asarray(area / np.float32(points + 1))

@@ -51,7 +51,9 @@ class Matches:
 def inside_areas(area: Floats) -> Flags:
     """Whether an area lies in each of the four ranges; rows by ranges."""
     low, high = np.array(LIMITS).T
-    return (area[:, None] >= low) & (area[:, None] <= high)
+    inside = (area[:, None] >= low) & (area[:, None] <= high)
+    inside[:, 0] = True  # also where the area is unknown
+    return inside
 
 
 def match_boxes(objects: Objects, detections: Detections, classes: int, cap: int, rule: str) -> tuple[Matches, Flags]:

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Object detection: boxes with classes and scores against reference boxes, by COCO's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.task import Counted, Example, Option, Request, Role
+from assay.inference.unit_comparison import check_margin, model_pairs
+from assay.measures.declare import parse
+from assay.tasks.by_unit import UnitTask
+from assay.tasks.detection import measures as _measures
+from assay.tasks.detection.compare import PairedBoxes, compare_pair
+from assay.tasks.detection.estimates import BoxEstimates
+from assay.tasks.detection.reading import FORMATS
+from assay.tasks.detection.tally import Boxes
+from assay.tasks.detection.values import BoxValues, operating_counts
+
+if TYPE_CHECKING:
+    from assay.core.blocks import Section
+    from assay.inference.estimates import Estimates
+    from assay.inference.findings import Finding
+    from assay.measures.declare import Measure
+    from assay.tasks.task_settings import TaskSettings
+
+FILES = "a COCO file, a folder of YOLO or VOC files, a table with a row a box, or arrays"
+
+
+class Detection(UnitTask):
+    """Detection of objects by boxes."""
+
+    name = "detection"
+    says = "boxes with classes and scores against reference boxes, by image"
+    roles = (
+        Role(name="truth", holds=FILES, required=False),
+        Role(name="predicted", holds=f"{FILES}, with scores", required=False, by_model=True),
+        Role(name="images", holds="ids of all images, where the truth does not list those without boxes", required=False),
+    )
+    options = (
+        Option(name="profile", says="whose rules match and average", default="coco",
+               choices=("coco", "voc", "openimages", "lvis")),
+        Option(name="max_detections", says="detections of an image and class that map and ar read", default=100, kind=int),
+        Option(name="confidence", says="lowest score at the operating point", default=0.5, kind=float),
+        Option(name="box_format", says="how the boxes of tables and arrays are written", default="xywh",
+               choices=FORMATS),
+        Option(name="image_size", says='width and height of the images of a YOLO folder: "640x480"'),
+    )  # fmt: skip
+    unit = "image"
+    sums = cast("Any", BoxValues)
+    headline = ("map", "map_50", "map_75", "ar_100", "precision", "recall", "false_positives_per_image")
+    examples = (
+        Example(
+            name="street",
+            says="40 images of a street with cars, people, bicycles and signs",
+            given={"truth": "street.json", "predicted": "street_detections.json"},
+            options={"confidence": 0.5},
+        ),
+    )
+
+    def read(self, request: Request) -> Counted:
+        """Read boxes and match them."""
+        from assay.tasks.detection.roles import read_one
+
+        return read_one(request)
+
+    def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
+        """Read several detectors on the same images."""
+        from assay.tasks.detection.roles import read_several
+
+        tallies, counted = read_several(request, models)
+        return Counted(
+            tally=PairedBoxes(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
+        )
+
+    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Boxes:  # type: ignore[override]  # noqa: ARG002
+        """The tally of a Record."""
+        return Boxes.from_json(content)
+
+    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedBoxes:  # type: ignore[override]  # noqa: ARG002
+        """The tallies of the Record of a comparison."""
+        return PairedBoxes.from_json(content)
+
+    def describe(self, tally: Boxes) -> dict[str, object]:  # type: ignore[override]
+        """Units and classes."""
+        units = len(tally.images) if tally.units is None else len(set(tally.units))
+        return {"units": units, "labels": list(tally.classes)}
+
+    def sections(self, tally: Boxes, settings: object) -> dict[str, object]:  # type: ignore[override]  # noqa: ARG002
+        """What figures need."""
+        from assay.tasks.detection.figures import gather_figures
+
+        return {"figures": gather_figures(tally)}
+
+    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
+        """Curves, classes, kinds of error, confidence and the worst images."""
+        from assay.tasks.detection.blocks import detection_sections
+
+        yield from detection_sections(record)
+
+    def comparison_blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
+        """Who finds what, and classes."""
+        from assay.tasks.detection.blocks import comparison_sections
+
+        yield from comparison_sections(record)
+
+    def unit_values(self, tally: Boxes) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+        """Precision, recall and errors of every image at the operating point."""
+        true, false, _ = (np.asarray(part.sum(axis=0)).ravel() for part in operating_counts(tally))
+        objects = np.bincount(tally.objects[:, 0], tally.objects[:, 2], minlength=len(tally.images))
+
+        def divide(top: float, over: float) -> float | None:
+            return top / over if over else None
+
+        return {
+            str(image): {
+                "precision": divide(true[place], true[place] + false[place]),
+                "recall": divide(true[place], objects[place]),
+                "errors": float(tally.errors[place].sum()),
+            }
+            for place, image in enumerate(tally.images)
+        }
+
+    def estimates(  # type: ignore[override]
+        self, tally: Boxes, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
+    ) -> BoxEstimates:
+        """Every measure of the task."""
+        return BoxEstimates(self.registry, tally, settings, slice_)
+
+    def model_estimates(self, paired: PairedBoxes, settings: TaskSettings) -> dict[str, Estimates]:  # type: ignore[override]
+        """The estimates of each detector."""
+        return {model: self.estimates(tally, settings) for model, tally in paired.models.items()}
+
+    def compared_measures(self, settings: TaskSettings) -> list[Measure]:
+        """The measures asked for, or map and map_50."""
+        if settings.measures is not None:
+            return list(settings.measures)
+        return [parse(name, self.registry) for name in ("map", "map_50")]
+
+    def compare(self, paired: PairedBoxes, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+        """Differences of every two detectors."""
+        from assay.core.traits import HIGHER
+
+        measures = self.compared_measures(settings)
+        for pair in model_pairs(tuple(paired.models), settings.control):
+            for measure, finding in zip(measures, compare_pair(paired, pair, measures, settings), strict=True):
+                yield finding
+                if settings.margin is not None:
+                    higher = measure.better is HIGHER
+                    yield check_margin(
+                        finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher
+                    )
+
+    def check_alike(self, new: Boxes, reference: Boxes) -> None:  # type: ignore[override]
+        """Refuse tallies that were counted by different rules."""
+        if new.rules != reference.rules:
+            raise PlanError(
+                "tally-mismatch",
+                "the reference was counted by other rules",
+                found=f"{new.rules} and {reference.rules}",
+                fix="count both with the same profile, max_detections and confidence",
+            )
+
+    check_mergeable = check_alike  # type: ignore[assignment]
+
+
+TASK = Detection()
+
+__all__ = ["TASK", "Detection", "_measures"]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sections of a report that only detection has, from its Record alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, number_table, section
+from assay.core.text import counted, figure, visible
+from assay.tasks.detection.errors import ERRORS
+from assay.tasks.detection.measures import SAYS
+
+HIGHLIGHTED: Final = 3
+"""Classes whose curves stand out; the others are quiet."""
+MOST_CLASSES: Final = 40
+
+
+def detection_sections(record: Mapping[str, Any]) -> Iterator[Section]:
+    """Curves, classes, errors, confidences and the worst images."""
+    figures = record.get("figures", {})
+    yield section("curves", "Precision and recall", _curves(figures))
+    yield section("class-precision", "Average precision of the classes", _classes(record))
+    yield section("errors", "Kinds of error", _errors(record, figures))
+    yield section("confidence", "Choosing a confidence", _confidence(figures), reach=Reach.REPORT)
+    yield section("worst-images", "Images with the most errors", _pictures(figures), reach=Reach.FULL)
+
+
+def _points(recalls: Sequence[float], precision: Sequence[float]) -> list[list[float]]:
+    return [[recall, value] for recall, value in zip(recalls, precision, strict=True)]
+
+
+def _curves(figures: Mapping[str, Any]) -> Iterator[Block]:
+    curves, recalls = figures.get("curves", []), figures.get("recalls", [])
+    if not curves:
+        return
+    by_class = [
+        {
+            "name": f"{visible(curve['class'])} ({figure(curve['ap'])})",
+            "points": _points(recalls, curve["precision"]),
+            "quiet": place >= HIGHLIGHTED,
+        }
+        for place, curve in enumerate(curves)
+    ]
+    by_iou = [
+        {"name": f"IoU {part['iou']:g}", "points": _points(recalls, part["precision"])} for part in figures["by_iou"]
+    ]
+    axes = {"x": "recall", "y": "precision", "x_range": [0, 1], "y_range": [0, 1]}
+    charts = [Chart("lines", ({"title": "by IoU, mean over classes", **axes, "series": by_iou},))]
+    if len(curves) > 1:
+        title = "classes with the lowest AP at IoU 0.5"
+        charts.append(Chart("lines", ({"title": title, **axes, "series": by_class},)))
+    worst = ", ".join(f"{visible(curve['class'])} {figure(curve['ap'])}" for curve in curves[:HIGHLIGHTED])
+    yield Figure(charts=tuple(charts), alt=f"Precision against recall. Lowest AP at IoU 0.5: {worst}.")
+
+
+def _classes(record: Mapping[str, Any]) -> Iterator[Block]:
+    estimates = [
+        part
+        for part in record.get("estimates", [])
+        if part["measure"] == "map" and part.get("class") is not None and not part.get("slice")
+    ]
+    rows = [
+        {
+            "label": visible(part["class"]),
+            "value": part["value"],
+            "low": part.get("low"),
+            "high": part.get("high"),
+            "text": figure(part["value"]),
+        }
+        for part in estimates
+        if part.get("value") is not None
+    ]
+    if len(rows) < 2:  # noqa: PLR2004
+        return
+    rows.sort(key=lambda row: row["value"])
+    whole = next((part["value"] for part in record["estimates"] if part["measure"] == "map"), None)
+    shown = rows if len(rows) <= MOST_CLASSES else [*rows[: MOST_CLASSES // 2], *rows[-MOST_CLASSES // 2 :]]
+    chart = {"title": "AP by class", "x": "average precision", "rows": shown, "reference": whole}
+    alt = f"AP of {counted(len(rows), 'class', 'classes')}: lowest {rows[0]['label']}, highest {rows[-1]['label']}."
+    yield Figure(charts=(Chart("intervals", (chart,)),), alt=alt, look="wide")
+    if len(shown) < len(rows):
+        yield Paragraph(f"The {MOST_CLASSES // 2} lowest and highest of {len(rows)} classes are drawn.", "soft")
+
+
+def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[Block]:
+    counts = figures.get("errors", {})
+    if not counts:
+        return
+    rates = {part["measure"]: part for part in record.get("estimates", []) if not part.get("slice")}
+    images = int(record.get("samples", 0)) or 1
+    rows = []
+    for kind in ERRORS:
+        rate = rates.get(f"errors_{kind}", {})
+        row = {"label": kind, "value": counts[kind], "text": f"{counts[kind]:,}"}
+        if isinstance(rate.get("low"), (int, float)) and isinstance(rate.get("high"), (int, float)):
+            row |= {"low": rate["low"] * images, "high": rate["high"] * images}
+        rows.append(row)
+    title = f"errors at score {figures['operating_point']:g} or above, IoU 0.5"
+    told = ", ".join(f"{kind} {counts[kind]:,}" for kind in ERRORS)
+    yield Figure(charts=(Chart("bars", ({"title": title, "x": "errors", "rows": rows},)),), alt=f"Errors: {told}.")
+    yield number_table(
+        "errors",
+        "Every false alarm has one kind; objects that a wrong class or place explains are not missed.",
+        ("kind", "errors", "what it is"),
+        [(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS],
+        small=True,
+    )
+
+
+def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:
+    table = figures.get("confidence", [])
+    if not table:
+        return
+    point = figures["operating_point"]
+    series = [
+        {"name": name, "points": [[row["confidence"], row[name]] for row in table if row[name] is not None]}
+        for name in ("precision", "recall", "f1")
+    ]
+    marks = [{"x": point, "text": "operating point"}]
+    chart = {"title": "at IoU 0.5", "x": "confidence", "y": "share", "series": series, "y_range": [0, 1], "marks": marks}
+    yield Figure(charts=(Chart("lines", (chart,)),), alt="Precision, recall and F1 against the confidence.")
+    heads = ("score from", "hits", "false alarms", "missed", "precision", "recall", "F1", "false alarms an image")
+    names = ("precision", "recall", "f1", "false_alarms_per_image")
+    yield number_table(
+        "confidence",
+        "Counts and rates at IoU 0.5 if detections below a score are left out.",
+        heads,
+        [
+            (
+                f"{row['confidence']:.3g}" + (" (stated)" if row["confidence"] == point else ""),
+                f"{row['hits']:,}",
+                f"{row['false_alarms']:,}",
+                f"{row['missed']:,}",
+                *("–" if row[name] is None else figure(row[name]) for name in names),
+            )
+            for row in table
+        ],
+        small=True,
+    )
+
+
+def _pictures(figures: Mapping[str, Any]) -> Iterator[Block]:
+    pictures = figures.get("pictures", [])
+    if not pictures:
+        return
+    charts = []
+    for picture in pictures:
+        boxes = [
+            {"label": visible(label), "box": corners, "tone": tone(kind, right)}
+            for kind in ("truth", "predicted")
+            for label, right, *corners in picture[kind]
+        ]
+        caption = f"{visible(picture['image'])}: {counted(int(picture['errors']), 'error')}"
+        data = {
+            "title": visible(picture["image"]),
+            "width": picture["width"],
+            "height": picture["height"],
+            "boxes": boxes,
+            "caption": caption,
+        }
+        charts.append(Chart("picture", (data,)))
+    names = ", ".join(visible(picture["image"]) for picture in pictures)
+    note = "Reference boxes that are found, reference boxes that are missed, hits and false alarms; pictures are not kept."
+    yield Figure(charts=tuple(charts), alt=f"Boxes of the images with the most errors: {names}.", look="many", note=note)
+
+
+def tone(kind: str, right: bool) -> str:  # noqa: FBT001
+    """How a box is drawn."""
+    return {"truth": ("missed", "found"), "predicted": ("false", "hit")}[kind][int(right)]
+
+
+def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
+    """Who finds which objects, and the classes one by one."""
+    for place, finding in enumerate(record.get("findings", [])):
+        if finding.get("about") != "map" or "objects found by both" not in finding.get("counts", {}):
+            continue
+        first, second = (visible(model) for model in finding["models"])
+        words = {"only the first": f"only {first}", "only the second": f"only {second}"}
+        rows = [(words.get(name, name), f"{count:,}") for name, count in finding["counts"].items()]
+        blocks: list[Block] = [
+            number_table(f"found-{place}", "Objects hit at the operating point.", ("objects", "count"), rows, small=True)
+        ]
+        effects = [effect for effect in finding.get("more", []) if effect.get("value") is not None]
+        if effects:
+            drawn = [
+                {
+                    "label": effect["name"].partition(":")[0].removeprefix("AP of "),
+                    "value": effect["value"],
+                    "low": effect.get("low"),
+                    "high": effect.get("high"),
+                }
+                for effect in sorted(effects, key=lambda effect: effect["value"])
+            ]
+            chart = {"title": f"AP, {first} minus {second}", "x": "difference of AP", "rows": drawn, "reference": 0}
+            alt = f"Difference of AP by class, {first} minus {second}."
+            blocks.append(Figure(charts=(Chart("intervals", (chart,)),), alt=alt, look="wide"))
+        yield section(f"found-{place}", f"What {first} and {second} find", blocks)

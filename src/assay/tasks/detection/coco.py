@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads COCO files: an instances file with the truth, and a list of results with the detections.
+
+Ids are labels of any value. Results are read by the embedded engine into columns; a list that the engine would change,
+such as one with ids that are texts, is read by Python.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.core.errors import MissingColumn, RowsError, UnknownLabel
+from assay.core.labels import Label
+from assay.core.text import counted, listed, quoted, visible
+from assay.tasks.detection.reading import Catalogue, RawBoxes, name_rows, refuse_feature
+
+if TYPE_CHECKING:
+    from assay.rows.limits import Limits
+    from assay.tasks.detection.boxes import Floats
+
+EXACT: Final = 2.0**53
+"""Whole numbers above this are not all told apart by doubles."""
+QUOTED: Final = (b'_id": "', b'_id":"', b'"score": "', b'"score":"', b'rue,', b'alse,', b'_id":t', b'_id": t')
+"""Texts and truth values where numbers are expected; the engine would make numbers of them."""
+CHUNK: Final = 1 << 22
+
+
+def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
+    """The content of a file; NaN is read as it is, to be refused with its place."""
+    text = path.read_bytes()
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RowsError(
+            "file-unreadable", "the file is not JSON", where=path.name, found=visible(str(error)), fix="write it again"
+        ) from error
+
+
+def read_instances(content: Mapping[str, Any], where: str) -> tuple[RawBoxes, Catalogue]:
+    """The truth of an instances file."""
+    for part in ("images", "annotations", "categories"):
+        if not isinstance(content.get(part), list):
+            raise MissingColumn(
+                "missing-column",
+                f"the file has no list {quoted(part)}",
+                where=where,
+                found=listed(list(content)[:8]),
+                fix="give a COCO instances file with images, annotations and categories",
+            )
+    annotations, images = content["annotations"], content["images"]
+    if any("neg_category_ids" in image for image in images[:1]):
+        raise refuse_feature("federated annotations of LVIS", where, "evaluate with lvis-api, or write plain COCO")
+    if annotations and "bbox" not in annotations[0] and "keypoints" in annotations[0]:
+        raise refuse_feature("keypoints", where, "give boxes")
+    ids = [image["id"] for image in images]
+    if len(set(ids)) != len(ids):
+        twice = list(dict.fromkeys(image for image in ids if ids.count(image) > 1)) if len(ids) < CHUNK else []
+        raise RowsError(
+            "duplicate-id", "images are listed twice", where=where, found=listed(twice[:5]), fix="list each image once"
+        )
+    fields: dict[str, dict[Label, Any]] = {}
+    for image in images:
+        for name, value in image.items():
+            if name != "id":
+                fields.setdefault(name, {})[image["id"]] = value
+    areas = _take(annotations, "area", math.nan)
+    raw = RawBoxes(
+        image=_labels(_take(annotations, "image_id", None, where)),
+        label=_labels(_take(annotations, "category_id", None, where)),
+        box=_corners(_take(annotations, "bbox", None, where), where),
+        area=np.array(areas, dtype=np.float64),
+        crowd=np.array(_take(annotations, "iscrowd", 0), dtype=bool),
+        ignore=np.array(_take(annotations, "ignore", 0), dtype=bool),
+        where=where,
+    )
+    sizes = {image["id"]: (image["width"], image["height"]) for image in images if image.get("width")}
+    return raw, Catalogue(images=tuple(ids), sizes=sizes, fields=fields, categories=_categories(content, where))
+
+
+def _categories(content: Mapping[str, Any], where: str) -> dict[Label, Label]:
+    """Names of classes by id; ids where names are missing or shared."""
+    ids = [category["id"] for category in content["categories"]]
+    names = [category.get("name") for category in content["categories"]]
+    if len(set(ids)) != len(ids):
+        raise RowsError("duplicate-id", "categories are listed twice", where=where, fix="list each category once")
+    named = all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names)
+    return dict(zip(ids, names if named else ids, strict=True))
+
+
+def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: str = "") -> list[Any]:
+    """A key of every row; one that has no default must be there."""
+    if not where:
+        return [default if (value := row.get(name)) is None else value for row in rows]
+    try:
+        return [row[name] for row in rows]
+    except (KeyError, TypeError):
+        lacking = [place for place, row in enumerate(rows) if not isinstance(row, Mapping) or name not in row]
+        if name == "bbox" and any("segmentation" in rows[place] for place in lacking[:1]):
+            raise refuse_feature("masks without boxes", where, "give boxes, or use the task segmentation") from None
+        raise MissingColumn(
+            "missing-column",
+            f"{counted(len(lacking), 'row')} without {quoted(name)}",
+            where=where,
+            found=name_rows(lacking),
+            fix=f"give every row its {name}",
+        ) from None
+
+
+def _labels(values: list[Any]) -> np.ndarray:
+    """Ids as a column: whole numbers, or objects."""
+    if all(type(value) is int for value in values):
+        return np.array(values, dtype=np.int64)
+    wrong = [place for place, value in enumerate(values) if isinstance(value, (float, list, dict)) or value is None]
+    if wrong:
+        raise UnknownLabel(
+            "label-precision",
+            "ids must be whole numbers or text",
+            found=f"{visible(repr(values[wrong[0]]))} in {name_rows(wrong)}",
+            fix="write ids as whole numbers or text",
+        )
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _corners(values: list[Any], where: str) -> Floats:
+    """Boxes as four numbers each."""
+    try:
+        boxes = np.array(values, dtype=np.float64).reshape(-1, 4) if values else np.zeros((0, 4))
+        if len(boxes) == len(values):
+            return boxes
+    except (TypeError, ValueError):
+        pass
+    wrong = [place for place, box in enumerate(values) if not isinstance(box, (list, tuple)) or len(box) != 4]  # noqa: PLR2004
+    five = any(isinstance(values[place], list) and len(values[place]) == 5 for place in wrong)  # noqa: PLR2004
+    if five:
+        raise refuse_feature("rotated boxes", where, "give upright boxes: x, y, width, height")
+    raise RowsError(
+        "value-out-of-domain",
+        "a box is not four numbers",
+        where=where,
+        found=name_rows(wrong),
+        fix="write boxes as [x, y, width, height]",
+    )
+
+
+def read_results(path: Path, limits: Limits | None = None) -> RawBoxes:
+    """The detections of a results file."""
+    raw = None if _holds_texts(path) else _read_by_engine(path, limits)
+    return results_from_list(load_json(path), path.name) if raw is None else raw
+
+
+def results_from_list(rows: object, where: str) -> RawBoxes:
+    """Detections from a list of dictionaries."""
+    if isinstance(rows, Mapping) and "annotations" in rows:
+        rows = rows["annotations"]
+    if not isinstance(rows, Sequence):
+        raise RowsError(
+            "file-unreadable", "this is not a list of detections", where=where, fix="give a COCO list of results"
+        )
+    scores = _take(rows, "score", None, where)
+    return RawBoxes(
+        image=_labels(_take(rows, "image_id", None, where)),
+        label=_labels(_take(rows, "category_id", None, where)),
+        box=_corners(_take(rows, "bbox", None, where), where),
+        score=np.array([math.nan if score is None else score for score in scores], dtype=np.float64),
+        where=where,
+    )
+
+
+def _holds_texts(path: Path) -> bool:
+    """Whether texts stand where the engine would make numbers of them."""
+    tail = b""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            block = tail + chunk
+            if any(mark in block for mark in QUOTED):
+                return True
+            tail = block[-16:]
+    return False
+
+
+def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
+    """Columns from the embedded engine; None where Python must look at the rows."""
+    import duckdb
+
+    from assay.rows.engine import connect, quote_literal, release
+    from assay.rows.limits import Limits
+
+    name = str(path.resolve())
+    types = "{image_id: 'DOUBLE', category_id: 'DOUBLE', bbox: 'DOUBLE[4]', score: 'DOUBLE'}"
+    parts = "image_id, category_id, score, " + ", ".join(f"bbox[{place}] AS b{place}" for place in range(1, 5))
+    connection = connect([name], limits or Limits(memory="256MB"))
+    try:
+        answer = connection.sql(
+            f"SELECT {parts} FROM read_json({quote_literal(name)}, format='array', columns={types})"  # noqa: S608
+        ).fetchnumpy()
+    except duckdb.Error:
+        return None
+    finally:
+        release(connection)
+    if any(isinstance(column, np.ma.MaskedArray) and column.mask.any() for column in answer.values()):
+        return None
+    ids = [np.asarray(answer[part]) for part in ("image_id", "category_id")]
+    if any((np.abs(column) >= EXACT).any() or (column != np.floor(column)).any() for column in ids):
+        return None
+    return RawBoxes(
+        image=ids[0].astype(np.int64),
+        label=ids[1].astype(np.int64),
+        box=np.column_stack([np.asarray(answer[f"b{place}"]) for place in range(1, 5)]),
+        score=np.asarray(answer["score"]),
+        where=path.name,
+    )

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares detectors on the same images: swaps of whole images, half samples for intervals, and who finds what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.core.text import counted, quoted
+from assay.core.values import Undefined
+from assay.inference.findings import Effect, Finding
+from assay.inference.multiplicity import holm
+from assay.inference.power import least_student
+from assay.inference.resampling import stream
+from assay.inference.tails import Tail, shown
+from assay.tally.base import digest
+from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
+from assay.tasks.detection.matching import AREAS
+from assay.tasks.detection.tally import Boxes, join_parts
+from assay.tasks.detection.values import BoxValues, draw_values
+
+if TYPE_CHECKING:
+    from assay.inference.estimates import Interval
+    from assay.measures.declare import Measure, Tally
+    from assay.tasks.detection.boxes import Floats
+    from assay.tasks.task_settings import TaskSettings
+
+EFFORT: Final = 600_000_000
+"""Detections times swaps that a comparison may visit."""
+LEAST_SWAPS: Final = 499
+PLACE: Final = 25
+SAME: Final = 1e-9
+"""Single precision: differences this near are the same."""
+LISTED: Final = 100
+"""Classes whose differences are listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairedBoxes:
+    """Tallies of several detectors on the same images."""
+
+    models: Mapping[str, Boxes]
+
+    @property
+    def rows(self) -> int:
+        """Images."""
+        return next(iter(self.models.values())).rows
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {"models": {model: tally.to_json() for model, tally in self.models.items()}}
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form."""
+        return digest(self.to_json())
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> PairedBoxes:
+        """The inverse of `to_json`."""
+        return cls(models={model: Boxes.from_json(part) for model, part in content["models"].items()})
+
+
+def compare_pair(
+    paired: PairedBoxes, pair: tuple[str, str], measures: Sequence[Measure], settings: TaskSettings
+) -> Iterator[Finding]:
+    """A finding for each measure; that of map also lists the classes and who finds which objects."""
+    halves = tuple(HalfSamples(paired.models[model], settings.wanted) for model in pair)
+    areas = [0, *(place for place in (1, 2, 3) if any(m.title.endswith(AREAS[place]) for m in measures))]
+    swapped, swaps = swap_images(halves, settings, areas)
+    counts = count_found(*(half.tally for half in halves))
+    for measure in measures:
+        finding = _compare(measure, pair, halves, swapped, swaps)
+        if measure.title == "map":
+            more, notes = _compare_classes(measure, halves, swapped, pair)
+            finding = replace(finding, more=more, notes=(*finding.notes, *notes))
+        yield replace(finding, counts=counts)
+
+
+def swap_images(
+    halves: Sequence[HalfSamples], settings: TaskSettings, areas: Sequence[int]
+) -> tuple[tuple[BoxValues, BoxValues], int]:
+    """Values of both detectors after random swaps of all detections of a unit."""
+    first, second = (half.tally for half in halves)
+    size = len(first.images)
+    both = join_parts(
+        [
+            replace(first, images=tuple(range(0, 2 * size, 2)), units=None),
+            replace(second, images=tuple(range(1, 2 * size, 2)), units=None),
+        ],
+        tuple(range(2 * size)),
+        first.classes,
+    )
+    swaps = int(max(LEAST_SWAPS, min(settings.swaps, EFFORT // max(1, len(both.score)))))
+    units = halves[0].units
+    flips = stream(settings.wanted.seed, PLACE).integers(0, 2, size=(halves[0].size, swaps), dtype=np.int8)[units]
+    weights = np.empty((2 * size, swaps))
+    weights[0::2], weights[1::2] = 1 - flips, flips
+    return (draw_values(both, weights, areas), draw_values(both, 1 - weights, areas)), swaps
+
+
+def _compare(
+    measure: Measure,
+    pair: tuple[str, str],
+    halves: Sequence[HalfSamples],
+    swapped: tuple[BoxValues, BoxValues],
+    swaps: int,
+    label: int | None = None,
+) -> Finding:
+    """The difference of a measure, its interval, and how far swaps take it."""
+    half = halves[0]
+    about: dict[str, Any] = {
+        "test": "unit_permutation", "title": "permutation test of images", "about": measure.title, "models": pair,
+        "n": half.size, "level": half.level, "statistic_name": "difference",
+    }  # fmt: skip
+    values = [measure(cast("Tally", _pick(part.values, label))) for part in halves]
+    name = f"{pair[0]} minus {pair[1]}"
+    if isinstance(values[0], Undefined) or isinstance(values[1], Undefined):
+        reason = next(value for value in values if isinstance(value, Undefined))
+        return Finding(chance=reason, effect=Effect(name=name, value=reason), statistic=reason, **about)
+    difference = values[0].value - values[1].value
+    moved = [measure.values(cast("Tally", _pick(part, label))) for part in swapped]
+    gaps = np.abs(moved[0] - moved[1])
+    far = int((gaps >= abs(difference) - SAME).sum())
+    interval, error = difference_interval(measure, halves, difference, label)
+    share = tuple(map(float, measure.range)) == (0.0, 1.0)
+    return Finding(
+        chance=Tail.of((1 + far) / (1 + swaps)),
+        effect=Effect(
+            name=name,
+            value=difference,
+            share=share,
+            interval=None if isinstance(interval, str) else interval,
+            no_interval=interval if isinstance(interval, str) else None,
+        ),
+        statistic=difference,
+        least=least_student(error, half.size - 1, half.level) if error > 0 else None,
+        notes=(f"{swaps:,} random swaps of images, seed {half.seed}; p = (1 + as far) / (1 + drawn)",),
+        chosen="map is not a mean over images, so the detections of whole images are swapped",
+        **about,
+    )
+
+
+def _pick(values: BoxValues, label: int | None) -> BoxValues:
+    return values if label is None else values.of_class(label)
+
+
+def difference_interval(
+    measure: Measure, halves: Sequence[HalfSamples], difference: float, label: int | None
+) -> tuple[Interval | str, float]:
+    """The interval of a difference from the same half samples of both, or why there is none, and the spread."""
+    half = halves[0]
+    if half.size < FEWEST:
+        return f"only {counted(half.size, 'image')}; an interval needs {FEWEST} or more", 0.0
+    drawn = [measure.values(cast("Tally", _pick(part.drawn, label))) for part in halves]
+    gaps = drawn[0] - drawn[1]
+    gaps = gaps[~np.isnan(gaps)]
+    spread = float(gaps.std(ddof=1)) if len(gaps) > half.draws / 2 else 0.0
+    if not spread:
+        return "the half samples do not differ", 0.0
+    rise = 0.0
+    if measure.family == BIASED:
+        means = [measure(cast("Tally", _pick(part.averaged, label))) for part in halves]
+        if not any(isinstance(mean, Undefined) for mean in means):
+            rise = cast("Any", means[0]).value - cast("Any", means[1]).value - difference
+    interval = correct_interval(
+        difference, rise, spread, level=half.level, size=half.size, draws=half.draws, seed=half.seed,
+        low=-np.inf, high=np.inf,
+    )  # fmt: skip
+    return interval, spread
+
+
+def _compare_classes(
+    measure: Measure, halves: Sequence[HalfSamples], swapped: tuple[BoxValues, BoxValues], pair: tuple[str, str]
+) -> tuple[tuple[Effect, ...], tuple[str, ...]]:
+    """The difference of AP in each class with its interval, and the classes that differ after Holm's correction."""
+    tally = halves[0].tally
+    labels = np.flatnonzero(tally.objects_by_class[:, 0])[:LISTED]
+    precisions = [part.precisions(None)[:, :, 0].mean(axis=-1) for part in swapped]
+    own = [half.values.precisions(None)[:, 0].mean(axis=-1) for half in halves]
+    effects, chances = [], []
+    for label in labels:
+        difference = float(own[0][label] - own[1][label])
+        gaps = np.abs(precisions[0][:, label] - precisions[1][:, label])
+        chances.append((1 + int((gaps >= abs(difference) - SAME).sum())) / (1 + len(gaps)))
+        interval, _ = difference_interval(measure, halves, difference, int(label))
+        name = f"AP of {quoted(tally.classes[label])}: {pair[0]} minus {pair[1]}"
+        fields: dict[str, Any] = {"no_interval": interval} if isinstance(interval, str) else {"interval": interval}
+        effects.append(Effect(name=name, value=difference, share=True, **fields))
+    alpha = 1 - halves[0].level
+    corrected = holm(chances) if chances else []
+    differing = [
+        f"{quoted(tally.classes[label])} (p {shown(float(p))})"
+        for label, p in zip(labels, corrected, strict=True)
+        if p <= alpha
+    ]
+    text = ", ".join(differing[:8]) or "none"
+    return tuple(effects), (f"classes that differ after Holm over {len(labels)} classes: {text}",)
+
+
+def count_found(first: Boxes, second: Boxes) -> dict[str, int]:
+    """Objects that both, one or none of two detectors hit at the operating point."""
+    sets = [_found_objects(tally) for tally in (first, second)]
+    both = np.intersect1d(*sets)
+    objects = int(first.objects[:, 2].sum())
+    only = [len(part) - len(both) for part in sets]
+    return {
+        "objects found by both": len(both),
+        "only the first": only[0],
+        "only the second": only[1],
+        "neither": objects - len(both) - sum(only),
+    }
+
+
+def _found_objects(tally: Boxes) -> Floats:
+    """Objects that are hit at the operating point, as numbers that two detectors share."""
+    sure = (tally.score[tally.detection] >= tally.rules.confidence) & (tally.object > 0)
+    image = tally.image[tally.detection[sure]]
+    return np.unique(image * (int(1e6)) + tally.object[sure])

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notes on what was counted: classes without objects, detections beyond the cap, equal scores, duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from assay.core.text import counted, figure, quoted
+from assay.tasks.detection.precision import average_precisions, mean_defined
+from assay.tasks.detection.tally import BEYOND, COLUMNS, SPECIAL, Boxes
+from assay.tasks.detection.values import RULES
+
+if TYPE_CHECKING:
+    from assay.tasks.detection.boxes import Scenes, Whole
+
+SHOWN: Final = 5
+FEW: Final = 5
+"""Images with a class below which the class is called rare."""
+
+
+def describe_counts(tally: Boxes, scenes: Scenes | None) -> Iterator[str]:
+    """What to know of the boxes before the numbers."""
+    objects = int(tally.objects[:, 2].sum())
+    yield (
+        f"rows are images: {counted(len(tally.images), 'image')} with {counted(objects, 'object')} that count "
+        f"and {counted(len(tally.score), 'detection')}; the operating point is score >= {tally.rules.confidence:g}"
+    )
+    yield from describe_lonely_classes(tally)
+    if beyond := int(((tally.flags & BEYOND) > 0).sum()):
+        cap = tally.rules.cap
+        yield (
+            f"{counted(beyond, 'detection')} beyond the {cap} surest of an image and class (max_detections) do not "
+            "enter map and ar; precision, recall and froc count them"
+        )
+    if tied := count_ties(tally):
+        yield (
+            f"{counted(tied, 'detection')} share a score with others that hit differently: their order is that of the "
+            "images, then of the file (as in pycocotools)"
+        )
+    if scenes is not None and (twice := _count_duplicates(scenes)):
+        yield f"{counted(twice, 'detection')} repeat another one exactly: they count as false alarms"
+
+
+def describe_lonely_classes(tally: Boxes) -> Iterator[str]:
+    """Classes that have detections and no object, which no mean over classes sees."""
+    lonely = np.flatnonzero((tally.objects_by_class[:, 0] == 0) & (tally.sizes > 0))
+    for label in lonely[:SHOWN]:
+        count = counted(int(tally.sizes[label]), "false positive")
+        name = quoted(tally.classes[label])
+        verb = "does" if tally.sizes[label] == 1 else "do"
+        yield f"{count} in class {name}, which has no reference object, {verb} not enter the mean over classes"
+    if len(lonely) > SHOWN:
+        rest = int(tally.sizes[lonely[SHOWN:]].sum())
+        classes = counted(len(lonely) - SHOWN, "further class", "further classes")
+        yield f"false positives in {classes} without reference objects that do not enter the mean: {rest:,}"
+
+
+def rare_classes(tally: Boxes) -> Whole:
+    """Classes whose objects stand in fewer than five images."""
+    images = np.bincount(tally.objects[:, 1], minlength=len(tally.classes))
+    return np.flatnonzero((images > 0) & (images < FEW))
+
+
+def _hit_numbers(tally: Boxes) -> Whole:
+    """For each detection the number of IoU thresholds at which it hits, of any area."""
+    numbers = np.zeros(len(tally.score), dtype=np.int64)
+    numbers[tally.detection] = tally.hits[:, 0].sum(axis=1)
+    return numbers
+
+
+def count_ties(tally: Boxes) -> int:
+    """Detections of a class with equal scores that hit at different thresholds, so that their order matters."""
+    groups, _ = _tie_groups(tally)
+    numbers = _hit_numbers(tally)
+    high, low = np.zeros(len(tally.score), dtype=np.int64), np.full(len(tally.score), 99)
+    np.maximum.at(high, groups, numbers)
+    np.minimum.at(low, groups, numbers)
+    return int((high > low)[groups].sum())
+
+
+def _tie_groups(tally: Boxes) -> tuple[Whole, int]:
+    """The group of equal scores that each detection belongs to."""
+    if not len(tally.score):
+        return np.zeros(0, dtype=np.int64), 0
+    fresh = np.concatenate([[True], (np.diff(tally.score) != 0) | (np.diff(tally.label) != 0)])
+    groups = np.cumsum(fresh) - 1
+    return groups, int(groups[-1]) + 1
+
+
+def tie_range(tally: Boxes) -> tuple[float, float] | None:
+    """The lowest and highest map over orders of equal scores; None where no order matters."""
+    if not count_ties(tally):
+        return None
+    groups, _ = _tie_groups(tally)
+    numbers = _hit_numbers(tally)
+    ends = []
+    for sign in (1, -1):
+        order = np.lexsort((sign * numbers, groups))
+        inverse = np.empty(len(order), dtype=np.int64)
+        inverse[order] = np.arange(len(order))
+        place = inverse[tally.detection]
+        special = np.argsort(place)
+        columns = {name: getattr(tally, name)[order] for name in COLUMNS}
+        columns |= {name: getattr(tally, name)[special] for name in SPECIAL} | {"detection": place[special]}
+        values = average_precisions(replace(tally, **columns), RULES[tally.rules.profile])[:, 0]
+        ends.append(float(mean_defined(values, (0, 1))))
+    return ends[0], ends[1]
+
+
+def describe_ties(tally: Boxes) -> Iterator[str]:
+    """The range of map over orders of equal scores."""
+    if (ends := tie_range(tally)) is not None and ends[0] < ends[1]:
+        yield f"equal scores: from {figure(ends[0], digits=4)} to {figure(ends[1], digits=4)} in other orders of the tied detections"
+
+
+def _count_duplicates(scenes: Scenes) -> int:
+    """Detections that repeat another one of the same image, class, score and box."""
+    part = scenes.detections
+    if len(part.score) < 2:  # noqa: PLR2004
+        return 0
+    key = (part.image * max(1, len(scenes.classes)) + part.label).astype(np.float64) + part.score / (
+        1 + 2 * np.abs(part.score).max()
+    )
+    order = np.argsort(key, kind="stable")
+    near = np.flatnonzero(np.diff(key[order]) == 0)
+    first, second = order[near], order[near + 1]
+    same = (part.box[first] == part.box[second]).all(axis=1) & (part.score[first] == part.score[second])
+    return int(same.sum())

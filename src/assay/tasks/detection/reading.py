@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes as they were given, checked and brought to common codes of images and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.core.errors import OutOfRange, PlanError, RowsError, UnknownLabel, UnpairedRows
+from assay.core.labels import Label
+from assay.core.text import counted, listed, visible
+from assay.tasks.detection.boxes import Detections, Objects, Scenes, sort_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tasks.detection.boxes import Flags, Floats, Whole
+
+SHOWN: Final = 5
+FORMATS: Final = ("xywh", "xyxy", "cxcywh")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RawBoxes:
+    """Columns of boxes (x, y, width, height) with ids of images and classes as they were given."""
+
+    image: NDArray[Any]
+    label: NDArray[Any]
+    box: Floats
+    where: str
+    score: Floats | None = None
+    area: Floats | None = None
+    crowd: Flags | None = None
+    ignore: Flags | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """What the truth says of images and classes, beside boxes."""
+
+    images: tuple[Label, ...] | None = None
+    """Every image, also those without boxes; None where nobody lists them."""
+    categories: Mapping[Label, Label] | None = None
+    """What classes are called, by id; None where any label may occur."""
+    sizes: Mapping[Label, tuple[float, float]] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[Label, Any]] = field(default_factory=dict)
+    """Further facts about images, by name: groups and units come from them."""
+    notes: tuple[str, ...] = ()
+
+
+def refuse_feature(what: str, where: str, fix: str) -> PlanError:
+    """The error for what the task does not read."""
+    return PlanError("refused-format", f"{what} are not assessed", where=where, fix=fix)
+
+
+def name_rows(rows: Sequence[int]) -> str:
+    """Some rows by number, counted from 0.
+
+    >>> name_rows([3, 4])
+    'rows 3, 4'
+    """
+    shown = ", ".join(f"{row:,}" for row in rows[:SHOWN])
+    rest = len(rows) - SHOWN
+    return f"{'row' if len(rows) == 1 else 'rows'} {shown}" + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def to_xywh(box: Floats, form: str, where: str) -> Floats:
+    """Boxes as x, y, width, height."""
+    if form == "xywh":
+        return box
+    if form == "cxcywh":
+        return np.column_stack([box[:, :2] - box[:, 2:] / 2, box[:, 2:]])
+    wrong = np.flatnonzero((box[:, 2:] < box[:, :2]).any(axis=1))
+    if len(wrong):
+        raise OutOfRange(
+            "value-out-of-domain",
+            "a box ends before it begins: this looks like xywh",
+            where=where,
+            found=name_rows(wrong.tolist()),
+            fix='state box_format="xywh" (--box-format xywh), or correct the rows',
+        )
+    return np.column_stack([box[:, :2], box[:, 2:] - box[:, :2]])
+
+
+def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> Scenes:
+    """Check all boxes and give images and classes their codes."""
+    notes = [*catalogue.notes, *_check_boxes(truth, empty_allowed=False), *_check_boxes(predicted, empty_allowed=True)]
+    _check_scores(predicted)
+    images, fresh = _list_images(truth, predicted, catalogue)
+    classes = _list_classes(truth, predicted, catalogue)
+    image_codes = [encode_labels(part.image, images) for part in (truth, predicted)]
+    notes += fresh
+    for part, codes in zip((truth, predicted), image_codes, strict=True):
+        notes += _check_inside(part, codes, images, catalogue.sizes)
+    labels = [_encode_classes(part.label, classes, catalogue.categories) for part in (truth, predicted)]
+    area = truth.box[:, 2] * truth.box[:, 3]
+    if truth.area is not None:
+        lacking = np.isnan(truth.area)
+        area = np.where(lacking, area, truth.area)
+        if lacking.any():
+            notes.append(f"{counted(int(lacking.sum()), 'object')} without an area: width times height is taken")
+    nothing = np.zeros(len(area), dtype=bool)
+    ignore = nothing if truth.ignore is None else truth.ignore
+    if ignore.any():
+        notes.append(f"{counted(int(ignore.sum()), 'object')} flagged ignore do not count (pycocotools counts them)")
+    score = np.zeros(0) if predicted.score is None else predicted.score
+    return Scenes(
+        images=images,
+        classes=classes,
+        objects=Objects(
+            image=image_codes[0],
+            label=labels[0],
+            box=truth.box,
+            area=area,
+            crowd=nothing if truth.crowd is None else truth.crowd,
+            ignore=ignore,
+        ),
+        detections=Detections(image=image_codes[1], label=labels[1], box=predicted.box, score=score),
+        sizes=dict(catalogue.sizes),
+        notes=tuple(notes),
+    )
+
+
+def _check_boxes(part: RawBoxes, *, empty_allowed: bool) -> list[str]:
+    finite = np.isfinite(part.box.sum(axis=1))
+    if not finite.all():
+        raise RowsError(
+            "value-not-finite",
+            "a box holds a missing or infinite number",
+            where=part.where,
+            found=name_rows(np.flatnonzero(~finite).tolist()),
+            fix="correct the boxes",
+        )
+    smallest = np.minimum(part.box[:, 2], part.box[:, 3])
+    wrong = np.flatnonzero(smallest < 0 if empty_allowed else smallest <= 0)
+    if len(wrong):
+        raise OutOfRange(
+            "value-out-of-domain",
+            f"{counted(len(wrong), 'box', 'boxes')} with a width or height "
+            + ("below 0" if empty_allowed else "of 0 or below"),
+            where=part.where,
+            found=name_rows(wrong.tolist()),
+            fix="correct the boxes, or state how they are written: box_format (--box-format)",
+        )
+    empty = int((smallest == 0).sum())
+    return [f"{counted(empty, 'detection')} without area can only be false alarms"] if empty else []
+
+
+def _check_scores(part: RawBoxes) -> None:
+    if part.score is None:
+        raise RowsError(
+            "role-missing", "the detections have no scores", where=part.where, fix="give every detection its score"
+        )
+    wrong = np.flatnonzero(~np.isfinite(part.score))
+    if len(wrong):
+        raise RowsError(
+            "score-not-finite",
+            f"{counted(len(wrong), 'score')} missing, NaN or infinite",
+            where=part.where,
+            found=name_rows(wrong.tolist()),
+            fix="correct the scores",
+        )
+
+
+def _check_inside(
+    part: RawBoxes, codes: Whole, images: tuple[Label, ...], sizes: Mapping[Label, tuple[float, float]]
+) -> list[str]:
+    """Refuse boxes that lie outside their image; count those that reach beyond it."""
+    if not sizes or not len(codes):
+        return []
+    unknown = (np.inf, np.inf)
+    limits = np.array([sizes.get(image, unknown) for image in images], dtype=np.float64)[codes]
+    ends = part.box[:, :2] + part.box[:, 2:]
+    outside = np.flatnonzero(((part.box[:, :2] >= limits) | (ends <= 0)).any(axis=1) & (part.box[:, 2:] > 0).all(axis=1))
+    if len(outside):
+        raise OutOfRange(
+            "value-out-of-domain",
+            f"{counted(len(outside), 'box', 'boxes')} outside the image",
+            where=part.where,
+            found=name_rows(outside.tolist()),
+            fix="correct the boxes, or the width and height of the images",
+        )
+    slack = 1.0  # a pixel: rounding of whole pixels
+    beyond = int(((part.box[:, :2] < -slack) | (ends > limits + slack)).any(axis=1).sum())
+    return [f"{counted(beyond, 'box', 'boxes')} of {part.where} reach beyond the image"] if beyond else []
+
+
+def _list_images(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> tuple[tuple[Label, ...], list[str]]:
+    """Every image in order, and a note where nobody lists them."""
+    seen = [_distinct(part.image) for part in (truth, predicted)]
+    _check_kinds("images", seen[0] or set(catalogue.images or ()), seen[1], predicted.where)
+    if catalogue.images is None:
+        if not seen[0] | seen[1]:
+            raise RowsError("no-rows", "there are no boxes", fix="give truth and predicted")
+        note = "images without any box are unknown, because no list of images was given (images=[...])"
+        return sort_labels(seen[0] | seen[1]), [note]
+    listed_images = set(catalogue.images)
+    for part, ids in zip((truth, predicted), seen, strict=True):
+        if lacking := sort_labels(ids - listed_images):
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"boxes of {counted(len(lacking), 'image')} that are not listed",
+                where=part.where,
+                found=listed(lacking, most=SHOWN),
+                known=f"{counted(len(listed_images), 'image')}: {listed(sort_labels(listed_images), most=3)}",
+                fix="list the images, or leave these boxes out",
+            )
+    return sort_labels(listed_images), []
+
+
+def _list_classes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> tuple[Label, ...]:
+    """Every class in order."""
+    seen = [_distinct(part.label) for part in (truth, predicted)]
+    _check_kinds("classes", seen[0] or set(catalogue.categories or ()), seen[1], predicted.where)
+    if catalogue.categories is None:
+        return sort_labels(seen[0] | seen[1])
+    for part, ids in zip((truth, predicted), seen, strict=True):
+        if lacking := sort_labels(ids - set(catalogue.categories)):
+            raise UnknownLabel(
+                "label-not-declared",
+                f"boxes of {counted(len(lacking), 'class', 'classes')} that the categories do not list",
+                where=part.where,
+                found=listed(lacking, most=SHOWN),
+                known=listed(sort_labels(set(catalogue.categories)), most=SHOWN),
+                fix="list the categories, or leave these boxes out",
+            )
+    return sort_labels(set(catalogue.categories.values()))
+
+
+def _check_kinds(what: str, truth: set[Label], predicted: set[Label], where: str) -> None:
+    """The number 1 and the text 1 are not the same id."""
+    kinds = [{"text" if isinstance(label, str) else "numbers" for label in labels} for labels in (truth, predicted)]
+    if kinds[0] and kinds[1] and kinds[0] != kinds[1]:
+        raise UnknownLabel(
+            "label-types-differ",
+            f"{what} are called by {' and '.join(sorted(kinds[0]))} in the truth, "
+            f"by {' and '.join(sorted(kinds[1]))} in the detections",
+            where=where,
+            found=listed(sort_labels(predicted), most=3),
+            known=listed(sort_labels(truth), most=3),
+            fix="write ids alike in both",
+        )
+
+
+def _distinct(values: NDArray[Any]) -> set[Label]:
+    if values.dtype.kind in "iu":
+        size = int(values.max(initial=0)) + 1
+        if values.size and values.min() >= 0 and size <= 8 * len(values) + 1024:
+            return set(np.flatnonzero(np.bincount(values, minlength=size)).tolist())
+        return set(np.unique(values).tolist())
+    return set(values.tolist())
+
+
+def encode_labels(values: NDArray[Any], known: tuple[Label, ...]) -> Whole:
+    """Places of values among known labels, all of which occur there."""
+    if values.dtype.kind in "iu" and known and not isinstance(known[-1], str):
+        numbers = np.array(known, dtype=np.int64)
+        if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
+            return values.astype(np.int64) - numbers[0]
+        return np.searchsorted(numbers, values).astype(np.int64)
+    places = {label: place for place, label in enumerate(known)}
+    return np.fromiter((places[value] for value in values.tolist()), dtype=np.int64, count=len(values))
+
+
+def _encode_classes(
+    values: NDArray[Any], classes: tuple[Label, ...], categories: Mapping[Label, Label] | None
+) -> Whole:
+    if categories is None:
+        return encode_labels(values, classes)
+    ids = sort_labels(set(categories))
+    place = {label: code for code, label in enumerate(classes)}
+    new = np.array([place[categories[label]] for label in ids], dtype=np.int64)
+    return new[encode_labels(values, ids)]
+
+
+def look_up_field(catalogue: Catalogue, images: Iterable[Label], given: object, what: str) -> list[Label]:
+    """A value for every image: from a field of the truth, or from a mapping."""
+    values = given if isinstance(given, Mapping) else catalogue.fields.get(str(given))
+    if values is None:
+        raise PlanError(
+            "missing-column",
+            f"{what} {visible(str(given))} is neither a field of the images nor a mapping",
+            known=listed(catalogue.fields, most=12) or "no fields",
+            fix=f"give {what}={{image: value}}, or a field that the truth holds for every image",
+        )
+    names = list(images)
+    lacking = [image for image in names if values.get(image) is None]
+    if lacking:
+        raise RowsError(
+            "missing-label",
+            f"{counted(len(lacking), 'image')} without {what}",
+            found=listed(lacking, most=SHOWN),
+            fix="give every image a value",
+        )
+    return [values[image] for image in names]

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads tables with a row a box: frames, Parquet and CSV files, mappings of columns, lists of arrays by image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.core.errors import MissingColumn, RowsError
+from assay.core.labels import Label
+from assay.core.text import listed
+from assay.tasks.detection.reading import Catalogue, RawBoxes, to_xywh
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.task import Request
+    from assay.rows.limits import Limits
+    from assay.rows.reading import Reading
+
+CORNERS: Final = {"xywh": ("x", "y", "w", "h"), "xyxy": ("x1", "y1", "x2", "y2"), "cxcywh": ("cx", "cy", "w", "h")}
+NAMES: Final = {
+    "image": ("image", "image_id"),
+    "label": ("label", "labels", "class", "category", "category_id"),
+    "box": ("box", "boxes", "bbox"),
+    "score": ("score", "scores", "confidence"),
+    "area": ("area",),
+    "crowd": ("crowd", "iscrowd"),
+    "ignore": ("ignore", "difficult"),
+}
+"""Columns of a table, by what they hold."""
+
+
+def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
+    """Boxes of a table; the truth may carry further columns that describe images."""
+    files: dict[str, str] = {}
+    columns: Mapping[str, Any]
+    if isinstance(given, (str, Path)):
+        columns, files = _read_file(given, request)
+    elif isinstance(given, Mapping):
+        columns = given
+    elif isinstance(given, Sequence):
+        columns = _join_images(given)
+    else:
+        columns = _read_frame(given)
+    images = columns.get("images") if isinstance(given, Sequence) and not isinstance(given, str) else None
+    raw, names = _to_boxes(columns, str(request.options.get("box_format", "xywh")), role)
+    fields = _image_fields(columns, raw, names)
+    return raw, Catalogue(images=None if images is None else tuple(images), fields=fields), files
+
+
+def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """Columns of a file, by the embedded engine."""
+    from assay.rows.engine import quote_identifier
+    from assay.rows.limits import Limits
+    from assay.rows.opened import translated
+    from assay.rows.reading import Reading
+    from assay.rows.together import open_files
+
+    reading = cast("Reading | None", request.reading) or Reading()
+    opened = open_files(path, reading, limits=cast("Limits | None", request.limits) or Limits())
+    try:
+        with translated(opened):
+            parts = [
+                f"CAST({quote_identifier(name)} AS DOUBLE) AS {quote_identifier(name)}"
+                if kind.upper() in ("FLOAT", "REAL") or kind.upper().startswith("DECIMAL")
+                else quote_identifier(name)
+                for name, kind in opened.columns.items()
+            ]
+            query = f"SELECT {', '.join(parts)} FROM {quote_identifier(opened.view)}"  # noqa: S608  quoted
+            columns = dict(opened.connection.sql(query).fetchnumpy())
+        return columns, dict(opened.files)
+    finally:
+        opened.close()
+
+
+def _read_frame(given: object) -> dict[str, Any]:
+    from assay.rows.columns import as_array
+    from assay.rows.frames import narwhals_of
+
+    frame = narwhals_of(given)
+    eager = frame.collect() if hasattr(frame, "collect") else frame
+    return {name: as_array(eager.get_column(name).to_native(), name) for name in eager.columns}
+
+
+def _join_images(given: Sequence[Any]) -> dict[str, Any]:
+    """Columns from one mapping of arrays for each image; an image is called by its place in the list."""
+    parts: dict[str, list[Any]] = {"image": []}
+    for place, image in enumerate(given):
+        boxes = _find(image, "box")
+        if boxes is None:
+            raise MissingColumn(
+                "missing-column", f"image {place} has no boxes", found=listed(image), fix='give every image "boxes"'
+            )
+        boxes = np.asarray(image[boxes], dtype=np.float64).reshape(-1, 4)
+        parts["image"].append(np.full(len(boxes), place))
+        parts.setdefault("box", []).append(boxes)
+        for kind in ("label", "score", "area", "crowd", "ignore"):
+            if (name := _find(image, kind)) is not None:
+                parts.setdefault(kind, []).append(np.asarray(image[name]))
+    columns: dict[str, Any] = {name: np.concatenate(values) for name, values in parts.items() if values}
+    return columns | {"images": range(len(given))}
+
+
+def _find(columns: Mapping[str, Any], kind: str) -> str | None:
+    return next((name for name in NAMES[kind] if name in columns), None)
+
+
+def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxes, set[str]]:
+    """Columns as boxes, and the names of the columns that were used."""
+    found = {kind: name for kind in NAMES if (name := _find(columns, kind)) is not None}
+    corners = CORNERS[form]
+    lacking = [kind for kind in ("image", "label") if kind not in found]
+    if "box" not in found:
+        lacking += [corner for corner in corners if corner not in columns]
+    if role == "predicted" and "score" not in found:
+        lacking.append("score")
+    if lacking:
+        raise MissingColumn(
+            "missing-column",
+            f"the table has no column {' and '.join(lacking)}",
+            where=role,
+            found=listed(columns, most=12),
+            known=f"image, label, {', '.join(corners)}" + (", score" if role == "predicted" else ""),
+            fix="rename the columns, or state box_format (--box-format)",
+        )
+    if "box" in found:
+        box = np.asarray(columns[found["box"]], dtype=np.float64).reshape(-1, 4)
+    else:
+        box = np.column_stack([_numbers(columns[corner], corner, role) for corner in corners])
+    numbers = {
+        kind: _numbers(columns[found[kind]], kind, role) for kind in ("score", "area") if kind in found
+    }
+    flags = {
+        kind: _numbers(columns[found[kind]], kind, role) != 0 for kind in ("crowd", "ignore") if kind in found
+    }
+    raw = RawBoxes(
+        image=_ids(columns[found["image"]], found["image"], role),
+        label=_ids(columns[found["label"]], found["label"], role),
+        box=to_xywh(box, form, role),
+        where=role,
+        **numbers,
+        **flags,
+    )
+    sizes = {len(raw.image), len(raw.label), len(raw.box), *(len(column) for column in (numbers | flags).values())}
+    if len(sizes) > 1:
+        raise RowsError(
+            "rows-unmatched", "the columns have different numbers of rows", where=role, fix="give one row a box"
+        )
+    return raw, {*found.values(), *corners}
+
+
+def _numbers(values: Any, name: str, role: str) -> NDArray[np.float64]:  # noqa: ANN401
+    from assay.rows.tables import to_numbers
+
+    if isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values.astype(np.float64).filled(np.nan))
+    return to_numbers(np.asarray(values), f"{name} of {role}")
+
+
+def _ids(values: Any, name: str, role: str) -> NDArray[Any]:  # noqa: ANN401
+    """Labels of images or classes: whole numbers or text."""
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        missing = np.flatnonzero(values.mask)
+    else:
+        array = np.asarray(values)
+        if array.dtype.kind in "iu":
+            return array.astype(np.int64)
+        if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+            return array.astype(np.int64)
+        objects = array.astype(object)
+        missing = np.flatnonzero([value is None or value != value for value in objects.tolist()])  # noqa: PLR0124  NaN
+        if not len(missing):
+            return objects
+    from assay.tasks.detection.reading import name_rows
+
+    raise RowsError(
+        "missing-label", f"{name} is missing", where=role, found=name_rows(missing.tolist()), fix="give every box one"
+    )
+
+
+def _image_fields(columns: Mapping[str, Any], raw: RawBoxes, used: set[str]) -> dict[str, dict[Label, Any]]:
+    """Columns that hold one value for each image; those that vary inside an image describe boxes, and are left out."""
+    fields: dict[str, dict[Label, Any]] = {}
+    images = raw.image.tolist()
+    for name, values in columns.items():
+        if name in used or name == "images" or len(values) != len(images):
+            continue
+        by_image: dict[Label, Any] = {}
+        if all(by_image.setdefault(image, value) == value for image, value in zip(images, np.asarray(values).tolist(), strict=True)):
+            fields[str(name)] = by_image
+    return fields

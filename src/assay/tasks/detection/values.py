@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measures of detection read: average precisions, recalls and counts, of one tally or of many draws of images.
+
+Arrays of draws have the draws as their first axis; the formulas are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from assay.core.registry import Declared, Registry
+from assay.tasks.detection.draws import draw_precisions, weigh_objects
+from assay.tasks.detection.matching import AREAS, THRESHOLDS
+from assay.tasks.detection.precision import average_precisions, average_recalls, hit_counts
+
+if TYPE_CHECKING:
+    from assay.tasks.detection.boxes import Floats
+    from assay.tasks.detection.tally import Boxes
+
+RULES: Final = {"coco": "coco101", "voc": "voc_all"}
+"""How AP is read off the curve, by profile."""
+RATES: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""False alarms an image at which the FROC score reads the sensitivity (LUNA16)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BoxValues:
+    """Values by class of one tally, or of draws along a leading axis."""
+
+    MEASURES: ClassVar[Registry[Declared]] = Registry("measure", {})
+    precisions: Callable[[str | None], Floats]
+    """AP by class, area and threshold under a rule; None for that of the profile; NaN without objects."""
+    recalls: Floats
+    """Recall by class, area, cap and threshold."""
+    true: Floats
+    """Hits at the operating point by class."""
+    false: Floats
+    objects: Floats
+    overlap: Floats
+    """Sum of the IoU of these hits by class."""
+    images: Floats
+    errors: Floats
+    sensitivity: Callable[[], Floats]
+    """Mean sensitivity at the false alarms of `RATES`."""
+    classes: int = 0
+
+    def of_class(self, label: int) -> BoxValues:
+        """The values of one class; errors and the FROC curve are about all classes."""
+        place = [label]
+        by_class = {name: getattr(self, name)[..., place] for name in ("true", "false", "objects", "overlap")}
+        precisions = self.precisions
+        return replace(
+            self,
+            precisions=lambda rule: precisions(rule)[..., place, :, :],
+            recalls=self.recalls[..., place, :, :, :],
+            classes=1,
+            **by_class,
+        )
+
+
+def read_values(tally: Boxes) -> BoxValues:
+    """The values of a tally."""
+    rule = RULES[tally.rules.profile]
+    true, false, overlap = (np.asarray(part.sum(axis=1)).ravel() for part in operating_counts(tally))
+    return BoxValues(
+        precisions=lambda wanted: average_precisions(tally, wanted or rule),
+        recalls=average_recalls(tally),
+        true=true,
+        false=false,
+        objects=tally.objects_by_class[:, 0].astype(np.float64),
+        overlap=overlap,
+        images=np.array(float(len(tally.images))),
+        errors=tally.errors.sum(axis=0).astype(np.float64),
+        sensitivity=lambda: froc_score(tally, np.ones((len(tally.images), 1)))[0],
+        classes=len(tally.classes),
+    )
+
+
+def draw_values(tally: Boxes, weights: Floats, areas: Sequence[int] = range(len(AREAS))) -> BoxValues:
+    """The values of draws of images; average precisions of areas that are left out are NaN."""
+    objects = weigh_objects(tally, weights)
+    held: dict[str, Floats] = {}
+
+    def precisions(wanted: str | None) -> Floats:
+        rule = wanted or RULES[tally.rules.profile]
+        if rule not in held:
+            held[rule] = np.full((weights.shape[1], *objects.shape[:2], len(THRESHOLDS)), np.nan)
+            held[rule][:, :, list(areas)] = draw_precisions(tally, weights, areas, objects=objects, rule=rule)
+        return held[rule]
+
+    counts = np.moveaxis(hit_counts(tally, weights), -1, 0)
+    of = np.moveaxis(objects, -1, 0)[:, :, :, None, None]
+    true, false, overlap = (np.asarray(part @ weights).T for part in operating_counts(tally))
+    return BoxValues(
+        precisions=precisions,
+        recalls=np.divide(counts, of, out=np.full(counts.shape, np.nan), where=of > 0),
+        true=true,
+        false=false,
+        objects=objects[:, 0].T,
+        overlap=overlap,
+        images=weights.sum(axis=0),
+        errors=weights.T @ tally.errors,
+        sensitivity=lambda: froc_score(tally, weights),
+        classes=len(tally.classes),
+    )
+
+
+def mean_of_draws(values: BoxValues, rule: str | None = None) -> BoxValues:
+    """Each value by class averaged over the draws in which the class occurs."""
+    return replace(
+        values,
+        precisions=lambda wanted: mean_present(values.precisions(wanted or rule)),
+        recalls=mean_present(values.recalls),
+        **{name: getattr(values, name).mean(axis=0) for name in ("true", "false", "objects", "overlap", "errors")},
+        images=values.images.mean(axis=0),
+        sensitivity=lambda: values.sensitivity().mean(axis=0),
+    )
+
+
+def mean_present(values: Floats) -> Floats:
+    """The mean over the first axis of what is defined."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    return np.divide(
+        np.where(known, values, 0.0).sum(axis=0), count, out=np.full(count.shape, np.nan), where=count > 0
+    )
+
+
+def operating_counts(tally: Boxes) -> tuple[Floats, Floats, Floats]:
+    """Hits, false alarms and overlap at the operating point (IoU 0.5), as sparse tables of classes by images."""
+    from scipy.sparse import csr_array
+
+    sure = tally.score >= tally.rules.confidence
+    hit, skipped = ((masks[:, 0] >> 7).astype(bool) for masks in (tally.hit, tally.ignored))
+    alarm = sure.copy()
+    alarm[tally.detection[hit | skipped]] = False
+    hits = tally.detection[hit & sure[tally.detection]]
+    overlap = tally.iou[hit & sure[tally.detection]]
+    alarms = np.flatnonzero(alarm)
+    shape = (len(tally.classes), len(tally.images))
+
+    def table(rows: Floats, values: Floats) -> Floats:
+        return csr_array((values, (tally.label[rows], tally.image[rows])), shape=shape)
+
+    return table(hits, np.ones(len(hits))), table(alarms, np.ones(len(alarms))), table(hits, overlap)
+
+
+def froc_score(tally: Boxes, weights: Floats) -> Floats:
+    """Mean sensitivity at given numbers of false alarms an image, over all classes together; by draw."""
+    hit, skipped = ((masks[:, 0] >> 7).astype(bool) for masks in (tally.hit, tally.ignored))
+    counts = np.ones(len(tally.score), dtype=bool)
+    counts[tally.detection[skipped]] = False
+    right = np.zeros(len(tally.score), dtype=bool)
+    right[tally.detection[hit]] = True
+    kept = np.flatnonzero(counts)
+    order = kept[np.lexsort((right[kept], -tally.score[kept]))]  # of equal scores, false alarms first
+    images, objects = weights.sum(axis=0), weigh_objects(tally, weights)[:, 0].sum(axis=0)
+    scores = np.full(weights.shape[1], np.nan)
+    for draw in np.flatnonzero((objects > 0) & (images > 0)):
+        mine = weights[tally.image[order], draw]
+        alarms = np.cumsum(np.where(right[order], 0.0, mine))
+        hits = np.concatenate([[0.0], np.cumsum(np.where(right[order], mine, 0.0))])
+        reached = np.searchsorted(alarms, np.array(RATES) * images[draw], side="right")
+        scores[draw] = hits[reached].mean() / objects[draw]
+    return scores
