@@ -248,7 +248,7 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the Records on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
-    """Assess bundled examples: a screening test and a waste sorter, or those of a task (`assay demo regression`)."""
+    """Assess bundled examples; `assay demo TASK` those of a task."""
     from assay.app.reporting import write_run
     from assay.app.running import demo_assessments
 

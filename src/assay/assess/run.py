@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from assay.assess.arguments import IntervalSettings, ScoreSettings, with_settings
+from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors, with_settings
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
@@ -101,7 +101,7 @@ def assess(
 
         demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
-    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id, score=columns)
+    roles = Roles(truth=truth, predicted=predicted, group=name_factors(group), weight=weight, id=id, score=columns)
     request = _Request(
         roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
         settings=settings, progress=monotonic(reading.progress),
@@ -205,23 +205,6 @@ def restore_comparison(record: Record) -> Comparison | TaskComparison:
     from assay.assess.task_comparison import TaskComparison
 
     return TaskComparison.from_record(record)
-
-
-def _factors(group: object) -> dict[str, object]:
-    if group is None:
-        return {}
-    if isinstance(group, Mapping):
-        return {str(name): column for name, column in group.items()}
-    if isinstance(group, str):
-        return {group: group}
-    if (
-        isinstance(group, (list, tuple))
-        and group
-        and all(isinstance(x, str) for x in group)
-        and len(set(group)) == len(group)
-    ):
-        return {name: name for name in group}
-    return {str(getattr(group, "name", None) or "group"): group}
 
 
 def _assessed(source: Source, counted_: Counted, request: _Request, decided: Decided | None = None) -> Assessment:
