@@ -10,7 +10,6 @@ import numpy as np
 
 from assay.inference.proportion import normal_quantile
 from assay.inference.scoredraws import draws_of
-from assay.measures.discrimination import corners
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -100,7 +99,7 @@ def _with_both(block: Ranked) -> Ranked:
 
 def _heights(curve: Curve, t: Ranked, at: Floats) -> tuple[Floats, Floats]:
     """The curve of each table at some places, and how many rows each height is a share of."""
-    x, y = corners(t)
+    x, y = t.corners
     positives, negatives = (np.asarray(n, dtype=np.float64)[..., np.newaxis] for n in (t.positives, t.negatives))
     if curve == "roc":
         # Of several heights at one place, as where the curve rises straight up, the highest is meant.

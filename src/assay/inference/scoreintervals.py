@@ -18,10 +18,9 @@ from assay.inference.estimates import Interval
 from assay.inference.proportion import fitting, normal_quantile, recovered, wilson
 from assay.inference.scoredraws import ScoreDraws, draws_of
 from assay.measures import REGISTRY
-from assay.measures.calibration import gaps
-from assay.measures.discrimination import corners
-from assay.measures.manyclasses import own_losses
 from assay.measures.scoreaverages import tables
+from assay.tally.calibration import gaps
+from assay.tally.linked import own_losses
 from assay.tally.ranked import Ranked
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RIGHT, RowScores
@@ -156,7 +155,7 @@ class ScoreUncertainty:
 
         The draws show that; the upper end moves by half of it, because with few positives the draws show too much.
         """
-        fp, tp = corners(t)
+        fp, tp = t.corners
         positives, negatives = int(t.positives), int(t.negatives)
         best = int(np.argmax(tp / positives - fp / negatives))
         found, alarms = int(tp[best]), int(fp[best])

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, LOWER, NEITHER
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.measures.discrimination import both
 from assay.measures.logisticlines import lines
 from assay.measures.probabilities import not_probability
-from assay.tally.calibration import BINNINGS, Binning, equal_mass, equal_width, placed
+from assay.tally.calibration import Binning, gaps
 from assay.tally.ranked import Ranked
 
 if TYPE_CHECKING:
@@ -24,32 +23,6 @@ if TYPE_CHECKING:
     from assay.core.values import Amount
 
     Floats: TypeAlias = NDArray[np.float64]
-
-
-def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
-    """In each bin, positives minus the sum of probabilities, and rows; bins on the last axis."""
-    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
-        raise PlanError("measure-needs", f"bins = {bins!r}", known="1, 2, ...", fix="give a whole number of bins")
-    if binning not in BINNINGS:
-        raise PlanError(
-            "option-unknown", f"binning = {binning!r} is no way to cut", known=", ".join(BINNINGS), fix="choose one"
-        )
-    edges = equal_width(bins) if binning == "width" else equal_mass(_one(t), bins)
-    place = placed(t.score, edges)
-    start = np.flatnonzero(np.diff(place, prepend=-1))
-    if not len(start):
-        return np.zeros((*np.shape(t.pos)[:-1], 0)), np.zeros((*np.shape(t.pos)[:-1], 0))
-    rows = np.asarray(t.pos + t.neg, dtype=np.float64)
-    off = t.pos - rows * t.score
-    return np.add.reduceat(off, start, axis=-1), np.add.reduceat(rows, start, axis=-1)
-
-
-def _one(t: Ranked) -> Ranked:
-    """Of a stack, the mean table, so that all draws are cut at the same edges."""
-    if np.ndim(t.pos) == 1:
-        return t
-    axes = tuple(range(np.ndim(t.pos) - 1))
-    return t.drawn(t.pos.mean(axis=axes), t.neg.mean(axis=axes))
 
 
 def gap_error(t: Ranked, bins: int, binning: Binning) -> Number:

@@ -17,10 +17,9 @@ from assay.measures.calibration import expected_calibration_error, gap_error
 from assay.measures.declare import measure
 from assay.measures.discrimination import auroc
 from assay.measures.gains import average_precision
-from assay.measures.probabilities import clipped, infinite_note, not_probability
+from assay.measures.probabilities import infinite_note, not_probability
 from assay.measures.scoreaverages import Said, macro, micro, one_vs_one, weighted
-from assay.tally.linked import LinkedScores
-from assay.tally.ranked import Multiset
+from assay.tally.linked import own_losses
 from assay.tally.ranks import Ranks
 from assay.tally.rowscores import RIGHT, RowScores
 from assay.tally.scores import Scores
@@ -144,15 +143,6 @@ def log_loss_multiclass(t: Scores, *, clip: float | None = None) -> Number:
     return Number(
         cast("Amount", float(total)), cast("Amount", float(own.count.sum())), NO_ROWS, note=infinite_note(zero)
     )
-
-
-def own_losses(t: Scores, clip: float | None = None) -> Multiset:
-    """Minus the logarithm of the probability each row gave its true class; of log-odds without a detour."""
-    if isinstance(t, LinkedScores) and clip is None:
-        return t.own_losses()
-    own = t.of_truth()
-    with np.errstate(divide="ignore"):
-        return Multiset(-np.log(clipped(own.value, clip)), own.count)
 
 
 @measure(

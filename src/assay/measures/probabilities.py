@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, RAINIO
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.measures.hull import hulls
-from assay.measures.ratios import is_number
+from assay.tally.linked import clipped
 from assay.tally.ranked import Ranked
 
 if TYPE_CHECKING:
@@ -30,15 +29,6 @@ def not_probability(score: Floats) -> Undefined | None:
     if len(score) and (score[0] < 0 or score[-1] > 1):
         return Undefined(reason="the scores are no probabilities: they leave 0 to 1", code="not-probability")
     return None
-
-
-def clipped(score: Floats, clip: float | None) -> Floats:
-    """Probabilities kept away from 0 and 1 by a declared distance; as they are where none is declared."""
-    if clip is None:
-        return score
-    if not is_number(clip) or not 0 < clip < 0.5:  # noqa: PLR2004  half the range
-        raise PlanError("measure-needs", f"clip = {clip!r}", known="above 0, below 0.5", fix="give clip such as 1e-15")
-    return np.clip(score, clip, 1 - clip)
 
 
 def infinite_note(rows: int) -> str | None:

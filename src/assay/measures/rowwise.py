@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from assay.measures.probabilities import clipped
+from assay.tally.linked import clipped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

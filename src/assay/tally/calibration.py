@@ -172,3 +172,29 @@ def _fractions(counts: Floats, place: NDArray[np.int64], size: int) -> list[Coun
     for i, one in zip(place.tolist(), counts.tolist(), strict=True):
         sums[i] += Fraction(one)
     return sums
+
+
+def gaps(t: Ranked, bins: int, binning: Binning) -> tuple[Floats, Floats]:
+    """In each bin, positives minus the sum of probabilities, and rows; bins on the last axis."""
+    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
+        raise PlanError("measure-needs", f"bins = {bins!r}", known="1, 2, ...", fix="give a whole number of bins")
+    if binning not in BINNINGS:
+        raise PlanError(
+            "option-unknown", f"binning = {binning!r} is no way to cut", known=", ".join(BINNINGS), fix="choose one"
+        )
+    edges = equal_width(bins) if binning == "width" else equal_mass(_one(t), bins)
+    place = placed(t.score, edges)
+    start = np.flatnonzero(np.diff(place, prepend=-1))
+    if not len(start):
+        return np.zeros((*np.shape(t.pos)[:-1], 0)), np.zeros((*np.shape(t.pos)[:-1], 0))
+    rows = np.asarray(t.pos + t.neg, dtype=np.float64)
+    off = t.pos - rows * t.score
+    return np.add.reduceat(off, start, axis=-1), np.add.reduceat(rows, start, axis=-1)
+
+
+def _one(t: Ranked) -> Ranked:
+    """Of a stack, the mean table, so that all draws are cut at the same edges."""
+    if np.ndim(t.pos) == 1:
+        return t
+    axes = tuple(range(np.ndim(t.pos) - 1))
+    return t.drawn(t.pos.mean(axis=axes), t.neg.mean(axis=axes))

@@ -6,10 +6,12 @@ A log-odds of 800 is a probability that no double tells from 1; its loss, 800, i
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from assay.core.errors import PlanError
 from assay.rows.linking import chance
 from assay.tally.ranked import Multiset, Ranked
 from assay.tally.scores import Scores
@@ -75,3 +77,22 @@ class LinkedScores(Scores):
 
 def _losses(own: Multiset) -> Multiset:
     return Multiset(np.logaddexp(0.0, -own.value), own.count)
+
+
+def clipped(score: Floats, clip: float | None) -> Floats:
+    """Probabilities kept away from 0 and 1 by a declared distance; as they are where none is declared."""
+    if clip is None:
+        return score
+    plain = isinstance(clip, (int, float, Fraction)) and not isinstance(clip, bool)
+    if not plain or not 0 < clip < 0.5:  # noqa: PLR2004  half the range
+        raise PlanError("measure-needs", f"clip = {clip!r}", known="above 0, below 0.5", fix="give clip such as 1e-15")
+    return np.clip(score, clip, 1 - clip)
+
+
+def own_losses(t: Scores, clip: float | None = None) -> Multiset:
+    """Minus the logarithm of the probability each row gave its true class; of log-odds without a detour."""
+    if isinstance(t, LinkedScores) and clip is None:
+        return t.own_losses()
+    own = t.of_truth()
+    with np.errstate(divide="ignore"):
+        return Multiset(-np.log(clipped(own.value, clip)), own.count)
