@@ -11,8 +11,8 @@ import pytest
 
 import assay
 from assay.assess.assessment import Assessment
-from assay.assess.merging import merge
-from assay.assess.verifying import verify
+from assay.assess.merge import merge
+from assay.assess.record.verification import verify
 from assay.core.task import find_task, task_names
 from assay.tasks.classification.settings import Settings
 

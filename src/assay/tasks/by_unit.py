@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from assay.core.registry import Registry
     from assay.core.task import Role
-    from assay.inference.intervals import Wanted
+    from assay.inference.intervals.interval_choice import Wanted
     from assay.tally.census import Census
 
 
