@@ -15,12 +15,12 @@ from assay.assess.arguments import IntervalSettings, name_factors
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.core.errors import PlanError
+from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
 from assay.core.text import listed, nearest, visible
-from assay.core.threads import monotonic
-from assay.rows.reading import Reading
+from assay.rows.files.formats import Reading
+from assay.tally.by_group import Grouped
 from assay.tally.census import Census
-from assay.tally.grouped import Grouped
 from assay.tasks.task_settings import TaskSettings, choose_measures
 
 if TYPE_CHECKING:
