@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -86,11 +87,34 @@ def places_in_runs(keys: Whole) -> Whole:
     return np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
 
 
-def box_ious(first: Floats, second: Floats, crowd: Flags) -> Floats:
-    """IoU of boxes pairwise, in continuous coordinates; for a crowd the part of the first box that it covers."""
-    across = np.minimum(first[:, 0] + first[:, 2], second[:, 0] + second[:, 2]) - np.maximum(first[:, 0], second[:, 0])
-    down = np.minimum(first[:, 1] + first[:, 3], second[:, 1] + second[:, 3]) - np.maximum(first[:, 1], second[:, 1])
-    common = np.where((across > 0) & (down > 0), across * down, 0.0)
-    size = first[:, 2] * first[:, 3]
-    whole = np.where(crowd, size, size + second[:, 2] * second[:, 3] - common)
-    return np.divide(common, whole, out=np.zeros_like(common), where=whole > 0)
+def box_ious(first: Floats, rows: Whole, second: Floats, others: Whole, crowd: Flags) -> Floats:
+    """IoU of boxes by pairs of rows, in continuous coordinates; for a crowd the part of the first box that it covers.
+
+    Boxes are fastest with one column after the other in memory (`stack_columns`).
+    """
+    width, height = first[:, 2][rows], first[:, 3][rows]
+    across, down = second[:, 2][others], second[:, 3][others]
+    whole = width * height
+    other = across * down
+    for size, place, length in ((across, 0, width), (down, 1, height)):  # each becomes the common length
+        start, begin = first[:, place][rows], second[:, place][others]
+        np.add(size, begin, out=size)
+        np.minimum(size, start + length, out=size)
+        np.maximum(start, begin, out=start)
+        size -= start
+        np.maximum(size, 0.0, out=size)
+    common = np.multiply(across, down, out=across)
+    flags = crowd[others]
+    total = whole + other
+    total -= common
+    if flags.any():
+        total[flags] = whole[flags]
+    return np.divide(common, total, out=np.zeros_like(common), where=total > 0)
+
+
+def stack_columns(columns: Sequence[Floats]) -> Floats:
+    """Columns side by side, each contiguous in memory."""
+    table = np.empty((len(columns), len(columns[0])))
+    for place, column in enumerate(columns):
+        table[place] = column
+    return table.T

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ import numpy as np
 from assay.core.errors import MissingColumn, RowsError, UnknownLabel
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
+from assay.tasks.detection.boxes import stack_columns
 from assay.tasks.detection.reading import Catalogue, RawBoxes, name_rows, refuse_feature
 
 if TYPE_CHECKING:
@@ -26,14 +28,18 @@ if TYPE_CHECKING:
 
 EXACT: Final = 2.0**53
 """Whole numbers above this are not all told apart by doubles."""
-QUOTED: Final = (b'_id": "', b'_id":"', b'"score": "', b'"score":"', b'rue,', b'alse,', b'_id":t', b'_id": t')
-"""Texts and truth values where numbers are expected; the engine would make numbers of them."""
+MARKS: Final = 8
+"""Quotation marks of a row whose only texts are the names of its four keys."""
 CHUNK: Final = 1 << 22
 
 
 def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
     """The content of a file; NaN is read as it is, to be refused with its place."""
     text = path.read_bytes()
+    with suppress(ImportError, ValueError):
+        import orjson
+
+        return orjson.loads(text)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -96,7 +102,7 @@ def _categories(content: Mapping[str, Any], where: str) -> dict[Label, Label]:
 def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: str = "") -> list[Any]:
     """A key of every row; one that has no default must be there."""
     if not where:
-        return [default if (value := row.get(name)) is None else value for row in rows]
+        return [row.get(name, default) for row in rows]
     try:
         return [row[name] for row in rows]
     except (KeyError, TypeError):
@@ -114,7 +120,7 @@ def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: 
 
 def _labels(values: list[Any]) -> np.ndarray:
     """Ids as a column: whole numbers, or objects."""
-    if all(type(value) is int for value in values):
+    if set(map(type, values)) <= {int}:
         return np.array(values, dtype=np.int64)
     wrong = [place for place, value in enumerate(values) if isinstance(value, (float, list, dict)) or value is None]
     if wrong:
@@ -134,7 +140,7 @@ def _corners(values: list[Any], where: str) -> Floats:
     try:
         boxes = np.array(values, dtype=np.float64).reshape(-1, 4) if values else np.zeros((0, 4))
         if len(boxes) == len(values):
-            return boxes
+            return stack_columns(boxes.T)
     except (TypeError, ValueError):
         pass
     wrong = [place for place, box in enumerate(values) if not isinstance(box, (list, tuple)) or len(box) != 4]  # noqa: PLR2004
@@ -152,8 +158,10 @@ def _corners(values: list[Any], where: str) -> Floats:
 
 def read_results(path: Path, limits: Limits | None = None) -> RawBoxes:
     """The detections of a results file."""
-    raw = None if _holds_texts(path) else _read_by_engine(path, limits)
-    return results_from_list(load_json(path), path.name) if raw is None else raw
+    raw = _read_by_engine(path, limits)
+    if raw is None or count_marks(path) != MARKS * len(raw.image):  # the engine would make numbers of texts
+        return results_from_list(load_json(path), path.name)
+    return raw
 
 
 def results_from_list(rows: object, where: str) -> RawBoxes:
@@ -174,23 +182,17 @@ def results_from_list(rows: object, where: str) -> RawBoxes:
     )
 
 
-def _holds_texts(path: Path) -> bool:
-    """Whether texts stand where the engine would make numbers of them."""
-    tail = b""
+def count_marks(path: Path) -> int:
+    """Quotation marks in a file."""
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            block = tail + chunk
-            if any(mark in block for mark in QUOTED):
-                return True
-            tail = block[-16:]
-    return False
+        return sum(chunk.count(b'"') for chunk in iter(lambda: file.read(CHUNK), b""))
 
 
 def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
     """Columns from the embedded engine; None where Python must look at the rows."""
     import duckdb
 
-    from assay.rows.engine import connect, quote_literal, release
+    from assay.rows.engines.duckdb_engine import connect, quote_literal, release
     from assay.rows.limits import Limits
 
     name = str(path.resolve())
@@ -213,7 +215,7 @@ def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
     return RawBoxes(
         image=ids[0].astype(np.int64),
         label=ids[1].astype(np.int64),
-        box=np.column_stack([np.asarray(answer[f"b{place}"]) for place in range(1, 5)]),
+        box=stack_columns([np.asarray(answer[f"b{place}"]) for place in range(1, 5)]),
         score=np.asarray(answer["score"]),
         where=path.name,
     )

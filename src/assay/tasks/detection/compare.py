@@ -15,7 +15,7 @@ from assay.inference.findings import Effect, Finding
 from assay.inference.multiplicity import holm
 from assay.inference.power import least_student
 from assay.inference.resampling import stream
-from assay.inference.tails import Tail, shown
+from assay.inference.tail_probabilities import Tail, shown
 from assay.tally.base import digest
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
 from assay.tasks.detection.matching import AREAS

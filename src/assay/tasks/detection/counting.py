@@ -27,7 +27,7 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     classes = len(scenes.classes)
     matches, beyond = match_boxes(objects, detections, classes, rules.cap, RULES[rules.profile])
     inside = inside_areas(detections.box[:, 2] * detections.box[:, 3])
-    flags = inside[:, 1:] @ np.array([1, 2, 4]) + BEYOND * beyond
+    flags = inside[:, 1] + 2 * inside[:, 2].astype(np.int64) + 4 * inside[:, 3] + BEYOND * beyond
     order = sort_columns(detections.label, detections.score, classes)
     inverse = np.empty(len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))

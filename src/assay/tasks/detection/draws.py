@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     Singles = NDArray[np.float32]
 
-BLOCK: Final = 128
-"""Draws that are worked on at a time, so that a class fits into a processor's cache."""
+BLOCKS: Final = (128, 2048)
+"""Draws that are worked on at a time: few for a large tally, so that a class fits into a processor's cache."""
+CACHED: Final = 1 << 22
 SLACK: Final = 1e-4
 """A recall that is this near to the next point of 100 reaches it: single precision holds no more."""
 
@@ -48,8 +49,9 @@ def draw_precisions(
     shifts = shift_flags(tally, counted)
     draws = weights.shape[1]
     values = np.full((draws, len(tally.classes), len(areas), len(THRESHOLDS)), np.nan)
-    for first in range(0, draws, BLOCK):
-        part = slice(first, min(first + BLOCK, draws))
+    step = int(np.clip(CACHED // len(tally.detection), *BLOCKS))
+    for first in range(0, draws, step):
+        part = slice(first, min(first + step, draws))
         block = np.ascontiguousarray(weights[:, part], dtype=np.float32)
         for label in range(len(tally.classes)):
             for place, area in enumerate(areas):

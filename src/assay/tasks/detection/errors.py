@@ -47,7 +47,7 @@ def _judge(
     """The kind of error of each false alarm; objects that a wrong class or place explains are not missed."""
     image = detections.image[part]
     place, owner = expand_ranges(first[image], first[image + 1] - first[image])
-    iou = box_ious(detections.box[part[owner]], objects.box[place], objects.crowd[place])
+    iou = box_ious(detections.box, part[owner], objects.box, place, objects.crowd)
     same = objects.label[place] == detections.label[part[owner]]
     own, other = (_best(np.where(flag, iou, 0.0), owner, len(part)) for flag in (same, ~same))
     near = (own >= BACKGROUND) & (own < FOREGROUND)

@@ -13,7 +13,7 @@ from assay.core.text import counted, listed
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.measures.declare import Measure, parse
-from assay.tasks.detection.intervals import HalfSamples
+from assay.tasks.detection.intervals import BIASED, HalfSamples
 from assay.tasks.detection.measures import BY_CLASS
 from assay.tasks.detection.notes import FEW, describe_lonely_classes, describe_ties, rare_classes
 
@@ -95,7 +95,7 @@ class BoxEstimates(Estimates):
         value = measure(cast("Tally", values))
         interval: Interval | str = "the value is undefined"
         if not isinstance(value, Undefined):
-            interval = self._refuse(label) or self.halves.interval(measure, label)
+            interval = self._refuse(measure, label) or self.halves.interval(measure, label)
         return Estimate(
             measure=measure.title,
             result=value,
@@ -107,10 +107,13 @@ class BoxEstimates(Estimates):
             notes=tuple(self._notes(measure)) if label is None else (),
         )
 
-    def _refuse(self, label: int | None) -> str | None:
-        """Why a class has no interval of its own."""
+    def _refuse(self, measure: Measure, label: int | None) -> str | None:
+        """Why there is no interval: the class is rare, or most classes are."""
         if label is not None and label in self._rare:
             return f"objects of the class stand in fewer than {FEW} images"
+        present = int((self.tally.objects_by_class[:, 0] > 0).sum())
+        if label is None and measure.family == BIASED and 2 * len(self._rare) > present:
+            return f"{len(self._rare)} of {present} classes have objects in fewer than {FEW} images: too few to cover 93 %"
         return None
 
     @cached_property

@@ -50,10 +50,10 @@ class Matches:
 
 def inside_areas(area: Floats) -> Flags:
     """Whether an area lies in each of the four ranges; rows by ranges."""
-    low, high = np.array(LIMITS).T
-    inside = (area[:, None] >= low) & (area[:, None] <= high)
-    inside[:, 0] = True  # also where the area is unknown
-    return inside
+    inside = np.ones((len(LIMITS), len(area)), dtype=bool)  # of any area also where it is unknown
+    for place, (low, high) in enumerate(LIMITS[1:], start=1):
+        inside[place] = (area >= low) & (area <= high)
+    return inside.T
 
 
 def match_boxes(objects: Objects, detections: Detections, classes: int, cap: int, rule: str) -> tuple[Matches, Flags]:
@@ -97,7 +97,7 @@ def _match_block(  # noqa: PLR0913  one block of images: what is matched, how, a
     place, owner = expand_ranges(starts[key[kept]], counts[key[kept]])
     place = order[place] + rows.start
     chosen = kept + span.start
-    iou = box_ious(detections.box[chosen[owner]], objects.box[place], objects.crowd[place])
+    iou = box_ious(detections.box, chosen[owner], objects.box, place, objects.crowd)
     near = np.flatnonzero(iou >= THRESHOLDS[0])
     if not len(near):
         return _no_matches()

@@ -41,7 +41,7 @@ def describe_counts(tally: Boxes, scenes: Scenes | None) -> Iterator[str]:
             f"{counted(tied, 'detection')} share a score with others that hit differently: their order is that of the "
             "images, then of the file (as in pycocotools)"
         )
-    if scenes is not None and (twice := _count_duplicates(scenes)):
+    if scenes is not None and (twice := _count_duplicates(tally, scenes)):
         yield f"{counted(twice, 'detection')} repeat another one exactly: they count as false alarms"
 
 
@@ -74,28 +74,30 @@ def _hit_numbers(tally: Boxes) -> Whole:
 
 def count_ties(tally: Boxes) -> int:
     """Detections of a class with equal scores that hit at different thresholds, so that their order matters."""
-    groups, _ = _tie_groups(tally)
+    starts = _tie_starts(tally)
+    if not len(starts):
+        return 0
     numbers = _hit_numbers(tally)
-    high, low = np.zeros(len(tally.score), dtype=np.int64), np.full(len(tally.score), 99)
-    np.maximum.at(high, groups, numbers)
-    np.minimum.at(low, groups, numbers)
-    return int((high > low)[groups].sum())
+    mixed = np.maximum.reduceat(numbers, starts) > np.minimum.reduceat(numbers, starts)
+    return int(np.diff(np.append(starts, len(numbers)))[mixed].sum())
 
 
-def _tie_groups(tally: Boxes) -> tuple[Whole, int]:
-    """The group of equal scores that each detection belongs to."""
+def _tie_starts(tally: Boxes) -> Whole:
+    """Where groups of equal scores of a class begin."""
     if not len(tally.score):
-        return np.zeros(0, dtype=np.int64), 0
-    fresh = np.concatenate([[True], (np.diff(tally.score) != 0) | (np.diff(tally.label) != 0)])
-    groups = np.cumsum(fresh) - 1
-    return groups, int(groups[-1]) + 1
+        return np.zeros(0, dtype=np.int64)
+    fresh = np.ones(len(tally.score), dtype=bool)
+    fresh[1:] = tally.score[1:] != tally.score[:-1]
+    fresh[tally.starts[:-1][tally.sizes > 0]] = True
+    return np.flatnonzero(fresh)
 
 
 def tie_range(tally: Boxes) -> tuple[float, float] | None:
     """The lowest and highest map over orders of equal scores; None where no order matters."""
     if not count_ties(tally):
         return None
-    groups, _ = _tie_groups(tally)
+    starts = _tie_starts(tally)
+    groups = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(tally.score))))
     numbers = _hit_numbers(tally)
     ends = []
     for sign in (1, -1):
@@ -117,16 +119,12 @@ def describe_ties(tally: Boxes) -> Iterator[str]:
         yield f"equal scores: from {figure(ends[0], digits=4)} to {figure(ends[1], digits=4)} in other orders of the tied detections"
 
 
-def _count_duplicates(scenes: Scenes) -> int:
+def _count_duplicates(tally: Boxes, scenes: Scenes) -> int:
     """Detections that repeat another one of the same image, class, score and box."""
+    near = (tally.score[1:] == tally.score[:-1]) & (tally.image[1:] == tally.image[:-1])
+    suspects = np.zeros(len(tally.images), dtype=bool)
+    suspects[tally.image[1:][near]] = True
     part = scenes.detections
-    if len(part.score) < 2:  # noqa: PLR2004
-        return 0
-    key = (part.image * max(1, len(scenes.classes)) + part.label).astype(np.float64) + part.score / (
-        1 + 2 * np.abs(part.score).max()
-    )
-    order = np.argsort(key, kind="stable")
-    near = np.flatnonzero(np.diff(key[order]) == 0)
-    first, second = order[near], order[near + 1]
-    same = (part.box[first] == part.box[second]).all(axis=1) & (part.score[first] == part.score[second])
-    return int(same.sum())
+    rows = np.flatnonzero(suspects[part.image]) if near.any() else np.zeros(0, dtype=np.int64)
+    facts = np.column_stack([part.image[rows], part.label[rows], part.score[rows], part.box[rows]])
+    return len(facts) - len(np.unique(facts, axis=0)) if len(facts) else 0

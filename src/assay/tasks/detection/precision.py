@@ -43,8 +43,8 @@ class Ranks:
 
 def counted_flags(tally: Boxes) -> Flags:
     """Whether a detection that matches nothing counts, by area; it does not beyond the cap or outside the area."""
-    inside = np.column_stack([np.ones(len(tally.flags), dtype=bool), (tally.flags[:, None] & [1, 2, 4]) > 0])
-    return inside & ((tally.flags & BEYOND) == 0)[:, None]
+    table = np.array([[not code & BEYOND and bool(not bit or code & bit) for code in range(16)] for bit in (0, 1, 2, 4)])
+    return np.stack([column[tally.flags] for column in table]).T
 
 
 def shift_flags(tally: Boxes, counted: Flags) -> Whole:
@@ -56,10 +56,10 @@ def shift_flags(tally: Boxes, counted: Flags) -> Whole:
 def rank_classes(tally: Boxes) -> Iterator[Ranks]:
     """The ranks of every class."""
     counted = counted_flags(tally)
-    before = np.cumsum(counted, axis=0, dtype=np.int32)
-    here = before[tally.detection][:, :, None] + np.cumsum(shift_flags(tally, counted), axis=0)
-    true = np.cumsum(tally.hits, axis=0, dtype=np.int32)
+    before = np.cumsum(counted.T, axis=1, dtype=np.int32).T
     shifted = np.cumsum(shift_flags(tally, counted), axis=0)
+    here = before[tally.detection][:, :, None] + shifted
+    true = np.cumsum(tally.hits, axis=0, dtype=np.int32)
     nothing = np.zeros(true.shape[1:], dtype=np.int32)
     for label, (first, last) in enumerate(_spans(tally.special_starts)):
         start = tally.starts[label]
@@ -85,6 +85,9 @@ def _average_precisions(tally: Boxes, rule: str) -> Floats:
     values = np.full((len(tally.classes), len(AREAS), len(THRESHOLDS)), np.nan)
     for label, ranks in enumerate(rank_classes(tally)):
         objects = tally.objects_by_class[label]
+        if not len(ranks.hits):
+            values[label, objects > 0] = 0.0
+            continue
         for area in np.flatnonzero(objects):
             values[label, area] = _area_under(
                 ranks.hits[:, area], ranks.true[:, area], ranks.position[:, area], int(objects[area]), rule
@@ -94,6 +97,8 @@ def _average_precisions(tally: Boxes, rule: str) -> Floats:
 
 def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: str) -> Floats:
     """AP by threshold from columns of special detections."""
+    some = hits.any(axis=1)
+    hits, true, position = hits[some], true[some], position[some]
     if not len(hits):
         return np.zeros(hits.shape[1])
     precision = np.where(hits, true / (position + TINY), 0.0)

@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnknownLabel, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, visible
-from assay.tasks.detection.boxes import Detections, Objects, Scenes, sort_labels
+from assay.tasks.detection.boxes import Detections, Objects, Scenes, sort_labels, stack_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,9 +70,9 @@ def name_rows(rows: Sequence[int]) -> str:
 def to_xywh(box: Floats, form: str, where: str) -> Floats:
     """Boxes as x, y, width, height."""
     if form == "xywh":
-        return box
+        return stack_columns(box.T)
     if form == "cxcywh":
-        return np.column_stack([box[:, :2] - box[:, 2:] / 2, box[:, 2:]])
+        return stack_columns([*(box[:, :2] - box[:, 2:] / 2).T, *box[:, 2:].T])
     wrong = np.flatnonzero((box[:, 2:] < box[:, :2]).any(axis=1))
     if len(wrong):
         raise OutOfRange(
@@ -82,7 +82,7 @@ def to_xywh(box: Floats, form: str, where: str) -> Floats:
             found=name_rows(wrong.tolist()),
             fix='state box_format="xywh" (--box-format xywh), or correct the rows',
         )
-    return np.column_stack([box[:, :2], box[:, 2:] - box[:, :2]])
+    return stack_columns([*box[:, :2].T, *(box[:, 2:] - box[:, :2]).T])
 
 
 def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> Scenes:
@@ -125,7 +125,7 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
 
 
 def _check_boxes(part: RawBoxes, *, empty_allowed: bool) -> list[str]:
-    finite = np.isfinite(part.box.sum(axis=1))
+    finite = np.isfinite(part.box[:, 0] + part.box[:, 1] + part.box[:, 2] + part.box[:, 3])
     if not finite.all():
         raise RowsError(
             "value-not-finite",
@@ -172,9 +172,16 @@ def _check_inside(
     if not sizes or not len(codes):
         return []
     unknown = (np.inf, np.inf)
-    limits = np.array([sizes.get(image, unknown) for image in images], dtype=np.float64)[codes]
-    ends = part.box[:, :2] + part.box[:, 2:]
-    outside = np.flatnonzero(((part.box[:, :2] >= limits) | (ends <= 0)).any(axis=1) & (part.box[:, 2:] > 0).all(axis=1))
+    limits = np.array([sizes.get(image, unknown) for image in images], dtype=np.float64).T
+    slack = 1.0  # a pixel: rounding of whole pixels
+    past, over = np.zeros(len(codes), dtype=bool), np.zeros(len(codes), dtype=bool)
+    for place in (0, 1):
+        start, limit = part.box[:, place], limits[place][codes]
+        end = start + part.box[:, place + 2]
+        past |= (start >= limit) | (end <= 0)
+        over |= (start < -slack) | (end > limit + slack)
+    outside = np.flatnonzero(past)
+    outside = outside[(part.box[outside, 2:] > 0).all(axis=1)]
     if len(outside):
         raise OutOfRange(
             "value-out-of-domain",
@@ -183,8 +190,7 @@ def _check_inside(
             found=name_rows(outside.tolist()),
             fix="correct the boxes, or the width and height of the images",
         )
-    slack = 1.0  # a pixel: rounding of whole pixels
-    beyond = int(((part.box[:, :2] < -slack) | (ends > limits + slack)).any(axis=1).sum())
+    beyond = int(over.sum())
     return [f"{counted(beyond, 'box', 'boxes')} of {part.where} reach beyond the image"] if beyond else []
 
 

@@ -136,7 +136,7 @@ def _existing(given: object) -> Path:
 
 
 def _digest(path: Path, request: Request) -> str:
-    from assay.rows.hashing import digest_of
+    from assay.rows.files.file_digests import digest_of
 
     reading: Any = request.reading
     return digest_of(str(path)) if reading is None or getattr(reading, "digest", True) else ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from assay.core.task import Request
     from assay.rows.limits import Limits
-    from assay.rows.reading import Reading
+    from assay.rows.files.formats import Reading
 
 CORNERS: Final = {"xywh": ("x", "y", "w", "h"), "xyxy": ("x1", "y1", "x2", "y2"), "cxcywh": ("cx", "cy", "w", "h")}
 NAMES: Final = {
@@ -54,11 +54,11 @@ def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Ca
 
 def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """Columns of a file, by the embedded engine."""
-    from assay.rows.engine import quote_identifier
+    from assay.rows.engines.duckdb_engine import quote_identifier
     from assay.rows.limits import Limits
-    from assay.rows.opened import translated
-    from assay.rows.reading import Reading
-    from assay.rows.together import open_files
+    from assay.rows.files.opened_file import translated
+    from assay.rows.files.formats import Reading
+    from assay.rows.files.file_set import open_files
 
     reading = cast("Reading | None", request.reading) or Reading()
     opened = open_files(path, reading, limits=cast("Limits | None", request.limits) or Limits())
@@ -79,7 +79,7 @@ def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict
 
 def _read_frame(given: object) -> dict[str, Any]:
     from assay.rows.columns import as_array
-    from assay.rows.frames import narwhals_of
+    from assay.rows.engines.narwhals_frames import narwhals_of
 
     frame = narwhals_of(given)
     eager = frame.collect() if hasattr(frame, "collect") else frame

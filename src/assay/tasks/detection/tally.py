@@ -18,7 +18,7 @@ from assay.core.labels import Label
 from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.packing import (
+from assay.tally.column_codec import (
     packed_bytes,
     packed_reals,
     packed_whole,
