@@ -32,7 +32,7 @@ EFFORT: Final = 600_000_000
 """Detections times swaps that a comparison may visit."""
 LEAST_SWAPS: Final = 499
 PLACE: Final = 25
-SAME: Final = 1e-9
+SAME: Final = 1e-7
 """Single precision: differences this near are the same."""
 LISTED: Final = 100
 """Classes whose differences are listed."""
@@ -123,7 +123,8 @@ def _compare(
     difference = values[0].value - values[1].value
     moved = [measure.values(cast("Tally", _pick(part, label))) for part in swapped]
     gaps = np.abs(moved[0] - moved[1])
-    far = int((gaps >= abs(difference) - SAME).sum())
+    reached = halves[0].base_value(measure, label) - halves[1].base_value(measure, label)
+    far = int((gaps >= abs(reached) - SAME).sum())
     interval, error = difference_interval(measure, halves, difference, label)
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
     return Finding(
@@ -164,7 +165,8 @@ def difference_interval(
     if measure.family == BIASED:
         means = [measure(cast("Tally", _pick(part.averaged, label))) for part in halves]
         if not any(isinstance(mean, Undefined) for mean in means):
-            rise = cast("Any", means[0]).value - cast("Any", means[1]).value - difference
+            base = halves[0].base_value(measure, label) - halves[1].base_value(measure, label)
+            rise = cast("Any", means[0]).value - cast("Any", means[1]).value - base
     interval = correct_interval(
         difference, rise, spread, level=half.level, size=half.size, draws=half.draws, seed=half.seed,
         low=-np.inf, high=np.inf,
@@ -180,11 +182,13 @@ def _compare_classes(
     labels = np.flatnonzero(tally.objects_by_class[:, 0])[:LISTED]
     precisions = [part.precisions(None)[:, :, 0].mean(axis=-1) for part in swapped]
     own = [half.values.precisions(None)[:, 0].mean(axis=-1) for half in halves]
+    base = [half.base.precisions(None)[0, :, 0].mean(axis=-1) for half in halves]
     effects, chances = [], []
     for label in labels:
         difference = float(own[0][label] - own[1][label])
         gaps = np.abs(precisions[0][:, label] - precisions[1][:, label])
-        chances.append((1 + int((gaps >= abs(difference) - SAME).sum())) / (1 + len(gaps)))
+        reached = abs(float(base[0][label] - base[1][label]))
+        chances.append((1 + int((gaps >= reached - SAME).sum())) / (1 + len(gaps)))
         interval, _ = difference_interval(measure, halves, difference, int(label))
         name = f"AP of {quoted(tally.classes[label])}: {pair[0]} minus {pair[1]}"
         fields: dict[str, Any] = {"no_interval": interval} if isinstance(interval, str) else {"interval": interval}

@@ -76,6 +76,15 @@ class HalfSamples:
         return draw_values(self.tally, self.weights)
 
     @cached_property
+    def base(self) -> BoxValues:
+        """The values of the whole sample, computed as those of draws are."""
+        return draw_values(self.tally, np.ones((len(self.tally.images), 1)))
+
+    def base_value(self, measure: Measure, label: int | None = None) -> float:
+        """The value of the whole sample that draws are held against."""
+        return float(measure.values(cast("Tally", self._pick(self.base, label)))[0])
+
+    @cached_property
     def averaged(self) -> BoxValues:
         """Each value by class averaged over the draws in which the class occurs."""
         return mean_of_draws(self.drawn)
@@ -96,7 +105,7 @@ class HalfSamples:
             return "no half sample differs from another, so the spread is unknown"
         if measure.family == BIASED:
             halves = measure(cast("Tally", self._pick(self.averaged, label)))
-            rise = 0.0 if isinstance(halves, Undefined) else halves.value - value.value
+            rise = 0.0 if isinstance(halves, Undefined) else halves.value - self.base_value(measure, label)
             return correct_interval(
                 value.value, rise, spread, level=self.level, size=self.size, draws=self.draws, seed=self.seed,
                 notes=tuple(self._describe_bias(measure, EXTRAPOLATION * rise, spread)),

@@ -118,7 +118,7 @@ def read_predicted(given: object, request: Request) -> tuple[RawBoxes, dict[str,
             return raw, files
         if path.suffix.lower() == ".json":
             return read_results(path, cast("Limits | None", request.limits)), {path.name: _digest(path, request)}
-    elif isinstance(given, Sequence) and (not given or (isinstance(given[0], Mapping) and "bbox" in given[0])):
+    elif isinstance(given, Sequence) and (not given or (isinstance(given[0], Mapping) and "image_id" in given[0])):
         return results_from_list(given, "predicted"), {}
     raw, _, files = read_table(given, request, "predicted")
     return raw, files

@@ -32,6 +32,7 @@ NAMES: Final = {
     "ignore": ("ignore", "difficult"),
 }
 """Columns of a table, by what they hold."""
+NUMBERS: Final = [name for kind in ("score", "area", "crowd", "ignore") for name in NAMES[kind]]
 
 
 def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
@@ -56,7 +57,7 @@ def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict
     """Columns of a file, by the embedded engine."""
     from assay.rows.engines.duckdb_engine import quote_identifier
     from assay.rows.limits import Limits
-    from assay.rows.files.opened_file import translated
+    from assay.rows.files.opened_file import number_column, translated
     from assay.rows.files.formats import Reading
     from assay.rows.files.file_set import open_files
 
@@ -64,11 +65,10 @@ def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict
     opened = open_files(path, reading, limits=cast("Limits | None", request.limits) or Limits())
     try:
         with translated(opened):
+            numbers = {*(corner for corners in CORNERS.values() for corner in corners), *NUMBERS}
             parts = [
-                f"CAST({quote_identifier(name)} AS DOUBLE) AS {quote_identifier(name)}"
-                if kind.upper() in ("FLOAT", "REAL") or kind.upper().startswith("DECIMAL")
-                else quote_identifier(name)
-                for name, kind in opened.columns.items()
+                f"{number_column(opened, name)} AS {quote_identifier(name)}" if name in numbers else quote_identifier(name)
+                for name in opened.columns
             ]
             query = f"SELECT {', '.join(parts)} FROM {quote_identifier(opened.view)}"  # noqa: S608  quoted
             columns = dict(opened.connection.sql(query).fetchnumpy())

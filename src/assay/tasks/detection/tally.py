@@ -119,7 +119,7 @@ class Boxes:
     def _unpack(self, masks: NDArray[np.uint8]) -> NDArray[np.bool_]:
         flags = np.unpackbits(masks, axis=1).astype(bool)
         flags[self.rank >= self.rules.cap] = False
-        return flags.reshape(len(masks), len(AREAS), -1)
+        return flags.reshape(len(masks), len(AREAS), COMBINATIONS // len(AREAS))
 
     @cached_property
     def objects_by_class(self) -> Whole:
