@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import assay
+from assay.tasks.detection.average_precision import _area_under
 from assay.tasks.detection.measures import TWELVE
-from assay.tasks.detection.precision import _area_under
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
 NAMES = ("AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl")

@@ -49,9 +49,7 @@ def test_the_same_seed_gives_the_same_interval(scenes, whole):
 
 
 def test_an_interval_shrinks_with_more_images():
-    wide, narrow = (
-        assay.detection(*random_scenes(12, images=size), intervals=SETTINGS)["map"] for size in (30, 240)
-    )
+    wide, narrow = (assay.detection(*random_scenes(12, images=size), intervals=SETTINGS)["map"] for size in (30, 240))
     assert narrow.high - narrow.low < 0.6 * (wide.high - wide.low)
 
 
@@ -59,7 +57,7 @@ def test_few_images_and_rare_classes_have_no_interval():
     assert "needs 20" in assay.detection(*random_scenes(1, images=12))["map"].no_interval
     truth, found = random_scenes(2, images=24, classes=40)
     a = assay.detection(truth, found, intervals=SETTINGS)
-    assert "too few to cover" in a["map"].no_interval
+    assert "too few for an interval" in a["map"].no_interval
     rare = [a.by_class[label]["ap"] for label in a.by_class]
     assert any("fewer than 5 images" in (estimate.no_interval or "") for estimate in rare)
 
@@ -103,9 +101,7 @@ def test_the_permutation_test_holds_its_level():
     for seed in range(30):
         truth, found = random_scenes(100 + seed, images=20, classes=2)
         models = {"A": spoil(found, seed, 0.3), "B": spoil(found, 1000 + seed, 0.3)}
-        c = assay.compare(
-            task="detection", truth=truth, predicted=models, measures=["map_50"], intervals=SETTINGS
-        )
+        c = assay.compare(task="detection", truth=truth, predicted=models, measures=["map_50"], intervals=SETTINGS)
         rejected += c["map_50"].p <= 0.1
     assert rejected <= 8
 

@@ -7,17 +7,17 @@ import json
 
 import numpy as np
 import pytest
-from tests.tasks.detection.reference import AREAS, mean_precision, random_scenes
 
 import assay
 from assay.core.errors import PlanError
 from assay.core.task import Request, find_task
+from assay.tasks.detection.average_precision import INTERPOLATIONS, average_precisions
+from assay.tasks.detection.box_values import draw_values, operating_counts, read_values
 from assay.tasks.detection.compare import count_found
-from assay.tasks.detection.draws import draw_precisions
-from assay.tasks.detection.errors import ERRORS
-from assay.tasks.detection.precision import INTERPOLATIONS, average_precisions
+from assay.tasks.detection.image_draws import draw_precisions
+from assay.tasks.detection.kernel.error_kinds import ERRORS
 from assay.tasks.detection.tally import Boxes
-from assay.tasks.detection.values import draw_values, operating_counts, read_values
+from tests.tasks.detection.reference import AREAS, mean_precision, random_scenes
 
 TASK = find_task("detection")
 OPTIONS = {option.name: option.default for option in TASK.options}
@@ -174,7 +174,8 @@ def test_the_voc_profile_does_not_look_for_another_object_when_the_best_is_taken
             {"id": 2, "image_id": 1, "category_id": 1, "bbox": [0, 0, 100, 60]},
         ],
     }
-    found = [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 100, side], "score": s} for side, s in ((98, 0.9), (90, 0.8))]
+    sides = ((98, 0.9), (90, 0.8))
+    found = [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 100, side], "score": s} for side, s in sides]
     assert values_of(count(truth, found))["recall"].value == 1
     assert values_of(count(truth, found, profile="voc"))["recall"].value == 0.5
 

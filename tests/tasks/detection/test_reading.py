@@ -33,7 +33,8 @@ def frames(scenes):
     truth, found = scenes
     tables = []
     for rows in (truth["annotations"], found):
-        table = pd.DataFrame({"image": [row["image_id"] for row in rows], "label": [f"c{row['category_id']}" for row in rows]})
+        labels = [f"c{row['category_id']}" for row in rows]
+        table = pd.DataFrame({"image": [row["image_id"] for row in rows], "label": labels})
         for place, corner in enumerate("xywh"):
             table[corner] = [float(row["bbox"][place]) for row in rows]
         tables.append(table)
@@ -115,7 +116,7 @@ def test_images_without_boxes_are_unknown_unless_they_are_listed(frames):
     assert len(listed.tally.images) == 39
 
 
-def test_one_table_holds_truth_and_detections(scenes, frames, tmp_path):
+def test_one_table_holds_truth_and_detections(frames, tmp_path):
     frames[0]["score"] = np.nan
     plain = frames[0][frames[0]["crowd"] == 0].drop(columns=["crowd", "area"])
     table = pd.concat([plain, frames[1]]).sample(frac=1, random_state=1)

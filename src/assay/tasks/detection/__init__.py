@@ -15,11 +15,11 @@ from assay.inference.unit_comparison import check_margin, model_pairs
 from assay.measures.declare import parse
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.detection import measures as _measures
+from assay.tasks.detection.box_estimates import BoxEstimates
+from assay.tasks.detection.box_values import BoxValues, operating_counts
 from assay.tasks.detection.compare import PairedBoxes, compare_pair
-from assay.tasks.detection.estimates import BoxEstimates
-from assay.tasks.detection.reading import FORMATS
+from assay.tasks.detection.formats.raw_boxes import FORMATS
 from assay.tasks.detection.tally import Boxes
-from assay.tasks.detection.values import BoxValues, operating_counts
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
@@ -39,12 +39,13 @@ class Detection(UnitTask):
     roles = (
         Role(name="truth", holds=FILES, required=False),
         Role(name="predicted", holds=f"{FILES}, with scores", required=False, by_model=True),
-        Role(name="images", holds="ids of all images, where the truth does not list those without boxes", required=False),
+        Role(name="images", holds="ids of all images, if the truth does not list those without boxes", required=False),
     )
     options = (
         Option(name="profile", says="whose rules match and average", default="coco",
                choices=("coco", "voc", "openimages", "lvis")),
-        Option(name="max_detections", says="detections of an image and class that map and ar read", default=100, kind=int),
+        Option(name="max_detections", says="detections of an image and class that map and ar read", default=100,
+               kind=int),
         Option(name="confidence", says="lowest score at the operating point", default=0.5, kind=float),
         Option(name="box_format", says="how the boxes of tables and arrays are written", default="xywh",
                choices=FORMATS),
@@ -73,9 +74,7 @@ class Detection(UnitTask):
         from assay.tasks.detection.roles import read_several
 
         tallies, counted = read_several(request, models)
-        return Counted(
-            tally=PairedBoxes(models=tallies), census=counted.census, notes=counted.notes, data=counted.data
-        )
+        return Counted(tally=PairedBoxes(models=tallies), census=counted.census, notes=counted.notes, data=counted.data)
 
     def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Boxes:  # type: ignore[override]  # noqa: ARG002
         """The tally of a Record."""
@@ -92,7 +91,7 @@ class Detection(UnitTask):
 
     def sections(self, tally: Boxes, settings: object) -> dict[str, object]:  # type: ignore[override]  # noqa: ARG002
         """What figures need."""
-        from assay.tasks.detection.figures import gather_figures
+        from assay.tasks.detection.figure_data import gather_figures
 
         return {"figures": gather_figures(tally)}
 

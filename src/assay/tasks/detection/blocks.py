@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, number_table, section
 from assay.core.text import counted, figure, visible
-from assay.tasks.detection.errors import ERRORS
+from assay.tasks.detection.kernel.error_kinds import ERRORS
 from assay.tasks.detection.measures import SAYS
 
 HIGHLIGHTED: Final = 3
@@ -118,7 +118,8 @@ def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:
         for name in ("precision", "recall", "f1")
     ]
     marks = [{"x": point, "text": "operating point"}]
-    chart = {"title": "at IoU 0.5", "x": "confidence", "y": "share", "series": series, "y_range": [0, 1], "marks": marks}
+    axes = {"x": "confidence", "y": "share", "y_range": [0, 1]}
+    chart = {"title": "at IoU 0.5", **axes, "series": series, "marks": marks}
     yield Figure(charts=(Chart("lines", (chart,)),), alt="Precision, recall and F1 against the confidence.")
     heads = ("score from", "hits", "false alarms", "missed", "precision", "recall", "F1", "false alarms an image")
     names = ("precision", "recall", "f1", "false_alarms_per_image")
@@ -161,8 +162,9 @@ def _pictures(figures: Mapping[str, Any]) -> Iterator[Block]:
         }
         charts.append(Chart("picture", (data,)))
     names = ", ".join(visible(picture["image"]) for picture in pictures)
-    note = "Reference boxes that are found, reference boxes that are missed, hits and false alarms; pictures are not kept."
-    yield Figure(charts=tuple(charts), alt=f"Boxes of the images with the most errors: {names}.", look="many", note=note)
+    note = "Reference boxes that are found or missed, hits and false alarms; the pictures themselves are not kept."
+    alt = f"Boxes of the images with the most errors: {names}."
+    yield Figure(charts=tuple(charts), alt=alt, look="many", note=note)
 
 
 def tone(kind: str, right: bool) -> str:  # noqa: FBT001
@@ -179,7 +181,7 @@ def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
         words = {"only the first": f"only {first}", "only the second": f"only {second}"}
         rows = [(words.get(name, name), f"{count:,}") for name, count in finding["counts"].items()]
         blocks: list[Block] = [
-            number_table(f"found-{place}", "Objects hit at the operating point.", ("objects", "count"), rows, small=True)
+            number_table(f"found-{place}", "Objects hit at the operating point.", ("by", "objects"), rows, small=True)
         ]
         effects = [effect for effect in finding.get("more", []) if effect.get("value") is not None]
         if effects:

@@ -17,15 +17,15 @@ from assay.inference.power import least_student
 from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, shown
 from assay.tally.base import digest
+from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
-from assay.tasks.detection.matching import AREAS
+from assay.tasks.detection.kernel.matching import AREAS
 from assay.tasks.detection.tally import Boxes, join_parts
-from assay.tasks.detection.values import BoxValues, draw_values
 
 if TYPE_CHECKING:
     from assay.inference.estimates import Interval
     from assay.measures.declare import Measure, Tally
-    from assay.tasks.detection.boxes import Floats
+    from assay.tasks.detection.kernel.boxes import Whole
     from assay.tasks.task_settings import TaskSettings
 
 EFFORT: Final = 600_000_000
@@ -107,7 +107,6 @@ def _compare(
     halves: Sequence[HalfSamples],
     swapped: tuple[BoxValues, BoxValues],
     swaps: int,
-    label: int | None = None,
 ) -> Finding:
     """The difference of a measure, its interval, and how far swaps take it."""
     half = halves[0]
@@ -115,17 +114,17 @@ def _compare(
         "test": "unit_permutation", "title": "permutation test of images", "about": measure.title, "models": pair,
         "n": half.size, "level": half.level, "statistic_name": "difference",
     }  # fmt: skip
-    values = [measure(cast("Tally", _pick(part.values, label))) for part in halves]
+    values = [measure(cast("Tally", part.values)) for part in halves]
     name = f"{pair[0]} minus {pair[1]}"
     if isinstance(values[0], Undefined) or isinstance(values[1], Undefined):
         reason = next(value for value in values if isinstance(value, Undefined))
         return Finding(chance=reason, effect=Effect(name=name, value=reason), statistic=reason, **about)
     difference = values[0].value - values[1].value
-    moved = [measure.values(cast("Tally", _pick(part, label))) for part in swapped]
+    moved = [measure.values(cast("Tally", part)) for part in swapped]
     gaps = np.abs(moved[0] - moved[1])
-    reached = halves[0].base_value(measure, label) - halves[1].base_value(measure, label)
+    reached = halves[0].base_value(measure) - halves[1].base_value(measure)
     far = int((gaps >= abs(reached) - SAME).sum())
-    interval, error = difference_interval(measure, halves, difference, label)
+    interval, error = difference_interval(measure, halves, difference, None)
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
     return Finding(
         chance=Tail.of((1 + far) / (1 + swaps)),
@@ -207,7 +206,7 @@ def _compare_classes(
 def count_found(first: Boxes, second: Boxes) -> dict[str, int]:
     """Objects that both, one or none of two detectors hit at the operating point."""
     sets = [_found_objects(tally) for tally in (first, second)]
-    both = np.intersect1d(*sets)
+    both = np.intersect1d(sets[0], sets[1])
     objects = int(first.objects[:, 2].sum())
     only = [len(part) - len(both) for part in sets]
     return {
@@ -218,8 +217,8 @@ def count_found(first: Boxes, second: Boxes) -> dict[str, int]:
     }
 
 
-def _found_objects(tally: Boxes) -> Floats:
+def _found_objects(tally: Boxes) -> Whole:
     """Objects that are hit at the operating point, as numbers that two detectors share."""
-    sure = (tally.score[tally.detection] >= tally.rules.confidence) & (tally.object > 0)
+    sure = (tally.score[tally.detection] >= tally.rules.confidence) & (tally.target > 0)
     image = tally.image[tally.detection[sure]]
-    return np.unique(image * (int(1e6)) + tally.object[sure])
+    return np.unique(image * (int(1e6)) + tally.target[sure])

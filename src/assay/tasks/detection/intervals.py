@@ -19,12 +19,12 @@ from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.resampling import stream
 from assay.inference.unit_intervals import scale_of, student_quantile
-from assay.tasks.detection.values import BoxValues, draw_values, mean_of_draws, read_values
+from assay.tasks.detection.box_values import BoxValues, draw_values, mean_of_draws, read_values
 
 if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Wanted
     from assay.measures.declare import Measure, Tally
-    from assay.tasks.detection.boxes import Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Floats, Whole
     from assay.tasks.detection.tally import Boxes
 
 FEWEST: Final = 20
@@ -150,7 +150,7 @@ def half_weights(units: Whole, draws: int, seed: int) -> Floats:
     return weights[units]
 
 
-def correct_interval(  # noqa: PLR0913  what an interval is made of
+def correct_interval(
     value: float,
     rise: float,
     spread: float,

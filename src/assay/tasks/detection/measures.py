@@ -12,14 +12,14 @@ from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO
 from assay.core.values import Number, Share, number, share
 from assay.measures.declare import Measure, measure
-from assay.tasks.detection.errors import ERRORS
-from assay.tasks.detection.matching import AREAS, THRESHOLDS
-from assay.tasks.detection.precision import CAPS, INTERPOLATIONS, mean_defined
-from assay.tasks.detection.values import BoxValues
+from assay.tasks.detection.average_precision import CAPS, INTERPOLATIONS, mean_defined
+from assay.tasks.detection.box_values import BoxValues
+from assay.tasks.detection.kernel.error_kinds import ERRORS
+from assay.tasks.detection.kernel.matching import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
-    from assay.tasks.detection.boxes import Floats
+    from assay.tasks.detection.kernel.boxes import Floats
 
 NO_OBJECTS = "there are no reference objects{}"
 ENVELOPE = "at 101 recalls the highest precision at that recall or a higher one, averaged"
@@ -210,7 +210,7 @@ def localisation_error(t: BoxValues) -> Number:
     """Mean of 1 - IoU over hits."""
     overlap = t.overlap.sum(axis=-1)
     hits = _total(t.true)
-    return number(cast("Amount", hits - _scalar(overlap)), over=hits, empty="there are no hits")
+    return number(hits - _scalar(overlap), over=hits, empty="there are no hits")
 
 
 @measure(

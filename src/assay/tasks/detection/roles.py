@@ -14,15 +14,15 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label, in_order
 from assay.core.task import Counted, Request
-from assay.core.text import counted, visible
+from assay.core.text import visible
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
-from assay.tasks.detection.boxes import Scenes, sort_labels
-from assay.tasks.detection.coco import load_json, read_instances, read_results, results_from_list
-from assay.tasks.detection.counting import count_scenes
-from assay.tasks.detection.folders import read_folder
-from assay.tasks.detection.reading import Catalogue, RawBoxes, assemble_scenes, look_up_field, to_xywh
-from assay.tasks.detection.tables import CORNERS, read_table
+from assay.tasks.detection.formats.annotation_folders import read_folder
+from assay.tasks.detection.formats.box_tables import CORNERS, read_table
+from assay.tasks.detection.formats.coco_files import load_json, read_instances, read_results, results_from_list
+from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, assemble_scenes, look_up_field, to_xywh
+from assay.tasks.detection.kernel.boxes import Scenes, sort_labels
+from assay.tasks.detection.kernel.scene_counts import count_scenes
 from assay.tasks.detection.tally import Boxes, Rules, join_parts
 
 if TYPE_CHECKING:
@@ -172,11 +172,11 @@ def finish_count(
     tally: Boxes, request: Request, catalogue: Catalogue, scenes: Scenes | None, files: Mapping[str, str]
 ) -> Counted:
     """Add units and groups of images, the account of images, and notes."""
-    from assay.tasks.detection.notes import describe_counts
+    from assay.tasks.detection.count_notes import describe_counts
 
     if request.unit is not None:
         units = look_up_field(catalogue, tally.images, request.unit, "unit")
-        tally = replace(tally, units=tuple(cast("list[Label]", units)))
+        tally = replace(tally, units=tuple(units))
     groups: dict[str, dict[Label, object]] = {}
     for factor, given in request.group.items():
         levels = np.array(look_up_field(catalogue, tally.images, given, "group"), dtype=object)
@@ -264,11 +264,3 @@ def _narrow(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype == object and all(type(value) is int for value in values.tolist()):
         return values.astype(np.int64)
     return values
-
-
-def count_summary(tally: Boxes) -> str:
-    """How much was counted, in words."""
-    objects, detections = int(tally.objects[:, 2].sum()), len(tally.score)
-    return f"rows are images: {counted(len(tally.images), 'image')}, {counted(objects, 'object')} that count, " + (
-        f"{counted(detections, 'detection')}"
-    )

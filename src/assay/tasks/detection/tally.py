@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import numpy as np
@@ -26,14 +27,14 @@ from assay.tally.column_codec import (
     unpacked_reals,
     unpacked_whole,
 )
-from assay.tasks.detection.boxes import places_in_runs, sort_labels
-from assay.tasks.detection.errors import ERRORS
-from assay.tasks.detection.matching import AREAS, COMBINATIONS
+from assay.tasks.detection.kernel.boxes import places_in_runs, sort_labels
+from assay.tasks.detection.kernel.error_kinds import ERRORS
+from assay.tasks.detection.kernel.matching import AREAS, COMBINATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tasks.detection.boxes import Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Floats, Whole
 
 MASK: Final = COMBINATIONS // 8
 BEYOND: Final = 8
@@ -41,7 +42,7 @@ BEYOND: Final = 8
 PICTURES: Final = 6
 """Images whose boxes are kept to be drawn."""
 COLUMNS: Final = {"image": "w", "score": "r", "flags": "w"}
-SPECIAL: Final = {"detection": "w", "hit": "b", "ignored": "b", "rank": "w", "object": "w", "iou": "r"}
+SPECIAL: Final = {"detection": "w", "hit": "b", "ignored": "b", "rank": "w", "target": "w", "iou": "r"}
 OBJECTS: Final = ("image", "label", *AREAS)
 
 
@@ -74,7 +75,7 @@ class Boxes:
     hit: NDArray[np.uint8]
     ignored: NDArray[np.uint8]
     rank: Whole
-    object: Whole
+    target: Whole
     """Which object of its image is hit at IoU 0.5, from 1; 0 for none."""
     iou: Floats
     objects: Whole
@@ -129,11 +130,11 @@ class Boxes:
         return counts
 
     @cached_property
-    def cache(self) -> dict[str, Any]:  # type: ignore[explicit-any]  # values of several measures
+    def cache(self) -> dict[str, Any]:
         """Values that several measures share, by name."""
         return {}
 
-    def keep(self, name: str, compute: Callable[[], Any]) -> Any:  # type: ignore[explicit-any]  # noqa: ANN401
+    def keep(self, name: str, compute: Callable[[], Any]) -> Any:  # noqa: ANN401
         """A shared value, computed when first asked for."""
         if name not in self.cache:
             self.cache[name] = compute()
@@ -209,7 +210,7 @@ class Boxes:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        pack: dict[str, Callable[[Any], str]] = {"w": packed_whole, "r": packed_reals, "b": packed_bytes}  # type: ignore[explicit-any]
+        pack: dict[str, Callable[[Any], str]] = {"w": packed_whole, "r": packed_reals, "b": packed_bytes}
         columns = {name: pack[kind](getattr(self, name)) for name, kind in (COLUMNS | SPECIAL).items()}
         return {
             "boxes": {
@@ -253,7 +254,7 @@ class Boxes:
         )
 
 
-def _unpack_column(text: str, kind: str, size: int) -> NDArray[Any]:  # type: ignore[explicit-any]
+def _unpack_column(text: str, kind: str, size: int) -> NDArray[Any]:
     if kind == "b":
         return unpacked_bytes(text, size, MASK)
     return unpacked_whole(text, size) if kind == "w" else unpacked_reals(text, size)
@@ -265,7 +266,7 @@ def sort_columns(label: Whole, score: Floats, classes: int) -> Whole:
     order = np.argsort(narrow, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=classes))])
     falling = -score[order]
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends.tolist()):
         if last - first > 1:
             order[first:last] = order[first:last][np.argsort(falling[first:last], kind="stable")]
     return order
@@ -278,7 +279,7 @@ def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Lab
     places = [np.array([image_code[image] for image in part.images], dtype=np.int64) for part in parts]
     labels = [np.array([class_code[label] for label in part.classes], dtype=np.int64) for part in parts]
 
-    def stack(name: str) -> NDArray[Any]:  # type: ignore[explicit-any]
+    def stack(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(part, name) for part in parts])
 
     image = np.concatenate([place[part.image] for part, place in zip(parts, places, strict=True)])

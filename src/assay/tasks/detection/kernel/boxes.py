@@ -96,13 +96,13 @@ def box_ious(first: Floats, rows: Whole, second: Floats, others: Whole, crowd: F
     across, down = second[:, 2][others], second[:, 3][others]
     whole = width * height
     other = across * down
-    for size, place, length in ((across, 0, width), (down, 1, height)):  # each becomes the common length
+    for length, place, own in ((across, 0, width), (down, 1, height)):  # each length becomes that of the common part
         start, begin = first[:, place][rows], second[:, place][others]
-        np.add(size, begin, out=size)
-        np.minimum(size, start + length, out=size)
+        np.add(length, begin, out=length)
+        np.minimum(length, start + own, out=length)
         np.maximum(start, begin, out=start)
-        size -= start
-        np.maximum(size, 0.0, out=size)
+        np.subtract(length, start, out=length)
+        np.maximum(length, 0.0, out=length)
     common = np.multiply(across, down, out=across)
     flags = crowd[others]
     total = whole + other

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.boxes import Detections, Objects, box_ious, expand_ranges
+from assay.tasks.detection.kernel.boxes import Detections, Objects, box_ious, expand_ranges
 
 if TYPE_CHECKING:
-    from assay.tasks.detection.boxes import Flags, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Whole
 
 ERRORS: Final = ("class", "location", "both", "duplicate", "background", "missed")
 FOREGROUND, BACKGROUND = 0.5, 0.1
@@ -22,7 +22,7 @@ PAIRS: Final = 1 << 20
 def count_errors(objects: Objects, detections: Detections, images: int, hit: Whole, ignored: Flags) -> Whole:
     """Errors by image and kind, of detections at or above the confidence.
 
-    `hit` is the object of each detection or -1, `ignored` flags those that do not count. Both tables are sorted by image.
+    `hit` is the object of each detection or -1, `ignored` flags those that do not count. Tables are sorted by image.
     """
     counts = np.zeros((images, len(ERRORS)), dtype=np.int64)
     found = np.zeros(len(objects.area), dtype=bool)
@@ -34,16 +34,14 @@ def count_errors(objects: Objects, detections: Detections, images: int, hit: Who
     cuts = np.searchsorted(np.cumsum(sizes), np.arange(PAIRS, int(sizes.sum()) + PAIRS, PAIRS), side="right")
     for part in np.split(wrong, np.unique(cuts[cuts < len(wrong)])):
         if len(part):
-            kind = _judge(objects, detections, part, first, found, explained)
+            kind = _judge(objects, detections, part, first, explained=explained)
             np.add.at(counts, (detections.image[part], kind), 1)
-    missed = np.flatnonzero(~explained & ~objects.crowd & ~objects.ignore)
-    np.add.at(counts, (objects.image[missed], len(ERRORS) - 1), 1)
+    missed = ~explained & ~objects.crowd & ~objects.ignore
+    counts[:, -1] = np.bincount(objects.image[missed], minlength=images)
     return counts
 
 
-def _judge(
-    objects: Objects, detections: Detections, part: Whole, first: Whole, found: Flags, explained: Flags
-) -> Whole:
+def _judge(objects: Objects, detections: Detections, part: Whole, first: Whole, *, explained: Flags) -> Whole:
     """The kind of error of each false alarm; objects that a wrong class or place explains are not missed."""
     image = detections.image[part]
     place, owner = expand_ranges(first[image], first[image + 1] - first[image])
@@ -57,7 +55,7 @@ def _judge(
         ERRORS.index("background"),
     )
     at = (same & (kind[owner] == 1) & (iou == own[owner])) | (~same & (kind[owner] == 0) & (iou == other[owner]))
-    explained[place[at & ~found[place]]] = True
+    explained[place[at]] = True
     return kind
 
 

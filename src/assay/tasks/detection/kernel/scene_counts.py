@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.tasks.detection.boxes import Detections, Objects, Scenes
-from assay.tasks.detection.errors import count_errors
-from assay.tasks.detection.matching import AREAS, Matches, inside_areas, match_boxes
+from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes
+from assay.tasks.detection.kernel.error_kinds import count_errors
+from assay.tasks.detection.kernel.matching import AREAS, Matches, inside_areas, match_boxes
 from assay.tasks.detection.tally import BEYOND, PICTURES, Boxes, Rules, keep_pictures, sort_columns
 
 if TYPE_CHECKING:
-    from assay.tasks.detection.boxes import Flags, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Whole
 
 RULES = {"coco": "free", "voc": "best"}
 """By profile: whether a detection takes the best free object, or the best one even where that is taken."""
@@ -25,7 +25,7 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     """Match and count all images."""
     objects, detections = _sort_objects(scenes.objects), _sort_detections(scenes.detections)
     classes = len(scenes.classes)
-    matches, beyond = match_boxes(objects, detections, classes, rules.cap, RULES[rules.profile])
+    matches, beyond = match_boxes(objects, detections, classes=classes, cap=rules.cap, rule=RULES[rules.profile])
     inside = inside_areas(detections.box[:, 2] * detections.box[:, 3])
     flags = inside[:, 1] + 2 * inside[:, 2].astype(np.int64) + 4 * inside[:, 3] + BEYOND * beyond
     order = sort_columns(detections.label, detections.score, classes)
@@ -48,7 +48,7 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
         hit=matches.hit[special],
         ignored=matches.ignored[special],
         rank=matches.rank[special],
-        object=np.where(matches.object >= 0, number[matches.object], 0)[special],
+        target=np.where(matches.target >= 0, number[matches.target], 0)[special],
         iou=matches.iou[special],
         objects=_count_objects(objects, classes),
         errors=errors,
@@ -84,7 +84,7 @@ def _count_errors(
 ) -> tuple[Whole, tuple[dict[str, object], ...]]:
     """Errors at the operating point, and the boxes of the images that have the most."""
     hit = np.full(len(detections.score), -1)
-    hit[matches.detection] = matches.object
+    hit[matches.detection] = matches.target
     ignored = np.zeros(len(hit), dtype=bool)
     ignored[matches.detection] = matches.ignored[:, 0] >> 7 == 1
     sure = np.flatnonzero(detections.score >= rules.confidence)
@@ -93,26 +93,27 @@ def _count_errors(
     total = errors.sum(axis=1)
     worst = np.argsort(-total, kind="stable")[:PICTURES]
     pictures = [
-        _picture(scenes, objects, certain, hit[sure], int(image), int(total[image])) for image in worst if total[image]
+        _picture(scenes, objects, certain, hit[sure], image=int(image)) | {"errors": int(total[image])}
+        for image in worst
+        if total[image]
     ]
     return errors, keep_pictures(pictures)
 
 
-def _picture(
-    scenes: Scenes, objects: Objects, detections: Detections, hit: Whole, image: int, errors: int
-) -> dict[str, object]:
+def _picture(scenes: Scenes, objects: Objects, detections: Detections, hit: Whole, *, image: int) -> dict[str, object]:
     """The boxes of one image, at most `DRAWN` of each kind; the surest detections first."""
     mine = np.flatnonzero(detections.image == image)
     mine = mine[np.argsort(-detections.score[mine], kind="stable")]
     there = np.flatnonzero(objects.image == image)
     name = scenes.images[image]
-    corner = [(rows.box[kept, :2] + rows.box[kept, 2:]).max(axis=0, initial=1.0) for rows, kept in
-              ((objects, there), (detections, mine))]
+    corner = [
+        (rows.box[kept, :2] + rows.box[kept, 2:]).max(axis=0, initial=1.0)
+        for rows, kept in ((objects, there), (detections, mine))
+    ]
     width, height = scenes.sizes.get(name, tuple(np.maximum(*corner).tolist()))
     found = np.isin(there, hit[mine])
     return {
         "image": name,
-        "errors": errors,
         "width": width,
         "height": height,
         "truth": _drawn(scenes, objects.box, objects.label, there, found),

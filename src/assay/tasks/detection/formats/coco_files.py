@@ -19,12 +19,12 @@ import numpy as np
 from assay.core.errors import MissingColumn, RowsError, UnknownLabel
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
-from assay.tasks.detection.boxes import stack_columns
-from assay.tasks.detection.reading import Catalogue, RawBoxes, name_rows, refuse_feature
+from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, name_rows, refuse_feature
+from assay.tasks.detection.kernel.boxes import stack_columns
 
 if TYPE_CHECKING:
     from assay.rows.limits import Limits
-    from assay.tasks.detection.boxes import Floats
+    from assay.tasks.detection.kernel.boxes import Floats
 
 EXACT: Final = 2.0**53
 """Whole numbers above this are not all told apart by doubles."""
@@ -61,9 +61,9 @@ def read_instances(content: Mapping[str, Any], where: str) -> tuple[RawBoxes, Ca
             )
     annotations, images = content["annotations"], content["images"]
     if any("neg_category_ids" in image for image in images[:1]):
-        raise refuse_feature("federated annotations of LVIS", where, "evaluate with lvis-api, or write plain COCO")
+        refuse_feature("federated annotations of LVIS", where, "evaluate with lvis-api, or write plain COCO")
     if annotations and "bbox" not in annotations[0] and "keypoints" in annotations[0]:
-        raise refuse_feature("keypoints", where, "give boxes")
+        refuse_feature("keypoints", where, "give boxes")
     ids = [image["id"] for image in images]
     if len(set(ids)) != len(ids):
         twice = list(dict.fromkeys(image for image in ids if ids.count(image) > 1)) if len(ids) < CHUNK else []
@@ -108,7 +108,7 @@ def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: 
     except (KeyError, TypeError):
         lacking = [place for place, row in enumerate(rows) if not isinstance(row, Mapping) or name not in row]
         if name == "bbox" and any("segmentation" in rows[place] for place in lacking[:1]):
-            raise refuse_feature("masks without boxes", where, "give boxes, or use the task segmentation") from None
+            refuse_feature("masks without boxes", where, "give boxes, or use the task segmentation")
         raise MissingColumn(
             "missing-column",
             f"{counted(len(lacking), 'row')} without {quoted(name)}",
@@ -140,13 +140,13 @@ def _corners(values: list[Any], where: str) -> Floats:
     try:
         boxes = np.array(values, dtype=np.float64).reshape(-1, 4) if values else np.zeros((0, 4))
         if len(boxes) == len(values):
-            return stack_columns(boxes.T)
+            return stack_columns(list(boxes.T))
     except (TypeError, ValueError):
         pass
     wrong = [place for place, box in enumerate(values) if not isinstance(box, (list, tuple)) or len(box) != 4]  # noqa: PLR2004
     five = any(isinstance(values[place], list) and len(values[place]) == 5 for place in wrong)  # noqa: PLR2004
     if five:
-        raise refuse_feature("rotated boxes", where, "give upright boxes: x, y, width, height")
+        refuse_feature("rotated boxes", where, "give upright boxes: x, y, width, height")
     raise RowsError(
         "value-out-of-domain",
         "a box is not four numbers",

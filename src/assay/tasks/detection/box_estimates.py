@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-
 from assay.core.labels import Label
 from assay.core.text import counted, listed
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.measures.declare import Measure, parse
+from assay.tasks.detection.count_notes import FEW, describe_lonely_classes, describe_ties, rare_classes
 from assay.tasks.detection.intervals import BIASED, HalfSamples
 from assay.tasks.detection.measures import BY_CLASS
-from assay.tasks.detection.notes import FEW, describe_lonely_classes, describe_ties, rare_classes
 
 if TYPE_CHECKING:
     from assay.core.registry import Registry
@@ -113,7 +112,8 @@ class BoxEstimates(Estimates):
             return f"objects of the class stand in fewer than {FEW} images"
         present = int((self.tally.objects_by_class[:, 0] > 0).sum())
         if label is None and measure.family == BIASED and 2 * len(self._rare) > present:
-            return f"{len(self._rare)} of {present} classes have objects in fewer than {FEW} images: too few to cover 93 %"
+            few = f"{len(self._rare)} of {present} classes have objects in fewer than {FEW} images"
+            return f"{few}: too few for an interval that covers 93 %"
         return None
 
     @cached_property
@@ -152,5 +152,3 @@ class ClassEstimates(Mapping[str, Estimate]):
     def __len__(self) -> int:
         """How many there are."""
         return len(self.view.class_measures)
-
-

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.matching import AREAS, THRESHOLDS
+from assay.tasks.detection.kernel.matching import AREAS, COMBINATIONS, THRESHOLDS
 from assay.tasks.detection.tally import BEYOND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.tasks.detection.boxes import Flags, Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
     from assay.tasks.detection.tally import Boxes
 
 RECALLS: Final = {"coco101": np.linspace(0.0, 1.0, 101), "voc11": np.linspace(0.0, 1.0, 11)}
@@ -46,14 +46,15 @@ class Ranks:
 
 def counted_flags(tally: Boxes) -> Flags:
     """Whether a detection that matches nothing counts, by area; it does not beyond the cap or outside the area."""
-    table = np.array([[not code & BEYOND and bool(not bit or code & bit) for code in range(16)] for bit in (0, 1, 2, 4)])
-    return np.stack([column[tally.flags] for column in table]).T
+    codes = range(2 * BEYOND)
+    tables = [np.array([not code & BEYOND and (not bit or code & bit > 0) for code in codes]) for bit in (0, 1, 2, 4)]
+    return np.stack([table[tally.flags] for table in tables]).T
 
 
 def shift_flags(tally: Boxes, counted: Flags) -> Whole:
     """What the match of a special detection changes: +1 if it counts after all, -1 if it does not."""
     own = counted[tally.detection][:, :, None]
-    return (tally.hits & ~own).astype(np.int32) - (tally.skips & own)
+    return (tally.hits & ~own).astype(np.int64) - (tally.skips & own)
 
 
 def rank_classes(tally: Boxes) -> Iterator[Ranks]:
@@ -106,10 +107,10 @@ def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: s
         return np.zeros(hits.shape[1])
     precision = np.where(hits, true / (position + (TINY if rule == "coco101" else 0.0)), 0.0)
     if rule == "raw":
-        return precision.sum(axis=0) / objects
+        return np.asarray(precision.sum(axis=0) / objects)
     envelope = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
     if rule == "voc_all":
-        return (envelope * hits).sum(axis=0) / objects
+        return np.asarray((envelope * hits).sum(axis=0) / objects)
     recalls = RECALLS[rule]
     reached = np.searchsorted(recalls, np.arange(objects + 1) / objects, side="right")[true]
     steps = np.diff(reached, axis=0, prepend=0)
@@ -117,12 +118,12 @@ def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: s
     missing = reached[np.argmax(hits, axis=0), np.arange(hits.shape[1])]
     first = np.where(hits.any(axis=0), missing, 0)
     steps[np.argmax(hits, axis=0), np.arange(hits.shape[1])] = first
-    return (envelope * steps).sum(axis=0) / len(recalls)
+    return np.asarray((envelope * steps).sum(axis=0) / len(recalls))
 
 
 def hit_counts(tally: Boxes, weights: Floats | None = None) -> Floats:
     """Hits by class, area, cap and threshold; with weights of images, a last axis of draws."""
-    hits = tally.hits.reshape(len(tally.detection), -1)
+    hits = tally.hits.reshape(len(tally.detection), COMBINATIONS)
     label = np.repeat(np.arange(len(tally.classes)), np.diff(tally.special_starts))
     allowed = np.array([tally.rank < min(cap, tally.rules.cap) for cap in CAPS]).T
     shape = (len(tally.classes), len(AREAS), len(THRESHOLDS))
@@ -145,7 +146,7 @@ def average_recalls(tally: Boxes) -> Floats:
     """Recall by class, area, cap and threshold; NaN where a class has no object of the area."""
     objects = tally.objects_by_class[:, :, None, None]
     counts = hit_counts(tally)
-    return np.divide(counts, objects, out=np.full(counts.shape, np.nan), where=objects > 0)
+    return np.asarray(np.divide(counts, objects, out=np.full(counts.shape, np.nan), where=objects > 0))
 
 
 def mean_defined(values: Floats, axis: int | tuple[int, ...]) -> Floats:
@@ -153,4 +154,4 @@ def mean_defined(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     known = ~np.isnan(values)
     count = known.sum(axis=axis)
     total = np.where(known, values, 0.0).sum(axis=axis)
-    return np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
+    return np.asarray(np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0))

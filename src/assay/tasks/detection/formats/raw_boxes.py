@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnknownLabel, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, visible
-from assay.tasks.detection.boxes import Detections, Objects, Scenes, sort_labels, stack_columns
+from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, sort_labels, stack_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tasks.detection.boxes import Flags, Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
 
 SHOWN: Final = 5
 FORMATS: Final = ("xywh", "xyxy", "cxcywh")
@@ -51,9 +51,9 @@ class Catalogue:
     notes: tuple[str, ...] = ()
 
 
-def refuse_feature(what: str, where: str, fix: str) -> PlanError:
-    """The error for what the task does not read."""
-    return PlanError("refused-format", f"{what} are not assessed", where=where, fix=fix)
+def refuse_feature(what: str, where: str, fix: str) -> NoReturn:
+    """Refuse what the task does not read."""
+    raise PlanError("refused-format", f"{what} are not assessed", where=where, fix=fix)
 
 
 def name_rows(rows: Sequence[int]) -> str:
@@ -70,7 +70,7 @@ def name_rows(rows: Sequence[int]) -> str:
 def to_xywh(box: Floats, form: str, where: str) -> Floats:
     """Boxes as x, y, width, height."""
     if form == "xywh":
-        return stack_columns(box.T)
+        return stack_columns(list(box.T))
     if form == "cxcywh":
         return stack_columns([*(box[:, :2] - box[:, 2:] / 2).T, *box[:, 2:].T])
     wrong = np.flatnonzero((box[:, 2:] < box[:, :2]).any(axis=1))
@@ -265,7 +265,7 @@ def encode_labels(values: NDArray[Any], known: tuple[Label, ...]) -> Whole:
     if values.dtype.kind in "iu" and known and not isinstance(known[-1], str):
         numbers = np.array(known, dtype=np.int64)
         if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
-            return values.astype(np.int64) - numbers[0]
+            return np.asarray(values - numbers[0], dtype=np.int64)
         return np.searchsorted(numbers, values).astype(np.int64)
     places = {label: place for place, label in enumerate(known)}
     return np.fromiter((places[value] for value in values.tolist()), dtype=np.int64, count=len(values))

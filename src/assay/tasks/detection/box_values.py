@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tasks.detection.draws import draw_precisions, weigh_objects
-from assay.tasks.detection.matching import AREAS, THRESHOLDS
-from assay.tasks.detection.precision import average_precisions, average_recalls, hit_counts
+from assay.tasks.detection.average_precision import average_precisions, average_recalls, hit_counts
+from assay.tasks.detection.image_draws import draw_precisions, weigh_objects
+from assay.tasks.detection.kernel.matching import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
-    from assay.tasks.detection.boxes import Floats
+    from scipy.sparse import csr_array
+
+    from assay.tasks.detection.kernel.boxes import Floats, Whole
     from assay.tasks.detection.tally import Boxes
 
 RULES: Final = {"coco": "coco101", "voc": "voc_all"}
@@ -125,12 +127,11 @@ def mean_present(values: Floats) -> Floats:
     """The mean over the first axis of what is defined."""
     known = ~np.isnan(values)
     count = known.sum(axis=0)
-    return np.divide(
-        np.where(known, values, 0.0).sum(axis=0), count, out=np.full(count.shape, np.nan), where=count > 0
-    )
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
 
 
-def operating_counts(tally: Boxes) -> tuple[Floats, Floats, Floats]:
+def operating_counts(tally: Boxes) -> tuple[csr_array, csr_array, csr_array]:
     """Hits, false alarms and overlap at the operating point (IoU 0.5), as sparse tables of classes by images."""
     from scipy.sparse import csr_array
 
@@ -143,7 +144,7 @@ def operating_counts(tally: Boxes) -> tuple[Floats, Floats, Floats]:
     alarms = np.flatnonzero(alarm)
     shape = (len(tally.classes), len(tally.images))
 
-    def table(rows: Floats, values: Floats) -> Floats:
+    def table(rows: Whole, values: Floats) -> csr_array:
         return csr_array((values, (tally.label[rows], tally.image[rows])), shape=shape)
 
     return table(hits, np.ones(len(hits))), table(alarms, np.ones(len(alarms))), table(hits, overlap)

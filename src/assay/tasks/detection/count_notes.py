@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.core.text import counted, figure, quoted
-from assay.tasks.detection.precision import average_precisions, mean_defined
+from assay.tasks.detection.average_precision import average_precisions, mean_defined
+from assay.tasks.detection.box_values import RULES
 from assay.tasks.detection.tally import BEYOND, COLUMNS, SPECIAL, Boxes
-from assay.tasks.detection.values import RULES
 
 if TYPE_CHECKING:
-    from assay.tasks.detection.boxes import Scenes, Whole
+    from assay.tasks.detection.kernel.boxes import Scenes, Whole
 
 SHOWN: Final = 5
 FEW: Final = 5
@@ -42,7 +42,7 @@ def describe_counts(tally: Boxes, scenes: Scenes | None) -> Iterator[str]:
             "images, then of the file (as in pycocotools)"
         )
     if scenes is not None and (twice := _count_duplicates(tally, scenes)):
-        yield f"{counted(twice, 'detection')} repeat another one exactly: they count as false alarms"
+        yield f"{counted(twice, 'detection')} repeat another one exactly: counted as false alarms"
 
 
 def describe_lonely_classes(tally: Boxes) -> Iterator[str]:
@@ -116,7 +116,8 @@ def tie_range(tally: Boxes) -> tuple[float, float] | None:
 def describe_ties(tally: Boxes) -> Iterator[str]:
     """The range of map over orders of equal scores."""
     if (ends := tie_range(tally)) is not None and ends[0] < ends[1]:
-        yield f"equal scores: from {figure(ends[0], digits=4)} to {figure(ends[1], digits=4)} in other orders of the tied detections"
+        low, high = (figure(end, digits=4) for end in ends)
+        yield f"equal scores: from {low} to {high} in other orders of the tied detections"
 
 
 def _count_duplicates(tally: Boxes, scenes: Scenes) -> int:

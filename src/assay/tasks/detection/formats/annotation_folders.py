@@ -6,14 +6,14 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, visible
-from assay.tasks.detection.reading import Catalogue, RawBoxes
+from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,8 @@ def _read_yolo(
     names = folder / "classes.txt"
     classes = names.read_text("utf-8").split("\n") if names.exists() else []
     named = [name.strip() for name in classes if name.strip()]
-    notes = () if size is not None else (
-        "the sizes of the images are unknown, so areas are not told apart (image_size)",
+    notes = (
+        () if size is not None else ("the sizes of the images are unknown, so areas are not told apart (image_size)",)
     )
     raw = RawBoxes(
         image=np.array(images, dtype=object),
@@ -111,7 +111,7 @@ def _read_voc(
     sizes: dict[Label, tuple[float, float]] = {}
     for path in papers:
         try:
-            tree = ElementTree.parse(path).getroot()  # noqa: S314  entities of these files are not resolved
+            tree = ET.parse(path).getroot()  # noqa: S314  entities of these files are not resolved
             width, height = (float(tree.findtext(f"size/{side}") or 0) for side in ("width", "height"))
             for item in tree.iterfind("object"):
                 ends = [float(item.findtext(f"bndbox/{end}") or "nan") for end in ("xmin", "ymin", "xmax", "ymax")]
@@ -119,7 +119,7 @@ def _read_voc(
                 labels.append((item.findtext("name") or "").strip())
                 difficult.append((item.findtext("difficult") or "0").strip() == "1")
                 images.append(path.stem)
-        except (ElementTree.ParseError, ValueError) as error:
+        except (ET.ParseError, ValueError) as error:
             raise RowsError(
                 "file-unreadable", "this is not a VOC annotation", where=path.name, found=visible(str(error)),
                 fix="write the file again",

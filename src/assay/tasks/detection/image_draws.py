@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.matching import AREAS, THRESHOLDS
-from assay.tasks.detection.precision import RECALLS, counted_flags, shift_flags
+from assay.tasks.detection.average_precision import RECALLS, counted_flags, shift_flags
+from assay.tasks.detection.kernel.matching import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from assay.tasks.detection.boxes import Flags, Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
     from assay.tasks.detection.tally import Boxes
 
     Singles = NDArray[np.float32]
@@ -57,8 +57,9 @@ def draw_precisions(
             for place, area in enumerate(areas):
                 if objects[label, area].any():
                     values[part, label, place] = _class_precisions(
-                        tally, label, area, block, objects[label, area, part], counted[:, area], shifts[:, area], rule
-                    )
+                        tally, block, objects[label, area, part],
+                        label=label, area=area, counted=counted[:, area], shifts=shifts[:, area], rule=rule,
+                    )  # fmt: skip
     return values
 
 
@@ -72,8 +73,8 @@ def weigh_objects(tally: Boxes, weights: Floats) -> Floats:
     return np.stack([part.astype(np.float64) @ weights for part in parts], axis=1)
 
 
-def _class_precisions(  # noqa: PLR0913  one class and area of everything
-    tally: Boxes, label: int, area: int, weights: Singles, objects: Floats, counted: Flags, shifts: Whole, rule: str
+def _class_precisions(
+    tally: Boxes, weights: Singles, objects: Floats, *, label: int, area: int, counted: Flags, shifts: Whole, rule: str
 ) -> Floats:
     """AP of one class and area by draw and threshold."""
     first, last = tally.special_starts[label : label + 2]
@@ -112,9 +113,7 @@ def _weigh_positions(tally: Boxes, places: np.ndarray, start: int, counted: Flag
     ends = np.searchsorted(kept, places - start, side="right")
     pointer = np.concatenate([[0], ends])
     image = tally.image[start + kept[: ends[-1]]]
-    sums = csr_array(
-        (np.ones(len(image), dtype=np.float32), image, pointer), shape=(len(places), weights.shape[0])
-    )
+    sums = csr_array((np.ones(len(image), dtype=np.float32), image, pointer), shape=(len(places), weights.shape[0]))
     return np.cumsum(sums @ weights, axis=0, dtype=np.float32)
 
 

@@ -8,16 +8,17 @@ Round r handles the r-th detection of every group of one image and class, for al
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.boxes import Detections, Objects, box_ious, expand_ranges, places_in_runs
+from assay.tasks.detection.kernel.boxes import Detections, Objects, box_ious, expand_ranges, places_in_runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tasks.detection.boxes import Flags, Floats, Whole
+    from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
 
 THRESHOLDS: Final = np.linspace(0.5, 0.95, 10)
 """IoU thresholds as pycocotools computes them."""
@@ -43,7 +44,7 @@ class Matches:
     ignored: NDArray[np.uint8]
     rank: Whole
     """Place by falling score among the detections of its image and class, from 0."""
-    object: Whole
+    target: Whole
     """The object that it hits at the lowest threshold, whatever its area; -1 for none."""
     iou: Floats
 
@@ -56,7 +57,9 @@ def inside_areas(area: Floats) -> Flags:
     return inside.T
 
 
-def match_boxes(objects: Objects, detections: Detections, classes: int, cap: int, rule: str) -> tuple[Matches, Flags]:
+def match_boxes(
+    objects: Objects, detections: Detections, *, classes: int, cap: int, rule: str
+) -> tuple[Matches, Flags]:
     """Match all detections; the second part flags those beyond the cap for one image and class.
 
     Objects must be sorted by image; detections too, and those of one image keep the order of the file.
@@ -68,22 +71,25 @@ def match_boxes(objects: Objects, detections: Detections, classes: int, cap: int
     for first in range(0, max(images, 1), step):
         ends = [int(place) for place in np.searchsorted(objects.image, [first, first + step])]
         span = [int(place) for place in np.searchsorted(detections.image, [first, first + step])]
-        parts.append(_match_block(objects, detections, classes, cap, rule, slice(*ends), slice(*span), first, beyond))
-    fields = ("detection", "hit", "ignored", "rank", "object", "iou")
+        block = Block(rows=slice(*ends), span=slice(*span), first=first)
+        parts.append(_match_block(objects, detections, block, beyond, classes=classes, cap=cap, rule=rule))
+    fields = ("detection", "hit", "ignored", "rank", "target", "iou")
     return Matches(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}), beyond
 
 
-def _match_block(  # noqa: PLR0913  one block of images: what is matched, how, and which part of it
-    objects: Objects,
-    detections: Detections,
-    classes: int,
-    cap: int,
-    rule: str,
-    rows: slice,
-    span: slice,
-    first: int,
-    beyond: Flags,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Images that are matched together: rows of objects, rows of detections, the first image."""
+
+    rows: slice
+    span: slice
+    first: int
+
+
+def _match_block(
+    objects: Objects, detections: Detections, block: Block, beyond: Flags, *, classes: int, cap: int, rule: str
 ) -> Matches:
+    rows, span, first = block.rows, block.span, block.first
     object_key = (objects.image[rows] - first) * classes + objects.label[rows]
     key = (detections.image[span] - first) * classes + detections.label[span]
     groups = int(max(object_key.max(initial=-1), key.max(initial=-1))) + 1
@@ -102,7 +108,7 @@ def _match_block(  # noqa: PLR0913  one block of images: what is matched, how, a
     if not len(near):
         return _no_matches()
     candidates, owner = np.unique(owner[near], return_inverse=True)
-    found = _match_in_rounds(objects, key[kept][candidates], owner, place[near], iou[near], rule)
+    found = _match_in_rounds(objects, key[kept][candidates], owner, place[near], iou[near], rule=rule)
     hit, ignored, target, overlap = found
     special = np.flatnonzero(hit.any(axis=1) | ignored.any(axis=1))
     chosen = candidates[special]
@@ -111,7 +117,7 @@ def _match_block(  # noqa: PLR0913  one block of images: what is matched, how, a
         hit=np.packbits(hit[special], axis=1),
         ignored=np.packbits(ignored[special], axis=1),
         rank=rank[chosen],
-        object=target[special],
+        target=target[special],
         iou=overlap[special],
     )
 
@@ -119,12 +125,12 @@ def _match_block(  # noqa: PLR0913  one block of images: what is matched, how, a
 def _no_matches() -> Matches:
     nothing, masks = np.zeros(0, dtype=np.int64), np.zeros((0, COMBINATIONS // 8), dtype=np.uint8)
     return Matches(
-        detection=nothing, hit=masks, ignored=masks, rank=nothing, object=nothing, iou=np.zeros(0, dtype=np.float64)
+        detection=nothing, hit=masks, ignored=masks, rank=nothing, target=nothing, iou=np.zeros(0, dtype=np.float64)
     )
 
 
 def _match_in_rounds(
-    objects: Objects, key: Whole, owner: Whole, place: Whole, iou: Floats, rule: str
+    objects: Objects, key: Whole, owner: Whole, place: Whole, iou: Floats, *, rule: str
 ) -> tuple[Flags, Flags, Whole, Floats]:
     """Whether each candidate detection hits or is ignored, by area and threshold; its object and IoU at the lowest."""
     turn = places_in_runs(key)
@@ -140,7 +146,7 @@ def _match_in_rounds(
     target, overlap = np.full(len(key), -1), np.zeros(len(key))
     limits = np.minimum(THRESHOLDS, NEAR_ONE)
     ends = np.searchsorted(turn[owner], np.arange(int(turn.max(initial=-1)) + 2))
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends.tolist()):
         part = slice(first, last)
         here, mine = place[part], owner[part]
         allowed = np.broadcast_to((iou[part, None] >= limits)[:, None, :], (last - first, *taken.shape[1:]))

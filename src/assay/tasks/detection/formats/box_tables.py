@@ -12,14 +12,14 @@ import numpy as np
 from assay.core.errors import MissingColumn, RowsError
 from assay.core.labels import Label
 from assay.core.text import listed
-from assay.tasks.detection.reading import Catalogue, RawBoxes, to_xywh
+from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, to_xywh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.task import Request
-    from assay.rows.limits import Limits
     from assay.rows.files.formats import Reading
+    from assay.rows.limits import Limits
 
 CORNERS: Final = {"xywh": ("x", "y", "w", "h"), "xyxy": ("x1", "y1", "x2", "y2"), "cxcywh": ("cx", "cy", "w", "h")}
 NAMES: Final = {
@@ -56,10 +56,10 @@ def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Ca
 def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """Columns of a file, by the embedded engine."""
     from assay.rows.engines.duckdb_engine import quote_identifier
-    from assay.rows.limits import Limits
-    from assay.rows.files.opened_file import number_column, translated
-    from assay.rows.files.formats import Reading
     from assay.rows.files.file_set import open_files
+    from assay.rows.files.formats import Reading
+    from assay.rows.files.opened_file import number_column, translated
+    from assay.rows.limits import Limits
 
     reading = cast("Reading | None", request.reading) or Reading()
     opened = open_files(path, reading, limits=cast("Limits | None", request.limits) or Limits())
@@ -67,7 +67,7 @@ def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict
         with translated(opened):
             numbers = {*(corner for corners in CORNERS.values() for corner in corners), *NUMBERS}
             parts = [
-                f"{number_column(opened, name)} AS {quote_identifier(name)}" if name in numbers else quote_identifier(name)
+                (f"{number_column(opened, name)} AS " if name in numbers else "") + quote_identifier(name)
                 for name in opened.columns
             ]
             query = f"SELECT {', '.join(parts)} FROM {quote_identifier(opened.view)}"  # noqa: S608  quoted
@@ -90,17 +90,17 @@ def _join_images(given: Sequence[Any]) -> dict[str, Any]:
     """Columns from one mapping of arrays for each image; an image is called by its place in the list."""
     parts: dict[str, list[Any]] = {"image": []}
     for place, image in enumerate(given):
-        boxes = _find(image, "box")
-        if boxes is None:
+        name = _find(image, "box")
+        if name is None:
             raise MissingColumn(
                 "missing-column", f"image {place} has no boxes", found=listed(image), fix='give every image "boxes"'
             )
-        boxes = np.asarray(image[boxes], dtype=np.float64).reshape(-1, 4)
+        boxes = np.asarray(image[name], dtype=np.float64).reshape(-1, 4)
         parts["image"].append(np.full(len(boxes), place))
         parts.setdefault("box", []).append(boxes)
         for kind in ("label", "score", "area", "crowd", "ignore"):
-            if (name := _find(image, kind)) is not None:
-                parts.setdefault(kind, []).append(np.asarray(image[name]))
+            if (column := _find(image, kind)) is not None:
+                parts.setdefault(kind, []).append(np.asarray(image[column]))
     columns: dict[str, Any] = {name: np.concatenate(values) for name, values in parts.items() if values}
     return columns | {"images": range(len(given))}
 
@@ -131,19 +131,17 @@ def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxe
         box = np.asarray(columns[found["box"]], dtype=np.float64).reshape(-1, 4)
     else:
         box = np.column_stack([_numbers(columns[corner], corner, role) for corner in corners])
-    numbers = {
-        kind: _numbers(columns[found[kind]], kind, role) for kind in ("score", "area") if kind in found
-    }
-    flags = {
-        kind: _numbers(columns[found[kind]], kind, role) != 0 for kind in ("crowd", "ignore") if kind in found
-    }
+    numbers = {kind: _numbers(columns[found[kind]], kind, role) for kind in ("score", "area") if kind in found}
+    flags = {kind: _numbers(columns[found[kind]], kind, role) != 0 for kind in ("crowd", "ignore") if kind in found}
     raw = RawBoxes(
         image=_ids(columns[found["image"]], found["image"], role),
         label=_ids(columns[found["label"]], found["label"], role),
         box=to_xywh(box, form, role),
         where=role,
-        **numbers,
-        **flags,
+        score=numbers.get("score"),
+        area=numbers.get("area"),
+        crowd=flags.get("crowd"),
+        ignore=flags.get("ignore"),
     )
     sizes = {len(raw.image), len(raw.label), len(raw.box), *(len(column) for column in (numbers | flags).values())}
     if len(sizes) > 1:
@@ -157,7 +155,7 @@ def _numbers(values: Any, name: str, role: str) -> NDArray[np.float64]:  # noqa:
     from assay.rows.tables import to_numbers
 
     if isinstance(values, np.ma.MaskedArray):
-        return np.asarray(values.astype(np.float64).filled(np.nan))
+        return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
     return to_numbers(np.asarray(values), f"{name} of {role}")
 
 
@@ -175,7 +173,7 @@ def _ids(values: Any, name: str, role: str) -> NDArray[Any]:  # noqa: ANN401
         missing = np.flatnonzero([value is None or value != value for value in objects.tolist()])  # noqa: PLR0124  NaN
         if not len(missing):
             return objects
-    from assay.tasks.detection.reading import name_rows
+    from assay.tasks.detection.formats.raw_boxes import name_rows
 
     raise RowsError(
         "missing-label", f"{name} is missing", where=role, found=name_rows(missing.tolist()), fix="give every box one"
@@ -190,6 +188,7 @@ def _image_fields(columns: Mapping[str, Any], raw: RawBoxes, used: set[str]) -> 
         if name in used or name == "images" or len(values) != len(images):
             continue
         by_image: dict[Label, Any] = {}
-        if all(by_image.setdefault(image, value) == value for image, value in zip(images, np.asarray(values).tolist(), strict=True)):
+        pairs = zip(images, np.asarray(values).tolist(), strict=True)
+        if all(by_image.setdefault(image, value) == value for image, value in pairs):
             fields[str(name)] = by_image
     return fields

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.errors import ERRORS
-from assay.tasks.detection.matching import THRESHOLDS
-from assay.tasks.detection.precision import RECALLS, Ranks, average_precisions, rank_classes
-from assay.tasks.detection.values import RULES
+from assay.tasks.detection.average_precision import RECALLS, Ranks, average_precisions, rank_classes
+from assay.tasks.detection.box_values import RULES
+from assay.tasks.detection.kernel.error_kinds import ERRORS
+from assay.tasks.detection.kernel.matching import THRESHOLDS
 
 if TYPE_CHECKING:
-    from assay.tasks.detection.boxes import Floats
+    from assay.tasks.detection.kernel.boxes import Floats
     from assay.tasks.detection.tally import Boxes
 
 CURVES: Final = 12
