@@ -140,7 +140,7 @@ def plane_of(
         axes.append(axis_over(values, ends=kept, log=log))
     numbers = [tick_texts(axis.ticks, log=log) for axis, log in zip(axes, logs, strict=True)]
     wide = max(map(ems, numbers[1]), default=0) * 10
-    left = round(min(76, max(LEFT, wide + 24)))
+    left = round(min(76, max(LEFT, wide + 20)))
     names = safe_text(chart.get("x")), safe_text(chart.get("y"))
     return Plane(across=axes[0], up=axes[1], names=names, left=left, tall=tall, numbers=(numbers[0], numbers[1]))
 
@@ -175,20 +175,20 @@ def _line(line: Series, plane: Plane) -> str:
 
 def _runs(points: Sequence[Spot], plane: Plane) -> list[list[Spot]]:
     """The parts of a line inside the plane, as places on it."""
-    scales = plane.across, plane.up or plane.across
-    parts = [
-        tuple((v - scale.low) / (scale.high - scale.low) for v, scale in zip(point, scales, strict=True))
-        for point in points
-    ]
-    runs: list[list[Spot]] = []
-    if len(parts) == 1 and all(0 <= part <= 1 for part in parts[0]):
-        runs = [[(parts[0][0], parts[0][1])]]
-    for a, b in pairwise(parts):
-        piece = _cut((a[0], a[1]), (b[0], b[1]), SQUARE)
-        if piece is not None and runs and runs[-1][-1] == piece[0]:
-            runs[-1].append(piece[1])
-        elif piece is not None:
-            runs.append(list(piece))
+    across, up = plane.across, plane.up or plane.across
+    parts = [((x - across.low) / (across.high - across.low), (y - up.low) / (up.high - up.low)) for x, y in points]
+    inside = [0 <= x <= 1 and 0 <= y <= 1 for x, y in parts]
+    runs: list[list[Spot]] = [parts] if len(parts) == 1 and inside[0] else []
+    for i, (a, b) in enumerate(pairwise(parts)):
+        ends = _cut(a, b, SQUARE)
+        if ends is None:
+            continue
+        # Points inside stay as they are: rounding in the cut would part one line into many.
+        start, stop = a if inside[i] else ends[0], b if inside[i + 1] else ends[1]
+        if runs and runs[-1][-1] == start:
+            runs[-1].append(stop)
+        else:
+            runs.append([start, stop])
     return [[(plane.left + SIDE * x, TOP + plane.tall * (1 - y)) for x, y in run] for run in runs]
 
 

@@ -61,7 +61,9 @@ def cloud(chart: Data) -> str:
     notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."] if peak else []
     if len(points) > SPOTS:
         notes.append(f"{SPOTS} of {len(points):,} points are drawn.")
-    foot = "".join(text_at(plane.left, TOP + SIDE + BELOW + 11 + LINE * i, note, SIDE, kind="so") for i, note in enumerate(notes))
+    foot = "".join(
+        text_at(plane.left, TOP + SIDE + BELOW + 11 + LINE * i, note, SIDE, kind="so") for i, note in enumerate(notes)
+    )
     total, row = sum(map(sum, counts)), max(range(len(counts)), key=lambda i: max(counts[i]))
     column = max(range(len(counts[row])), key=counts[row].__getitem__)
     described = f"{value_text(round(total, 6))} values"

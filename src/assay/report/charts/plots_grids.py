@@ -77,8 +77,8 @@ def picture(chart: Data) -> str:
         if text := safe_text(shape.get("text")):
             x, y = min(a for a, _ in places), min(b for _, b in places)
             y = y - 3 if y > TOP + 12 else y + 11
-            halo = f' stroke="{LIGHT.card}" stroke-width="3" paint-order="stroke"'
-            labels.append(text_at(x + 1, y, text, WIDE - x, kind="ho", more=halo))
+            outline = f' fill="none" stroke="{LIGHT.card}" stroke-width="3"'
+            labels += [text_at(x + 1, y, text, WIDE - x, kind=k, more=m) for k, m in (("ha", outline), ("", ""))]
     caption = wrapped(safe_text(chart.get("caption")), 62)[:3]
     bottom = TOP + height * scale
     named, room = legend([(look, kind) for kind, look in KINDS.items() if kinds[kind]], bottom + 6)
