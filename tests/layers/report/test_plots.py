@@ -16,6 +16,7 @@ import pytest
 from assay.report.blocks.blocks import Chart, Figure
 from assay.report.charts import PLAIN_BY, draw
 from assay.report.charts.plane import axis_over, tick_texts
+from assay.report.fit_text import ems
 from assay.report.render import pdf
 from assay.report.render.html_blocks import chart_html
 from assay.report.sections import Section
@@ -145,6 +146,29 @@ def test_names_from_outside_stay_short_visible_text(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["n" * 300, "W" * 40, "日本語" * 30], ids=["long", "broad", "wide"])
+def test_every_text_fits_the_plot(kind, name):
+    tree = drawn(kind, samples(name)[kind])
+    parents = {child: parent for parent in tree.iter() for child in parent}
+    width, height = map(float, tree.get("viewBox").split()[2:])
+    for text in tree.iter(f"{SVG}text"):
+        size = next(float(up.get("font-size")) for up in ancestors(text, parents) if up.get("font-size"))
+        anchor = next((up.get("text-anchor") for up in ancestors(text, parents) if up.get("text-anchor")), "start")
+        long = ems(text.text or "") * size
+        if text.get("transform"):
+            assert long <= height
+        else:
+            start = float(text.get("x")) - long * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+            assert -4 <= start <= start + long <= width + 4
+
+
+def ancestors(element, parents):
+    while element is not None:
+        yield element
+        element = parents.get(element)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", NOTHING, ids=str)
 def test_what_is_not_a_finite_number_is_skipped(kind, value):
     assert drawn(kind, samples(value=value)[kind]) is not None
@@ -209,7 +233,7 @@ def test_series_differ_without_colour_and_the_legend_shows_how():
     assert len(paths) == 8
     dashes = [path.get("stroke-dasharray") for path in paths]
     assert len(set(dashes[:4])) == 4
-    assert dashes[:4] == dashes[4:]
+    assert dashes[3::-1] == dashes[4:]  # the first series is drawn last, on top
     assert {"s0", "s1", "s2", "s3"} <= set(texts(tree))
 
 

@@ -21,10 +21,16 @@ WIDTH: Final = 330
 HUGE: Final = 1e300
 """Beyond it, differences overflow."""
 LINE: Final = 15
+HEAD: Final = 22
+"""Room for a title, in em."""
 SPOKEN: Final = 60
 """Characters of a name in a text alternative."""
 LISTED: Final = 6
 """Things a text alternative names one by one."""
+ENTRIES: Final = 12
+"""Names in a legend."""
+PLAIN: Final = (False, False)
+"""Of two axes, none is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +80,21 @@ def number(value: object, *, log: bool = False) -> float | None:
     return math.log10(value) if value > 0 else None
 
 
-def tuples(raw: Iterable[Sequence[object]], logs: Sequence[bool]) -> list[tuple[float, ...]]:
+def finite(values: Iterable[object]) -> list[float]:
+    """Those of some values that are finite numbers."""
+    return [value for raw in values if (value := number(raw)) is not None]
+
+
+def tuples(raw: Iterable[Sequence[object]] | None, logs: Sequence[bool] = PLAIN) -> list[tuple[float, ...]]:
     """Those of some points whose parts are all finite; `logs` says of each part whether its axis is logarithmic."""
     parsed = (tuple(number(part, log=log) for part, log in zip(point, logs, strict=True)) for point in raw or ())
     return [tuple(part for part in point if part is not None) for point in parsed if None not in point]
+
+
+def span(raw: Sequence[object] | None, *, log: bool = False) -> tuple[float, float] | None:
+    """Two ends, the lower one first; None for anything else."""
+    ends = tuples([raw] if raw else None, (log, log))
+    return (ends[0][0], ends[0][1]) if ends and ends[0][0] < ends[0][1] else None
 
 
 def named_places(
@@ -95,6 +112,12 @@ def named_places(
 def safe_text(thing: object) -> str:
     """A text from outside as it may be shown; nothing for nothing."""
     return "" if thing is None or thing == "" else visible(thing)
+
+
+def head_of(chart: Data) -> tuple[str, str]:
+    """The title of a chart, and as much of it as fits above."""
+    title = safe_text(chart["title"])
+    return title, fitted(title, HEAD, ems)
 
 
 def short_name(thing: object) -> str:
@@ -133,28 +156,35 @@ def text_at(
     return f'<text{named} x="{_near(x)}" y="{_near(y)}"{side}{sized}{more}>{escape(short)}{whole}</text>'
 
 
-def legend(entries: Sequence[tuple[Look, str]], top: float, *, left: float = 0, thick: bool = False) -> tuple[str, int]:
+def legend(
+    entries: Iterable[tuple[Look, str]], top: float, *, left: float = 0, right: float = WIDTH, thick: bool = False
+) -> tuple[str, int]:
     """Names beside a piece of their line, in two columns where they fit; with the height this takes."""
-    shown = [(look, name) for look, name in entries if name]
-    columns = 2 if all(ems(name) * 10 < (WIDTH - left) / 2 - 44 for _, name in shown) else 1
-    wide = (WIDTH - left - 16) / columns
+    named = [(look, name) for look, name in entries if name]
+    shown = named[:ENTRIES]
+    columns = 2 if all(ems(name) * 10 < (right - left) / 2 - 34 for _, name in shown) else 1
+    wide = (right - left) / columns
     parts = []
     for i, (look, name) in enumerate(shown):
         x, y = left + wide * (i % columns), top + LINE * (i // columns) + 8
         parts.append(look.stroke(f"M{_near(x)} {_near(y)}h22", width=8 if thick else None))
         parts.append(text_at(x + 28, y + 3.5, name, wide - 34))
-    return "".join(parts), LINE * math.ceil(len(shown) / columns) + 4 if shown else 0
+    room = LINE * math.ceil(len(shown) / columns) + 4 if shown else 0
+    if len(named) > ENTRIES:
+        parts.append(text_at(left, top + room + 8, f"and {len(named) - ENTRIES:,} more", wide, kind="so"))
+        room += LINE
+    return "".join(parts), room
 
 
 def label_beside(taken: list[tuple[float, float, float]], at: tuple[float, float], text: str, right: float) -> str:
     """A text beside a place, on the side that has room, moved down from texts that are there already."""
     if not text:
         return ""
-    x, y = at[0], at[1] - 4
-    room = min(ems(text) * 10, 0.6 * WIDTH)
-    before = x + 6 + room > right
-    start = max(0.0, x - 6 - room) if before else x + 6
+    (x, y), wide = (at[0], at[1] - 4), ems(text) * 10
+    before = wide > right - x - 6 and x - 6 > right - x - 6
+    room = min(wide, x - 6 if before else right - x - 6) + 1
+    start = x - 6 - room if before else x + 6
     while any(start < b and a < start + room and abs(y - other) < 11 for a, b, other in taken):  # noqa: PLR2004
         y += 11
     taken.append((start, start + room, y))
-    return text_at(x - 6 if before else x + 6, y, text, room + 1, anchor="end" if before else "start")
+    return text_at(x - 6 if before else x + 6, y, text, room, anchor="end" if before else "start")

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Final
 
 from assay.core.text import counted
@@ -13,6 +13,7 @@ from assay.report.blocks.det_axes import Deviates, _cut
 from assay.report.charts.plane import (
     BELOW,
     LEFT,
+    RIGHT,
     SIDE,
     TOP,
     Plane,
@@ -27,9 +28,12 @@ from assay.report.charts.plot_parts import (
     BLUE,
     INK,
     ORANGE,
+    PLAIN,
     QUIET,
     Data,
     Look,
+    finite,
+    head_of,
     label_beside,
     legend,
     listed_phrases,
@@ -38,19 +42,19 @@ from assay.report.charts.plot_parts import (
     number,
     safe_text,
     short_name,
+    span,
     text_at,
     tuples,
     value_text,
 )
 from assay.report.charts.svg import _near
-from assay.report.fit_text import ems
+from assay.report.fit_text import ems, fitted
 
 LOW: Final = 150
 """Height of a plane that needs no square."""
 FEW: Final = 12
 """Points of a line that are marked one by one."""
 SQUARE: Final = Deviates(low=0.0, high=1.0, ticks=())
-PLACES: Final = (False, False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,84 +69,90 @@ class Series:
     corners: bool
     """Whether the line is made of steps, whose corners are no points."""
 
+    @property
+    def extent(self) -> list[Spot]:
+        """The places that the axes must hold."""
+        return [*self.points, *((x, end) for x, *ends in self.band for end in ends)]
+
 
 def lines(chart: Data) -> str:
     """Lines with bands, steps, marks and a legend; a step of `true` holds back to the x before, one of "after" on."""
     logs = bool(chart.get("log_x")), bool(chart.get("log_y"))
-    series, loud = [], 0
-    for raw in chart["series"]:
-        series.append(_series(raw, logs, loud))
-        loud += not series[-1].quiet
-    spots = named_places(chart.get("marks"), "x", "y", logs=logs)
-    kept_series = [line for line in series if line.points]
-    if not kept_series:
+    places = count()
+    series = [line for raw in chart["series"] if (line := _series(raw, logs, places)).points]
+    if not series:
         return ""
-    xs = [x for line in kept_series for x, *_ in (*line.points, *line.band)] + [place[0] for place, _ in spots]
-    ys = [y for line in kept_series for _, *ends in (*line.points, *line.band) for y in ends]
-    plane = plane_of(chart, xs, ys + [place[1] for place, _ in spots], logs)
-    body = [diagonal_line(plane)] if chart.get("diagonal") else []
-    body += [_band(line, plane) for line in kept_series if line.band]
-    body += [_line(line, plane) for line in sorted(kept_series, key=lambda line: not line.quiet)]
-    taken = [(plane.x(x) - 5, plane.x(x) + 5, plane.y(y) + 1) for (x, y), _ in spots]
-    for (x, y), text in spots:
-        at = plane.x(x), plane.y(y)
-        look = 'class="mk" fill="#fff" stroke="currentColor" stroke-width="2"'
-        body.append(f'<circle {look} cx="{_near(at[0])}" cy="{_near(at[1])}" r="4"/>')
-        body.append(label_beside(taken, at, text, plane.left + SIDE))
-    entries = {line.name: line.look for line in sorted(kept_series, key=lambda line: line.quiet)}
-    foot, room = legend([(look, name) for name, look in entries.items()], TOP + SIDE + BELOW, left=plane.left)
-    phrases = [_described(raw, line, logs) for raw, line in zip(chart["series"], series, strict=True) if not line.quiet]
-    described = f"{counted(len(kept_series), 'line')}: {listed_phrases([text for text in phrases if text])}."
-    return plane.draw(safe_text(chart["title"]), described, "".join(body), foot=foot, room=room)
+    series.sort(key=lambda line: line.quiet)
+    marks = [((x, y), text) for (x, y), text in named_places(chart.get("marks"), "x", "y", logs=logs)]
+    extent = [place for line in series for place in line.extent]
+    plane = plane_of(chart, [*extent, *(place for place, _ in marks)], logs)
+    body = diagonal_line(plane) if chart.get("diagonal") else ""
+    body += "".join(_band(line, plane) for line in series)
+    body += "".join(_line(line, plane) for line in reversed(series)) + _marks(marks, plane)
+    entries = {line.name: line.look for line in series}
+    foot, room = legend(
+        ((look, name) for name, look in entries.items()),
+        TOP + SIDE + BELOW,
+        left=plane.left,
+        right=plane.left + SIDE + RIGHT,
+    )
+    phrases = [_described(line, logs) for line in series]
+    described = f"{counted(len(series), 'line')}: {listed_phrases(phrases)}."
+    title, head = head_of(chart)
+    return plane.draw(title, described, body, foot=foot, room=room, head=head)
 
 
-def _series(raw: Data, logs: tuple[bool, bool], loud: int) -> Series:
+def _series(raw: Data, logs: tuple[bool, bool], places: Iterator[int]) -> Series:
     points = [(x, y) for x, y in tuples(raw["points"], logs)]
     step = raw.get("step")
     if step and points:
         corners = ((b[0], a[1]) if step == "after" else (a[0], b[1]) for a, b in pairwise(points))
         points = [points[0], *(spot for pair in zip(corners, points[1:], strict=True) for spot in pair)]
     quiet = bool(raw.get("quiet"))
-    look = QUIET if quiet else look_of(loud)
+    look = QUIET if quiet else look_of(next(places))
     return Series(
         name=safe_text(raw.get("name")),
         points=points,
-        band=tuples(raw.get("band") or (), (logs[0], logs[1], logs[1])),
+        band=tuples(raw.get("band"), (*logs, logs[1])),
         look=replace(look, dash=look.dash or "4 3") if raw.get("dashed") else look,
         quiet=quiet,
         corners=bool(step),
     )
 
 
-def _described(raw: Data, line: Series, logs: tuple[bool, bool]) -> str:
+def _described(line: Series, logs: tuple[bool, bool]) -> str:
     """The range of a line and its last point."""
-    if not line.points:
-        return ""
     ys = [y for _, y in line.points]
-    least, most = (_back(end, log=logs[1]) for end in (min(ys), max(ys)))
-    x, y = (_back(part, log=log) for part, log in zip(line.points[-1], logs, strict=True))
-    name = f"{short_name(raw['name'])} " if raw.get("name") else ""
-    return f"{name}from {least} to {most}, ending at {y} (at {x})"
+    x, *heights = (
+        value_text(10**value if log else value)
+        for value, log in zip((line.points[-1][0], min(ys), max(ys), ys[-1]), (logs[0], *logs[1:] * 3), strict=True)
+    )
+    name = f"{short_name(line.name)} " if line.name else ""
+    return f"{name}from {heights[0]} to {heights[1]}, ending at {heights[2]} (at {x})"
 
 
-def _back(value: float, *, log: bool) -> str:
-    return value_text(10**value if log else value)
+def _marks(marks: Iterable[tuple[Spot, str]], plane: Plane) -> str:
+    """Named points; a name keeps off the points and the other names."""
+    places = [((plane.x(x), plane.y(y)), text) for (x, y), text in marks]
+    taken = [(x - 5, x + 5, y + 1) for (x, y), _ in places]
+    look = 'class="mk" fill="#fff" stroke="currentColor" stroke-width="2"'
+    return "".join(
+        f'<circle {look} cx="{_near(at[0])}" cy="{_near(at[1])}" r="4"/>'
+        + label_beside(taken, at, text, plane.left + SIDE)
+        for at, text in places
+    )
 
 
-def plane_of(
-    chart: Data, xs: Iterable[float], ys: Iterable[float], logs: Sequence[bool] = PLACES, tall: int = SIDE
-) -> Plane:
-    """A plane over some values, whose left edge has room for the numbers beside it."""
-    axes = []
-    for name, values, log in zip("xy", (xs, ys), logs, strict=True):
-        ends = tuples([chart.get(f"{name}_range") or (None, None)], (log, log))
-        kept = (ends[0][0], ends[0][1]) if ends and ends[0][0] < ends[0][1] else None
-        axes.append(axis_over(values, ends=kept, log=log))
-    numbers = [tick_texts(axis.ticks, log=log) for axis, log in zip(axes, logs, strict=True)]
-    wide = max(map(ems, numbers[1]), default=0) * 10
-    left = round(min(76, max(LEFT, wide + 20)))
-    names = safe_text(chart.get("x")), safe_text(chart.get("y"))
-    return Plane(across=axes[0], up=axes[1], names=names, left=left, tall=tall, numbers=(numbers[0], numbers[1]))
+def plane_of(chart: Data, places: Iterable[Sequence[float]], logs: Sequence[bool] = PLAIN, tall: int = SIDE) -> Plane:
+    """A plane that holds some places, whose left edge has room for the numbers beside it."""
+    across, up = (
+        axis_over(values, ends=span(chart.get(f"{name}_range"), log=log), log=log)
+        for name, values, log in zip("xy", zip(*places, strict=True), logs, strict=True)
+    )
+    numbers = tick_texts(across.ticks, log=logs[0]), tick_texts(up.ticks, log=logs[1])
+    left = round(min(76, max(LEFT, max(map(ems, numbers[1]), default=0) * 10 + 20)))
+    names = [fitted(safe_text(chart.get(key)), room / 11, ems) for key, room in (("x", SIDE + 24), ("y", tall + 30))]
+    return Plane(across=across, up=up, names=(names[0], names[1]), left=left, tall=tall, numbers=numbers)
 
 
 def diagonal_line(plane: Plane) -> str:
@@ -158,7 +168,7 @@ def diagonal_line(plane: Plane) -> str:
 def _band(line: Series, plane: Plane) -> str:
     edges = [(plane.x(x), plane.y(high)) for x, _, high in line.band]
     edges += [(plane.x(x), plane.y(low)) for x, low, _ in reversed(line.band)]
-    return line.look.fill(path_text(straightened(thinned_columns(edges))) + "Z", ".15")
+    return line.look.fill(path_text(straightened(thinned_columns(edges))) + "Z", ".15") if edges else ""
 
 
 def _line(line: Series, plane: Plane) -> str:
@@ -194,27 +204,27 @@ def _runs(points: Sequence[Spot], plane: Plane) -> list[list[Spot]]:
 
 def distribution(chart: Data) -> str:
     """A histogram, a second one as an outline over it, and named places."""
-    edges = [x for (x,) in tuples([(edge,) for edge in chart["edges"]], (False,))]
-    counts = [number(count) or 0.0 for count in chart["counts"]]
-    second = chart.get("second") or {}
-    others = [number(count) or 0.0 for count in second.get("counts") or ()]
+    edges, second = finite(chart["edges"]), chart.get("second") or {}
+    counts, others = ([number(n) or 0.0 for n in part.get("counts") or ()] for part in (chart, second))
     if len(edges) != len(counts) + 1 or not counts:
         return ""
     marks = [(x, text) for (x,), text in named_places(chart.get("marks"), "x")]
-    plane = plane_of({"y": "count", **chart}, [*edges, *(x for x, _ in marks)], [0, *counts, *others, 1], tall=LOW)
+    extent = [(x, 0.0) for x in (*edges, *(x for x, _ in marks))] + [(edges[0], n) for n in (*counts, *others, 1)]
+    plane = plane_of({"y": "count", **chart}, extent, tall=LOW)
     body = BLUE.fill(_blocks(edges, counts, plane), ".65")
     if len(others) == len(counts):
         tops = [spot for (a, b), n in zip(pairwise(edges), others, strict=True) for spot in ((a, n), (b, n))]
         body += ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in ((edges[0], 0), *tops, (edges[-1], 0))]))
     body += _uprights(marks, plane)
-    names = [(replace(BLUE, width=8), safe_text(chart.get("name"))), (ORANGE, safe_text(second.get("name")))]
-    foot, room = legend(names, TOP + LOW + BELOW, left=plane.left)
-    most = max(range(len(counts)), key=counts.__getitem__)
+    names = (replace(BLUE, width=8), safe_text(chart.get("name"))), (ORANGE, safe_text(second.get("name")))
+    foot, room = legend(names, TOP + LOW + BELOW, left=plane.left, right=plane.left + SIDE + RIGHT)
+    most = counts.index(max(counts))
     phrases = [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
     phrases += [f"{short_name(text)} at {value_text(x)}" for x, text in marks if text]
-    ends = f"{value_text(edges[0])} to {value_text(edges[-1])}"
-    described = f"{value_text(sum(counts))} values from {ends}; {listed_phrases(phrases)}."
-    return plane.draw(safe_text(chart["title"]), described, body, foot=foot, room=room)
+    phrases.insert(0, f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}")
+    described = f"{listed_phrases(phrases)}."
+    title, head = head_of(chart)
+    return plane.draw(title, described, body, foot=foot, room=room, head=head)
 
 
 def _blocks(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:
@@ -239,20 +249,18 @@ def _uprights(marks: Iterable[tuple[float, str]], plane: Plane) -> str:
 
 def timeline(chart: Data) -> str:
     """Values over time, with shaded stretches such as stalls."""
-    points = [(t, value) for t, value in tuples(chart["points"], PLACES)]
+    points = [(t, value) for t, value in tuples(chart["points"])]
     if not points:
         return ""
     spans = sorted((a, b, text) for (a, b), text in named_places(chart.get("marks"), "from", "to"))
-    plane = plane_of(
-        chart, [t for t, _ in points] + [t for *ends, _ in spans for t in ends], [y for _, y in points], tall=LOW
-    )
+    plane = plane_of(chart, [*points, *((t, points[0][1]) for *ends, _ in spans for t in ends)], tall=LOW)
     body, last = [], 0.0
     for start, stop, text in spans:
         a, b = plane.x(start), max(plane.x(stop), plane.x(start) + 1.5)
         body.append(ORANGE.fill(f"M{_near(a)} {TOP}H{_near(b)}V{TOP + LOW}H{_near(a)}z", ".28"))
-        at = min(a, plane.left + SIDE - ems(text) * 10)
+        at = max(plane.left, min(a, plane.left + SIDE - ems(text) * 10))
         if text and at > last:  # one that would cover another is in the text alternative only
-            body.append(text_at(at, TOP - 3, text, SIDE, kind="to"))
+            body.append(text_at(at, TOP - 3, text, plane.left + SIDE - at + 1, kind="to"))
             last = at + ems(text) * 10 + 6
     line = Series(name="", points=points, band=[], look=replace(BLUE, width=1.2), quiet=False, corners=False)
     body.append(_line(line, plane))
@@ -260,4 +268,5 @@ def timeline(chart: Data) -> str:
     phrases = [f"{short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
     described = f"{counted(len(points), 'point')}; highest {value_text(most)} at {value_text(when)}"
     described = "; ".join(filter(None, (described, listed_phrases(phrases))))
-    return plane.draw(safe_text(chart["title"]), f"{described}.", "".join(body))
+    title, head = head_of(chart)
+    return plane.draw(title, f"{described}.", "".join(body), head=head)

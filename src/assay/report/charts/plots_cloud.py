@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from assay.report.charts.plane import BELOW, SIDE, TOP, Plane, Spot
 from assay.report.charts.plot_parts import (
@@ -16,15 +16,19 @@ from assay.report.charts.plot_parts import (
     LINE,
     ORANGE,
     Data,
+    finite,
+    head_of,
     label_beside,
+    listed_phrases,
     number,
     safe_text,
     short_name,
+    span,
     text_at,
     tuples,
     value_text,
 )
-from assay.report.charts.plots import PLACES, diagonal_line, plane_of
+from assay.report.charts.plots import diagonal_line, plane_of
 from assay.report.charts.svg import _near
 
 CELLS: Final = (64, 32, 16)
@@ -32,48 +36,55 @@ CELLS: Final = (64, 32, 16)
 LARGEST: Final = 18_000
 LEVELS: Final = 8
 SPOTS: Final = 400
+Rule: TypeAlias = tuple[str, float, Data]
+"""A line across the plane: its axis, its value and what is said of it."""
 
 
 def cloud(chart: Data) -> str:
     """A density by the shade of cells, with limit lines and single points over it."""
-    x_edges, y_edges = ([number(edge) for edge in chart[key]] for key in ("x_edges", "y_edges"))
+    across, up = finite(chart["x_edges"]), finite(chart["y_edges"])
     counts = [[max(number(count) or 0.0, 0.0) for count in row] for row in chart["counts"]]
-    across, up = ([edge for edge in edges if edge is not None] for edges in (x_edges, y_edges))
-    fits = len(counts) == len(up) - 1 and all(len(row) == len(across) - 1 for row in counts)
-    if not fits or not counts or not counts[0] or across[0] >= across[-1] or up[0] >= up[-1]:
+    shape = {(len(row), len(counts)) for row in counts}
+    if shape != {(len(across) - 1, len(up) - 1)} or not (span(across[:: len(across) - 1]) and span(up[:: len(up) - 1])):
         return ""
-    rules = [
-        (key, x, rule) for rule in chart.get("lines") or () for key in "xy" if (x := number(rule.get(key))) is not None
-    ]
-    points = tuples(chart.get("points") or (), PLACES)
-    spread = [[*edges, *(x for axis, x, _ in rules if axis == key)] for key, edges in (("x", across), ("y", up))]
-    plane = plane_of(chart, spread[0] + [x for x, _ in points], spread[1] + [y for _, y in points])
+    rules = [(key, at, rule) for rule in chart.get("lines") or () for key in "xy" for at in finite([rule.get(key)])]
+    points = tuples(chart.get("points"))
+    corners = [(across[0], up[0]), (across[-1], up[-1])]
+    ends = [(at, up[0]) if key == "x" else (across[0], at) for key, at, _ in rules]
+    plane = plane_of(chart, [*corners, *points, *ends])
     for most in CELLS:
         grid = _regridded(_regridded(counts, up, most), across, most, columns=True)
-        body = _shades(grid, plane, (across[0], across[-1]), (up[0], up[-1]))
+        body = _shades(grid, plane, corners)
         if len(body) <= LARGEST:
             break
     body += diagonal_line(plane) if chart.get("diagonal") else ""
-    dots = "".join(f"M{_near(plane.x(x))} {_near(plane.y(y))}h0" for x, y in points[:SPOTS])
-    body += replace(INK, dash="").stroke(dots, width=2.6, opacity=".7", ends="round") if dots else ""
-    body += _rules(rules, plane)
+    body += _dots(points[:SPOTS], plane) + _rules(rules, plane)
     peak = max(map(max, grid))
-    notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."] if peak else []
-    if len(points) > SPOTS:
-        notes.append(f"{SPOTS} of {len(points):,} points are drawn.")
-    foot = "".join(
-        text_at(plane.left, TOP + SIDE + BELOW + 11 + LINE * i, note, SIDE, kind="so") for i, note in enumerate(notes)
-    )
-    total, row = sum(map(sum, counts)), max(range(len(counts)), key=lambda i: max(counts[i]))
-    column = max(range(len(counts[row])), key=counts[row].__getitem__)
-    described = f"{value_text(round(total, 6))} values"
-    if peak:
-        most_at = [
-            f"{value_text(edges[i])} to {value_text(edges[i + 1])}" for edges, i in ((across, column), (up, row))
-        ]
-        described += f", most at {most_at[0]} across and {most_at[1]} up"
-    phrases = "".join(f"; {short_name(rule.get('text') or 'line')} at {value_text(at)}" for _, at, rule in rules)
-    return plane.draw(safe_text(chart["title"]), f"{described}{phrases}.", body, foot=foot, room=LINE * len(notes) + 4)
+    notes = [f"Darker cells hold more, up to {value_text(round(peak) if peak >= 1 else peak)}."]
+    notes += [f"{SPOTS} of {len(points):,} points are drawn."] if len(points) > SPOTS else []
+    below = TOP + SIDE + BELOW + 11
+    foot = "".join(text_at(plane.left, below + LINE * i, note, SIDE, kind="so") for i, note in enumerate(notes))
+    described = _described(counts, across, up, rules)
+    title, head = head_of(chart)
+    return plane.draw(title, described, body, foot=foot, room=LINE * len(notes) + 4, head=head)
+
+
+def _described(
+    counts: Sequence[Sequence[float]], across: Sequence[float], up: Sequence[float], rules: Sequence[Rule]
+) -> str:
+    """How much there is, where most of it is, and where the limits are."""
+    most, row, column = max((n, -i, -j) for i, cells in enumerate(counts) for j, n in enumerate(cells))
+    phrases = [f"{value_text(round(sum(map(sum, counts)), 6))} values"]
+    if most:
+        x, y = (f"{value_text(edges[-i])} to {value_text(edges[1 - i])}" for edges, i in ((across, column), (up, row)))
+        phrases[0] += f", most at {x} across and {y} up"
+    phrases += [f"{short_name(rule.get('text') or 'line')} at {value_text(at)}" for _, at, rule in rules]
+    return f"{listed_phrases(phrases)}."
+
+
+def _dots(points: Sequence[Sequence[float]], plane: Plane) -> str:
+    path = "".join(f"M{_near(plane.x(x))} {_near(plane.y(y))}h0" for x, y in points)
+    return replace(INK, dash="").stroke(path, width=2.6, opacity=".7", ends="round") if path else ""
 
 
 def _regridded(
@@ -93,7 +104,7 @@ def _regridded(
     return [list(row) for row in zip(*merged, strict=True)] if columns else merged
 
 
-def _shades(grid: Sequence[Sequence[float]], plane: Plane, across: Spot, up: Spot) -> str:
+def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spot]) -> str:
     """Equal cells by the logarithm of their counts; neighbours of one level are one stroke."""
     peak = math.log1p(max(map(max, grid))) or 1.0
     paths = [""] * (LEVELS + 1)
@@ -104,8 +115,8 @@ def _shades(grid: Sequence[Sequence[float]], plane: Plane, across: Spot, up: Spo
             if levels[j] != levels[start] or j == len(row):
                 paths[levels[start]] += f"M{start} {i}h{j - start}" if levels[start] else ""
                 start = j
-    x, y = plane.x(across[0]), plane.y(up[0])
-    wide, high = (plane.x(across[1]) - x) / len(grid[0]), (y - plane.y(up[1])) / len(grid)
+    (x, y), (right, top) = ((plane.x(a), plane.y(b)) for a, b in corners)
+    wide, high = (right - x) / len(grid[0]), (y - top) / len(grid)
     look = f'transform="translate({_near(x)} {y - high / 2:.3f}) scale({wide:.4f} {-high:.4f})"'
     strokes = "".join(
         replace(BLUE, width=1).stroke(path, opacity=f"{0.08 + 0.84 * level / LEVELS:.2f}")
@@ -115,7 +126,7 @@ def _shades(grid: Sequence[Sequence[float]], plane: Plane, across: Spot, up: Spo
     return f'<g {look} shape-rendering="crispEdges">{strokes}</g>'
 
 
-def _rules(rules: Iterable[tuple[str, float, Data]], plane: Plane) -> str:
+def _rules(rules: Sequence[Rule], plane: Plane) -> str:
     """Named lines across the plane, level or upright."""
     taken: list[tuple[float, float, float]] = []
     parts = []

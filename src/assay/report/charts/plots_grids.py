@@ -11,15 +11,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.core.text import counted
-from assay.report.charts.plane import TOP, path_text, straightened, svg_document
+from assay.report.charts.plane import TOP, Spot, path_text, straightened, svg_document
 from assay.report.charts.plot_parts import (
     BLUE,
     LINE,
     ORANGE,
+    PLAIN,
     SOFT,
     WIDTH,
     Data,
     Look,
+    head_of,
     legend,
     listed_phrases,
     number,
@@ -50,53 +52,56 @@ SLIM: Final = 14
 SIGNS: Final = {"good": "✓", "bad": "✗", "open": "○"}
 SHADES: Final = 8
 FILLED: Final = {"pt": BLUE, "up": ORANGE}
-SOFT_BOX: Final = replace(SOFT, dash="2 2", width=1)
+OPEN: Final = replace(SOFT, dash="2 2", width=1)
 
 
 def picture(chart: Data) -> str:
     """A thumbnail, or a plain frame, with boxes and contours over it."""
-    width, height = number(chart.get("width")), number(chart.get("height"))
-    if not width or not height or width < 0 or height < 0:
+    width, height = number(chart.get("width")) or 0.0, number(chart.get("height")) or 0.0
+    if min(width, height) <= 0:
         return ""
     scale = min(WIDE / width, TALL / height)
     wide, tall = _near(width * scale), _near(height * scale)
-    body = [f'<path class="gr" fill="none" stroke="currentColor" stroke-opacity=".3" d="M0 {TOP}h{wide}v{tall}H0z"/>']
+    body = f'<path class="gr" fill="none" stroke="currentColor" stroke-opacity=".3" d="M0 {TOP}h{wide}v{tall}H0z"/>'
     if PNG.fullmatch(data := str(chart.get("png") or "")):
-        body.append(f'<image x="0" y="{TOP}" width="{wide}" height="{tall}" href="data:image/png;base64,{data}"/>')
+        body += f'<image x="0" y="{TOP}" width="{wide}" height="{tall}" href="data:image/png;base64,{data}"/>'
     kinds: Counter[str] = Counter()
-    labels = []
+    labels = ""
     for shape in (*(chart.get("contours") or ()), *(chart.get("boxes") or ())):
-        corners = _corners(shape)
-        if not corners:
-            continue
-        kind = shape["kind"]
-        kinds[kind] += 1
-        places = [(min(max(x, 0), width) * scale, TOP + min(max(y, 0), height) * scale) for x, y in corners]
-        path = path_text(straightened(places)) + "Z"
-        body += [HALO.stroke(path, opacity=".8"), KINDS[kind].stroke(path)]
-        if text := safe_text(shape.get("text")):
-            x, y = min(a for a, _ in places), min(b for _, b in places)
-            y = y - 3 if y > TOP + 12 else y + 11
-            outline = f' fill="none" stroke="{LIGHT.card}" stroke-width="3"'
-            labels += [text_at(x + 1, y, text, WIDE - x, kind=k, more=m) for k, m in (("ha", outline), ("", ""))]
-    caption = wrapped(safe_text(chart.get("caption")), 62)[:3]
+        corners, kind = _corners(shape), shape["kind"]
+        if corners and kind in KINDS:
+            kinds[kind] += 1
+            places = [(min(max(x, 0), width) * scale, TOP + min(max(y, 0), height) * scale) for x, y in corners]
+            path = path_text(straightened(places)) + "Z"
+            body += HALO.stroke(path, opacity=".8") + KINDS[kind].stroke(path)
+            labels += _label(safe_text(shape.get("text")), places)
     bottom = TOP + height * scale
-    named, room = legend([(look, kind) for kind, look in KINDS.items() if kinds[kind]], bottom + 6)
-    lines = [
-        text_at(0, bottom + room + 18 + LINE * i, line, WIDTH, kind="so") for i, line in enumerate(caption) if line
-    ]
-    title = safe_text(chart["title"])
-    described = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or "nothing marked"
-    described = f"{described}. {short_name(chart['caption'])}" if chart.get("caption") else f"{described}."
-    size = (WIDTH, round(bottom + room + 12 + LINE * len(lines)))
-    return svg_document("plot", size, title, described, "".join((*body, *labels, named, *lines)))
+    key, room = legend(((look, kind) for kind, look in KINDS.items() if kinds[kind]), bottom + 6)
+    below = bottom + room + 18
+    caption = wrapped(safe_text(chart.get("caption")), 62)[:3] if chart.get("caption") else []
+    lines = "".join(text_at(0, below + LINE * i, line, WIDTH, kind="so") for i, line in enumerate(caption))
+    marked = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or "nothing marked"
+    described = f"{marked}. {safe_text(chart.get('caption'))}".strip()
+    size = (WIDTH, round(below - 6 + LINE * len(caption)))
+    title, head = head_of(chart)
+    return svg_document("plot", size, title, described, f"{body}{labels}{key}{lines}", head=head)
+
+
+def _label(text: str, corners: Sequence[Spot]) -> str:
+    """A text above a shape, or inside where it would leave the picture, on a halo."""
+    if not text:
+        return ""
+    x, y = min(a for a, _ in corners), min(b for _, b in corners)
+    y = y - 3 if y > TOP + 12 else y + 11
+    halo = f' fill="none" stroke="{LIGHT.card}" stroke-width="3"'
+    return "".join(text_at(x + 1, y, text, WIDE - x, kind=kind, more=more) for kind, more in (("ha", halo), ("", "")))
 
 
 def _corners(shape: Data) -> list[tuple[float, ...]]:
     """The corners of a box or of a contour; none where they are not finite."""
     if "points" in shape:
-        return tuples(shape["points"], (False, False))
-    sides = tuples([[shape[key] for key in "xywh"]], (False,) * 4)
+        return tuples(shape["points"])
+    sides = tuples([[shape[key] for key in "xywh"]], PLAIN * 2)
     return [corner for x, y, w, h in sides for corner in ((x, y), (x + w, y), (x + w, y + h), (x, y + h))]
 
 
@@ -107,39 +112,38 @@ def matrix(chart: Data) -> str:
         return ""
     left = math.ceil(min(96.0, max(map(ems, rows[:ROWS])) * 11)) + 6
     wide = min(60, (WIDTH - left) // min(len(columns), COLUMNS))
-    upright = max(map(ems, columns[:COLUMNS])) * 10 > wide - 2
-    top = TOP + (math.ceil(min(NAMES, max(map(ems, columns[:COLUMNS])) * 10)) if upright else 12)
-    parts = []
-    for j, name in enumerate(columns[:COLUMNS]):
-        x = left + wide * (j + 0.5)
-        turned = f' transform="rotate(-90 {_near(x + 3)} {_near(top - 4)})"' if upright else ""
-        at = (x + 3, "start") if upright else (x, "middle")
-        parts.append(text_at(at[0], top - 4, name, NAMES if upright else wide, anchor=at[1], more=turned))
-    for i, name in enumerate(rows[:ROWS]):
-        parts.append(text_at(0, top + CELL * (i + 0.5) + 4, name, left - 5, size=11))
+    longest = math.ceil(max(map(ems, columns[:COLUMNS])) * 10)
+    upright = longest > wide - 2
+    top = TOP + (min(NAMES, longest) if upright else 12)
+    middles = [(left + wide * (j + 0.5), name) for j, name in enumerate(columns[:COLUMNS])]
+    parts = [_column_name(name, x, top, wide, upright=upright) for x, name in middles]
+    parts += [text_at(0, top + CELL * (i + 0.5) + 4, name, left - 5, size=11) for i, name in enumerate(rows[:ROWS])]
     grounds: dict[tuple[str, str], str] = {}
     cells = [(i, j, cell) for i, row in enumerate(chart["cells"]) for j, cell in enumerate(row)]
     for i, j, cell in cells:
         if i < ROWS and j < COLUMNS:
-            place = (left + wide * j, top + CELL * i)
+            place, kind = (left + wide * j, top + CELL * i), _ground(cell)
             outline = f"M{place[0]} {place[1]}h{wide - 1}v{CELL - 1}h{1 - wide}z"
-            kind = _ground(cell)
             grounds[kind] = grounds.get(kind, "") + outline
             parts.append(_cell_text(cell, place, wide))
     shades = [
-        SOFT_BOX.stroke(path, opacity=opacity) if kind == "rf" else FILLED[kind].fill(path, opacity)
+        OPEN.stroke(path, opacity=opacity) if kind == "rf" else FILLED[kind].fill(path, opacity)
         for (kind, opacity), path in grounds.items()
     ]
-    hidden = [f"{len(names) - most:,} more {what}" for names, most, what in _limits(rows, columns) if len(names) > most]
     bottom = top + CELL * min(len(rows), ROWS)
-    foot = text_at(0, bottom + 14, f"and {' and '.join(hidden)}", WIDTH, kind="so") if hidden else ""
-    size = (WIDTH, round(bottom + 6 + LINE * bool(hidden)))
-    title = safe_text(chart["title"])
-    return svg_document("plot", size, title, _described(rows, columns, cells), f"{''.join((*shades, *parts))}{foot}")
+    limits = (rows, ROWS, "more row"), (columns, COLUMNS, "more column")
+    hidden = " and ".join(counted(len(names) - most, what) for names, most, what in limits if len(names) > most)
+    foot = text_at(0, bottom + 14, f"and {hidden}", WIDTH, kind="so") if hidden else ""
+    size = (WIDTH, bottom + 6 + LINE * bool(hidden))
+    body = "".join((*shades, *parts, foot))
+    title, head = head_of(chart)
+    return svg_document("plot", size, title, _described(rows, columns, cells), body, head=head)
 
 
-def _limits(rows: Sequence[str], columns: Sequence[str]) -> tuple[tuple[Sequence[str], int, str], ...]:
-    return (rows, ROWS, "rows"), (columns, COLUMNS, "columns")
+def _column_name(name: str, x: float, top: int, wide: int, *, upright: bool) -> str:
+    if not upright:
+        return text_at(x, top - 4, name, wide, anchor="middle")
+    return text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {_near(x + 3)} {top - 4})"')
 
 
 def _ground(cell: Data) -> tuple[str, str]:
@@ -155,11 +159,8 @@ def _cell_text(cell: Data, place: tuple[int, int], wide: int) -> str:
     """The text of a cell with the sign of its tone; only the sign where there is no room for both."""
     sign, text = SIGNS.get(str(cell.get("tone")), ""), safe_text(cell.get("text"))
     whole = f"{sign} {text}".strip()
-    short = next((part for part in (whole, text, sign) if part and ems(part) * 10 <= wide - 2), sign)
-    if wide > CELL * 2:
-        short = whole
-    elif wide < SLIM:
-        short = sign
+    fits = ems(whole) * 10 <= wide - 2 or wide > 2 * CELL
+    short = whole if fits and wide >= SLIM else sign
     kind = "so" if cell.get("tone") == "soft" else ""
     x, y = place[0] + wide / 2, place[1] + CELL / 2 + 3.5
     return text_at(x, y, short, wide - 2, anchor="middle", kind=kind) if short else ""

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from assay.core.text import counted
 from assay.report.charts.plane import TOP, axis_over, svg_document, tick_texts
@@ -15,14 +15,18 @@ from assay.report.charts.plot_parts import (
     BLUE,
     INK,
     LINE,
+    SOFT,
     WIDTH,
     Data,
+    finite,
+    head_of,
     legend,
     listed_phrases,
     look_of,
     number,
     safe_text,
     short_name,
+    span,
     text_at,
     value_text,
 )
@@ -78,30 +82,35 @@ class Rows:
         """Where a value stands, kept inside the axis."""
         return self.scale.at(value, self.left, self.right)
 
-    def draw(self, chart: Data, described: str, body: str, *, foot: str = "", room: int = 0) -> str:
-        """The rows around what is drawn."""
-        title = safe_text(chart["title"])
+    def draw(self, chart: Data, described: str, body: str, *, note: str = "", names: Sequence[str] = ()) -> str:
+        """The rows around what is drawn; a note and the names of parts stand below."""
         left, right = self.left, self.right
         parts = [text_at(0, y, text, WIDTH, size=SIZE, kind="so") for y, text in self.heads]
         for lane in self.lanes:
             y = lane.y - 2 if lane.note else lane.y + 4
             parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE))
             parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, kind="so") if lane.note else "")
-            wide = ems(lane.text) * SIZE
             parts.append(text_at(right + GAP, lane.y + 4, lane.text, WIDTH - right - GAP + 1, size=SIZE))
-            after = WIDTH - right - GAP - wide - 2
-            small = lane.small and text_at(right + GAP + wide + 3, lane.y + 4, lane.small, after, kind="so")
-            parts.append(small)
+            x = right + GAP + ems(lane.text) * SIZE + 3
+            parts.append(text_at(x, lane.y + 4, lane.small, WIDTH + 1 - x, kind="so") if lane.small else "")
         places = [_near(self.x(tick)) for tick in self.scale.ticks]
         grid = "".join(f"M{x} {TOP - 2}V{_near(self.bottom)}" for x in places)
         texts = zip(places, tick_texts(self.scale.ticks), strict=True)
         numbers = "".join(f'<text x="{x}" y="{_near(self.bottom + 13)}">{text}</text>' for x, text in texts)
-        name = text_at((left + right) / 2, self.bottom + 28, safe_text(chart.get("x")), WIDTH, size=SIZE)
+        middle = (left + right) / 2
+        across = 2 * min(middle, WIDTH - middle)
+        name = text_at(middle, self.bottom + 28, safe_text(chart.get("x")), across, size=SIZE)
+        room = LINE * bool(note)
+        foot = text_at(0, self.bottom + 42, note, WIDTH, kind="so") if note else ""
+        entries = ((look_of(i), safe_text(part)) for i, part in enumerate(names))
+        key, more = legend(entries, self.bottom + 34 + room, thick=True)
         framed = (
             f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
-            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}<g class="lb">{"".join(parts)}</g>{foot}'
+            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}<g class="lb">{"".join(parts)}</g>{foot}{key}'
         )
-        return svg_document("plot", (WIDTH, round(self.bottom + 34 + room)), title, described, framed)
+        size = (WIDTH, round(self.bottom + 34 + room + more))
+        title, head = head_of(chart)
+        return svg_document("plot", size, title, described, framed, head=head)
 
 
 def bars(chart: Data) -> str:
@@ -109,100 +118,99 @@ def bars(chart: Data) -> str:
     rows = chart["rows"][:BARS]
     if not rows:
         return ""
-    parts = [_parts(row) for row in rows]
-    values = [number(row.get("value")) for row in rows]
-    totals = [sum(size for _, size in some) if some else value for some, value in zip(parts, values, strict=True)]
-    ends = [(number(row.get("low")), number(row.get("high"))) for row in rows]
-    texts = [
-        safe_text(row.get("text")) or ("–" if total is None else value_text(total))
-        for row, total in zip(rows, totals, strict=True)
-    ]
+    totals = [_total(row) for row in rows]
     lanes = [
-        Lane(label=safe_text(row["label"]), text=text, y=TOP + ROW * (i + 0.5))
-        for i, (row, text) in enumerate(zip(rows, texts, strict=True))
+        Lane(label=safe_text(row["label"]), text=_value(row, total), y=TOP + ROW * (i + 0.5))
+        for i, (row, total) in enumerate(zip(rows, totals, strict=True))
     ]
-    scale = axis_over([x for x in (0.0, *totals, *(end for pair in ends for end in pair)) if x is not None])
-    shape = Rows(lanes=lanes, scale=scale, bottom=TOP + ROW * len(rows))
-    names = list(dict.fromkeys(name for some in parts for name, _ in some))
-    body = []
-    for lane, some, total, (low, high) in zip(lanes, parts, totals, ends, strict=True):
-        pieces = [(names.index(name), size) for name, size in some] if some else [(0, total or 0.0)]
-        start = 0.0
-        for place, size in pieces:
-            a, b = sorted((shape.x(start), shape.x(start + size)))
-            path = f"M{_near(a)} {_near(lane.y)}H{_near(b)}"
-            look = look_of(place)
-            body.append(look.stroke(path, width=12, opacity=".35") if look.dash and size else "")
-            body.append(look.stroke(path, width=12) if size else "")
-            start += size
-        body.append(_whisker(shape, low, high, lane.y))
-    hidden = len(chart["rows"]) - len(rows)
-    top = shape.bottom + 34
-    foot = text_at(0, top + 8, f"and {counted(hidden, 'more row')}", WIDTH, kind="so") if hidden > 0 else ""
-    named, room = legend([(look_of(i), safe_text(n)) for i, n in enumerate(names)], top + LINE * bool(foot), thick=True)
-    described = _extremes(len(chart["rows"]), [(row["label"], v) for row, v in zip(rows, totals, strict=True)])
-    if names:
-        described += f" Parts: {listed_phrases([short_name(name) for name in names])}."
-    return shape.draw(chart, described, "".join(body), foot=foot + named, room=room + LINE * bool(foot))
+    ends = finite([*totals, *(row.get(key) for row in rows for key in ("low", "high"))])
+    shape = Rows(lanes=lanes, scale=axis_over([0.0, *ends]), bottom=TOP + ROW * len(rows))
+    names = list(dict.fromkeys(name for row in rows for name, _ in _parts(row)))
+    body = "".join(_bar(shape, lane.y, row, names) for lane, row in zip(lanes, rows, strict=True))
+    described = _extremes(chart["rows"], totals)
+    described += f" Parts: {listed_phrases([short_name(name) for name in names])}." if names else ""
+    return shape.draw(chart, described, body, note=_more(chart["rows"], BARS), names=names)
 
 
-def _parts(row: Data) -> list[tuple[Any, float]]:
+def _bar(shape: Rows, y: float, row: Data, names: Sequence[str]) -> str:
+    """A bar, or its parts one after the other, and the interval of its value."""
+    drawn, start = "", 0.0
+    for name, size in _parts(row) or [("", _total(row) or 0.0)]:
+        a, b = sorted((shape.x(start), shape.x(start + size)))
+        path, look = f"M{_near(a)} {_near(y)}H{_near(b)}", look_of(names.index(name) if name in names else 0)
+        if size:
+            drawn += look.stroke(path, width=12, opacity=".35") if look.dash else ""
+            drawn += look.stroke(path, width=12)
+        start += size
+    return drawn + _whisker(shape, row, y)
+
+
+def _parts(row: Data) -> list[tuple[str, float]]:
     """The parts of a bar that have a size."""
-    sized = [(part["name"], number(part["value"])) for part in row.get("parts") or ()]
-    return [(name, size) for name, size in sized if size is not None and size >= 0]
+    return [(p["name"], size) for p in row.get("parts") or () for size in finite([p["value"]]) if size >= 0]
 
 
-def _whisker(shape: Rows, low: float | None, high: float | None, y: float) -> str:
-    if low is None or high is None:
+def _total(row: Data) -> float | None:
+    parts = _parts(row)
+    return sum(size for _, size in parts) if parts else number(row.get("value"))
+
+
+def _value(row: Data, value: float | None) -> str:
+    """The text beside a row: its own, or its value."""
+    return safe_text(row.get("text")) or ("–" if value is None else value_text(value))
+
+
+def _more(rows: Sequence[object], most: int) -> str:
+    return f"and {counted(len(rows) - most, 'more row')}" if len(rows) > most else ""
+
+
+def _whisker(shape: Rows, row: Data, y: float) -> str:
+    ends = span((row.get("low"), row.get("high")))
+    if ends is None:
         return ""
-    a, b = _near(shape.x(low)), _near(shape.x(high))
-    caps = "".join(f"M{x} {_near(y - 4)}v8" for x in (a, b))
-    return replace(INK, dash="").stroke(f"M{a} {_near(y)}H{b}{caps}", width=1.4)
+    a, b = (_near(shape.x(end)) for end in ends)
+    path = f"M{a} {_near(y)}H{b}M{a} {_near(y - 4)}v8M{b} {_near(y - 4)}v8"
+    return replace(INK, dash="").stroke(path, width=1.4)
 
 
-def _extremes(count: int, values: Iterable[tuple[Any, float | None]]) -> str:
-    """How many rows there are, and the lowest and the highest of them."""
-    defined = [(label, value) for label, value in values if value is not None]
+def _extremes(rows: Sequence[Data], values: Iterable[float | None]) -> str:
+    """How many rows there are, and the lowest and the highest of those drawn."""
+    defined = [(value, row["label"]) for row, value in zip(rows, values, strict=False) if value is not None]
     if not defined:
-        return f"{counted(count, 'row')}, none with a value."
-    ends = (end(defined, key=lambda pair: pair[1]) for end in (min, max))
-    lowest, highest = (f"{value_text(value)} ({short_name(label)})" for label, value in ends)
-    return f"{counted(count, 'row')}; lowest {lowest}, highest {highest}."
+        return f"{counted(len(rows), 'row')}, none with a value."
+    ends = (end(defined, key=lambda pair: pair[0]) for end in (min, max))
+    lowest, highest = (f"{value_text(value)} ({short_name(label)})" for value, label in ends)
+    return f"{counted(len(rows), 'row')}; lowest {lowest}, highest {highest}."
 
 
 def dots(chart: Data) -> str:
     """The values of each lane as dots, or as shades of equal counts where they are many, with its median."""
-    lanes, values, phrases = [], [], []
-    for i, row in enumerate(chart["lanes"][:BARS]):
-        kept = sorted(value for raw in row["values"] if (value := number(raw)) is not None)
-        aside = ", ".join(f"{value_text(part['count'])} {safe_text(part['text'])}" for part in row.get("aside") or ())
-        lanes.append(Lane(label=safe_text(row["label"]), text=aside, y=TOP + STRIP * (i + 0.5)))
-        values.append(kept)
-        middle = number(row.get("median"))
-        middle = statistics.median(kept) if middle is None and kept else middle
-        about = f"{short_name(row['label'])}: {counted(len(kept), 'value')}"
-        about += f", median {value_text(middle)}" if middle is not None else ""
-        phrases.append(f"{about}, {aside}" if aside else about)
+    rows = chart["lanes"][:BARS]
+    values = [sorted(finite(row["values"])) for row in rows]
     if not any(values):
         return ""
-    raw_ends = [number(row.get(key)) for row in chart["lanes"] for key in ("median", "low", "high")]
-    scale = axis_over(
-        [*(x for kept in values for x in (kept[:1] + kept[-1:])), *(x for x in raw_ends if x is not None)]
-    )
+    lanes = [
+        Lane(label=safe_text(row["label"]), text=_aside(row), y=TOP + STRIP * (i + 0.5)) for i, row in enumerate(rows)
+    ]
+    ends = finite(row.get(key) for row in rows for key in ("low", "median", "high"))
+    scale = axis_over([*ends, *(x for kept in values for x in (*kept[:1], *kept[-1:]))])
     shape = Rows(lanes=lanes, scale=scale, bottom=TOP + STRIP * len(lanes))
-    body = []
-    for lane, row, kept in zip(lanes, chart["lanes"], values, strict=False):
-        body.append(_strip(shape, kept, lane.y))
-        low, middle, high = (number(row.get(key)) for key in ("low", "median", "high"))
-        body.append(_whisker(shape, low, high, lane.y))
-        if middle is not None:
-            at = _near(shape.x(middle))
-            body.append(replace(INK, dash="").stroke(f"M{at} {_near(lane.y - 11)}v22", width=2.4))
-    hidden = len(chart["lanes"]) - len(lanes)
-    note = "Upright bars are medians." if any(number(row.get("median")) is not None for row in chart["lanes"]) else ""
-    note += f" And {counted(hidden, 'more lane')}." if hidden > 0 else ""
-    foot = text_at(0, shape.bottom + 42, note.strip(), WIDTH, kind="so") if note else ""
-    return shape.draw(chart, f"{listed_phrases(phrases)}.", "".join(body), foot=foot, room=LINE * bool(note))
+    body, phrases, note = [], [], ""
+    for lane, row, kept in zip(lanes, rows, values, strict=True):
+        body += [_strip(shape, kept, lane.y), _whisker(shape, row, lane.y)]
+        for middle in finite([row.get("median")]):
+            path = f"M{_near(shape.x(middle))} {_near(lane.y - 11)}v22"
+            body.append(replace(INK, dash="").stroke(path, width=2.4))
+            note = "Upright bars are medians. "
+        middles = finite([row.get("median")]) or [statistics.median(part) for part in (kept,) if part]
+        about = f"{short_name(row['label'])}: {counted(len(kept), 'value')}"
+        phrases.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
+    note += _more(chart["lanes"], BARS)
+    return shape.draw(chart, f"{listed_phrases(phrases)}.", "".join(body), note=note.strip())
+
+
+def _aside(row: Data) -> str:
+    return ", ".join(f"{value_text(part['count'])} {safe_text(part['text'])}" for part in row.get("aside") or ())
 
 
 def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
@@ -226,36 +234,26 @@ def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
 def intervals(chart: Data) -> str:
     """A point and an interval for each row on one axis, with groups, a reference line and a shaded tolerance."""
     rows = chart["rows"][:INTERVALS]
-    points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
     if not rows:
         return ""
-    reference = chart.get("reference") or {}
-    line, band = number(reference.get("x")), [number(end) for end in chart.get("band") or ()]
-    ends = [number(end) for end in chart.get("ends") or ()]
-    fixed = (ends[0], ends[1]) if len(ends) == 2 and None not in ends else None  # noqa: PLR2004  both ends
-    every_end = [x for x in (*(x for point in points for x in point), line, *band) if x is not None]
-    scale = axis_over(every_end, ends=fixed if fixed and fixed[0] < fixed[1] else None)  # type: ignore[operator,arg-type]
+    points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
+    reference, band = chart.get("reference") or {}, span(chart.get("band"))
+    ends = finite([*(x for point in points for x in point), reference.get("x"), *(band or ())])
     lanes, heads, bottom = _grouped(rows, points)
-    shape = Rows(lanes=lanes, scale=scale, bottom=bottom, heads=heads)
-    body = []
-    if len(band) == 2 and None not in band:  # noqa: PLR2004  both ends
-        a, b = (_near(shape.x(end)) for end in band if end is not None)
+    shape = Rows(lanes=lanes, scale=axis_over(ends, ends=span(chart.get("ends"))), bottom=bottom, heads=heads)
+    body = ""
+    if band:
+        a, b = (_near(shape.x(end)) for end in band)
         area = f"M{a} {TOP - 2}H{b}V{_near(bottom)}H{a}z"
-        body.append(f'<path class="hs" fill="currentColor" fill-opacity=".2" d="{area}"/>')
-    if line is not None:
-        at = shape.x(line)
-        look = 'class="rf" stroke="currentColor" stroke-dasharray="3 3"'
-        body.append(f'<path {look} d="M{_near(at)} {TOP - 2}V{_near(bottom)}"/>')
-        room = 2 * min(at, WIDTH - at)
-        name = safe_text(reference.get("text"))
-        body.append(text_at(at, TOP - 5, name, room, anchor="middle", kind="so") if name else "")
-    body += [_interval(shape, point, lane.y) for point, lane in zip(points, lanes, strict=True)]
-    hidden = len(chart["rows"]) - len(rows)
-    foot = text_at(0, bottom + 42, f"and {counted(hidden, 'more row')}", WIDTH, kind="so") if hidden > 0 else ""
-    described = _extremes(len(chart["rows"]), [(row["label"], p[1]) for row, p in zip(rows, points, strict=True)])
-    if line is not None:
-        described += f" Reference: {short_name(reference.get('text') or 'line')} at {value_text(line)}."
-    return shape.draw(chart, described, "".join(body), foot=foot, room=LINE * bool(foot))
+        body = f'<path class="hs" fill="currentColor" fill-opacity=".2" d="{area}"/>'
+    described = _extremes(chart["rows"], [point[1] for point in points])
+    for line in finite([reference.get("x")]):
+        at, name = shape.x(line), safe_text(reference.get("text"))
+        body += replace(SOFT, dash="3 3", width=1).stroke(f"M{_near(at)} {TOP - 2}V{_near(bottom)}")
+        body += text_at(at, TOP - 5, name, 2 * min(at, WIDTH - at), anchor="middle", kind="so")
+        described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
+    body += "".join(_interval(shape, point, lane.y) for point, lane in zip(points, lanes, strict=True))
+    return shape.draw(chart, described, body, note=_more(chart["rows"], INTERVALS))
 
 
 def _grouped(
@@ -269,7 +267,7 @@ def _grouped(
             group = row.get("group")
             heads.append((y + 15, safe_text(group)))
             y += ROW - 1
-        text = safe_text(row.get("text")) or ("–" if value is None else value_text(value))
+        text = _value(row, value)
         small = ""
         if low is not None and high is not None and not row.get("text"):
             small = f"{value_text(low)}{'–' if low >= 0 else ' to '}{value_text(high)}"
