@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.report.blocks.blocks import Chart, Figure
+from assay.core.blocks import Chart, Figure
 from assay.report.charts import PLAIN_BY, draw
 from assay.report.charts.plane import axis_over, tick_texts
 from assay.report.fit_text import ems
