@@ -76,7 +76,9 @@ def _classes(record: Mapping[str, Any]) -> Iterator[Block]:
     rows.sort(key=lambda row: row["value"])
     whole = next((part["value"] for part in record["estimates"] if part["measure"] == "map"), None)
     shown = rows if len(rows) <= MOST_CLASSES else [*rows[: MOST_CLASSES // 2], *rows[-MOST_CLASSES // 2 :]]
-    chart = {"title": "AP by class", "x": "average precision", "rows": shown, "reference": whole}
+    chart: dict[str, Any] = {"title": "AP by class", "x": "average precision", "rows": shown}
+    if whole is not None:
+        chart["reference"] = {"x": whole, "text": "all classes"}
     alt = f"AP of {counted(len(rows), 'class', 'classes')}: lowest {rows[0]['label']}, highest {rows[-1]['label']}."
     yield Figure(charts=(Chart("intervals", (chart,)),), alt=alt, look="wide")
     if len(shown) < len(rows):
@@ -117,7 +119,8 @@ def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:
         {"name": name, "points": [[row["confidence"], row[name]] for row in table if row[name] is not None]}
         for name in ("precision", "recall", "f1")
     ]
-    marks = [{"x": point, "text": "operating point"}]
+    height = next((row["f1"] for row in table if row["confidence"] == point), None)
+    marks = [] if height is None else [{"x": point, "y": height, "text": "operating point"}]
     axes = {"x": "confidence", "y": "share", "y_range": [0, 1]}
     chart = {"title": "at IoU 0.5", **axes, "series": series, "marks": marks}
     yield Figure(charts=(Chart("lines", (chart,)),), alt="Precision, recall and F1 against the confidence.")
@@ -148,7 +151,7 @@ def _pictures(figures: Mapping[str, Any]) -> Iterator[Block]:
     charts = []
     for picture in pictures:
         boxes = [
-            {"label": visible(label), "box": corners, "tone": tone(kind, right)}
+            {"text": visible(label), "kind": tone(kind, right), **dict(zip("xywh", corners, strict=True))}
             for kind in ("truth", "predicted")
             for label, right, *corners in picture[kind]
         ]
@@ -169,7 +172,7 @@ def _pictures(figures: Mapping[str, Any]) -> Iterator[Block]:
 
 def tone(kind: str, right: bool) -> str:  # noqa: FBT001
     """How a box is drawn."""
-    return {"truth": ("missed", "found"), "predicted": ("false", "hit")}[kind][int(right)]
+    return kind if right else {"truth": "missed", "predicted": "wrong"}[kind]
 
 
 def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
@@ -194,7 +197,8 @@ def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
                 }
                 for effect in sorted(effects, key=lambda effect: effect["value"])
             ]
-            chart = {"title": f"AP, {first} minus {second}", "x": "difference of AP", "rows": drawn, "reference": 0}
+            chart: dict[str, Any] = {"title": f"AP, {first} minus {second}", "x": "difference of AP", "rows": drawn}
+            chart["reference"] = {"x": 0, "text": "no difference"}
             alt = f"Difference of AP by class, {first} minus {second}."
             blocks.append(Figure(charts=(Chart("intervals", (chart,)),), alt=alt, look="wide"))
         yield section(f"found-{place}", f"What {first} and {second} find", blocks)

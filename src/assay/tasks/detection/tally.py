@@ -27,7 +27,7 @@ from assay.tally.column_codec import (
     unpacked_reals,
     unpacked_whole,
 )
-from assay.tasks.detection.kernel.boxes import places_in_runs, sort_labels
+from assay.tasks.detection.kernel.boxes import sort_labels
 from assay.tasks.detection.kernel.error_kinds import ERRORS
 from assay.tasks.detection.kernel.matching import AREAS, COMBINATIONS
 
@@ -44,6 +44,7 @@ PICTURES: Final = 6
 COLUMNS: Final = {"image": "w", "score": "r", "flags": "w"}
 SPECIAL: Final = {"detection": "w", "hit": "b", "ignored": "b", "rank": "w", "target": "w", "iou": "r"}
 OBJECTS: Final = ("image", "label", *AREAS)
+JOINED: Final = ("score", "flags", "errors", *SPECIAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,47 +275,56 @@ def sort_columns(label: Whole, score: Floats, classes: int) -> Whole:
 
 def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Label, ...]) -> Boxes:
     """One tally of parts with different images, in the order that counting them together gives."""
-    image_code = {image: code for code, image in enumerate(images)}
-    class_code = {label: code for code, label in enumerate(classes)}
-    places = [np.array([image_code[image] for image in part.images], dtype=np.int64) for part in parts]
-    labels = [np.array([class_code[label] for label in part.classes], dtype=np.int64) for part in parts]
-
-    def stack(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    image = np.concatenate([place[part.image] for part, place in zip(parts, places, strict=True)])
-    label = np.concatenate([codes[part.label] for part, codes in zip(parts, labels, strict=True)])
-    score = stack("score")
+    places, labels = _new_codes(parts, "images", images), _new_codes(parts, "classes", classes)
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in JOINED}
+    image = np.concatenate([new[part.image] for part, new in zip(parts, places, strict=True)])
+    label = np.concatenate([new[part.label] for part, new in zip(parts, labels, strict=True)])
     order = np.argsort(image, kind="stable")
-    order = order[sort_columns(label[order], score[order], len(classes))]
+    order = order[sort_columns(label[order], columns["score"][order], len(classes))]
     inverse = np.empty(len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
-    shifts = np.cumsum([0, *(len(part.score) for part in parts)])
-    detection = inverse[np.concatenate([part.detection + shift for part, shift in zip(parts, shifts, strict=False)])]
+    shifts = np.repeat(np.cumsum([0, *(len(part.score) for part in parts[:-1])]), [len(p.detection) for p in parts])
+    detection = inverse[columns["detection"] + shifts]
     special = np.argsort(detection)
-    objects = stack("objects")
-    objects[:, 0] = np.concatenate([p[part.objects[:, 0]] for part, p in zip(parts, places, strict=True)])
-    objects[:, 1] = np.concatenate([c[part.objects[:, 1]] for part, c in zip(parts, labels, strict=True)])
     errors = np.zeros((len(images), len(ERRORS)), dtype=np.int64)
-    errors[np.concatenate(places)] = stack("errors")
-    units: dict[Label, Label] = {}
-    for part in parts:
-        units |= dict(zip(part.images, part.units or (), strict=False))
+    errors[np.concatenate(places)] = columns["errors"]
+    joined = {name: columns[name][special] for name in SPECIAL} | {"detection": detection[special]}
     return Boxes(
         rules=parts[0].rules,
         images=images,
         classes=classes,
         sizes=np.bincount(label, minlength=len(classes)),
         image=image[order],
-        score=score[order],
-        flags=stack("flags")[order],
-        detection=detection[special],
-        **{name: stack(name)[special] for name in SPECIAL if name != "detection"},
-        objects=objects[np.lexsort((objects[:, 1], objects[:, 0]))],
+        score=columns["score"][order],
+        flags=columns["flags"][order],
+        **joined,
+        objects=_join_objects(parts, places, labels),
         errors=errors,
-        units=tuple(units[image] for image in images) if units else None,
+        units=_join_units(parts, images),
         pictures=keep_pictures([picture for part in parts for picture in part.pictures]),
     )
+
+
+def _new_codes(parts: list[Boxes], name: str, known: tuple[Label, ...]) -> list[Whole]:
+    """For each part, the new code of each of its images or classes."""
+    codes = {label: code for code, label in enumerate(known)}
+    return [np.array([codes[label] for label in getattr(part, name)], dtype=np.int64) for part in parts]
+
+
+def _join_objects(parts: list[Boxes], places: list[Whole], labels: list[Whole]) -> Whole:
+    rows = []
+    for part, place, label in zip(parts, places, labels, strict=True):
+        rows.append(part.objects.copy())
+        rows[-1][:, 0], rows[-1][:, 1] = place[part.objects[:, 0]], label[part.objects[:, 1]]
+    joined = np.concatenate(rows)
+    return joined[np.lexsort((joined[:, 1], joined[:, 0]))]
+
+
+def _join_units(parts: list[Boxes], images: tuple[Label, ...]) -> tuple[Label, ...] | None:
+    units: dict[Label, Label] = {}
+    for part in parts:
+        units |= dict(zip(part.images, part.units or (), strict=False))
+    return tuple(units[image] for image in images) if units else None
 
 
 def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object], ...]:
@@ -324,4 +334,4 @@ def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object],
     return tuple(worst[:PICTURES])
 
 
-__all__ = ["Boxes", "Rules", "join_parts", "keep_pictures", "places_in_runs", "sort_columns"]
+__all__ = ["Boxes", "Rules", "join_parts", "keep_pictures", "sort_columns"]
