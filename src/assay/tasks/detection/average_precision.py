@@ -105,7 +105,7 @@ def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: s
     hits, true, position = hits[some], true[some], position[some]
     if not len(hits):
         return np.zeros(hits.shape[1])
-    precision = np.where(hits, true / (position + (TINY if rule == "coco101" else 0.0)), 0.0)
+    precision = np.where(hits, true / (np.maximum(position, 1) + (TINY if rule == "coco101" else 0.0)), 0.0)
     if rule == "raw":
         return np.asarray(precision.sum(axis=0) / objects)
     envelope = np.maximum.accumulate(precision[::-1], axis=0)[::-1]

@@ -6,7 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, number_table, section
+from assay.core.blocks import (
+    Block,
+    Chart,
+    Figure,
+    Paragraph,
+    Reach,
+    Section,
+    Table,
+    columns,
+    number_table,
+    row_of,
+    section,
+)
 from assay.core.text import counted, figure, visible
 from assay.tasks.detection.kernel.error_kinds import ERRORS
 from assay.tasks.detection.measures import SAYS
@@ -101,11 +113,11 @@ def _errors(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[B
     title = f"errors at score {figures['operating_point']:g} or above, IoU 0.5"
     told = ", ".join(f"{kind} {counts[kind]:,}" for kind in ERRORS)
     yield Figure(charts=(Chart("bars", ({"title": title, "x": "errors", "rows": rows},)),), alt=f"Errors: {told}.")
-    yield number_table(
-        "errors",
-        "Every false alarm has one kind; objects that a wrong class or place explains are not missed.",
-        ("kind", "errors", "what it is"),
-        [(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS],
+    yield Table(
+        name="errors",
+        caption="Every false alarm has one kind; objects that a wrong class or place explains are not missed.",
+        columns=columns(("kind", "text", 1), ("errors", "number", 1), ("what it is", "prose", 4)),
+        rows=tuple(row_of(kind, f"{counts[kind]:,}", SAYS[kind]) for kind in ERRORS),
         small=True,
     )
 
@@ -181,7 +193,11 @@ def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
         if finding.get("about") != "map" or "objects found by both" not in finding.get("counts", {}):
             continue
         first, second = (visible(model) for model in finding["models"])
-        words = {"only the first": f"only {first}", "only the second": f"only {second}"}
+        words = {
+            "objects found by both": "both",
+            "only the first": f"only {first}",
+            "only the second": f"only {second}",
+        }
         rows = [(words.get(name, name), f"{count:,}") for name, count in finding["counts"].items()]
         blocks: list[Block] = [
             number_table(f"found-{place}", "Objects hit at the operating point.", ("by", "objects"), rows, small=True)

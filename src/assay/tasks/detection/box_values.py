@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -111,11 +112,11 @@ def draw_values(tally: Boxes, weights: Floats, areas: Sequence[int] = range(len(
     )
 
 
-def mean_of_draws(values: BoxValues, rule: str | None = None) -> BoxValues:
+def mean_of_draws(values: BoxValues) -> BoxValues:
     """Each value by class averaged over the draws in which the class occurs."""
     return replace(
         values,
-        precisions=lambda wanted: mean_present(values.precisions(wanted or rule)),
+        precisions=cache(lambda rule: mean_present(values.precisions(rule))),
         recalls=mean_present(values.recalls),
         **{name: getattr(values, name).mean(axis=0) for name in ("true", "false", "objects", "overlap", "errors")},
         images=values.images.mean(axis=0),
@@ -159,12 +160,18 @@ def froc_score(tally: Boxes, weights: Floats) -> Floats:
     right[tally.detection[hit]] = True
     kept = np.flatnonzero(counts)
     order = kept[np.lexsort((right[kept], -tally.score[kept]))]  # of equal scores, false alarms first
+    right, image = right[order], tally.image[order]
+    enough = 2 * RATES[-1] * len(tally.images)  # false alarms that nearly every draw can do with
+    first = int(np.searchsorted(np.cumsum(~right), enough)) + 1
     images, objects = weights.sum(axis=0), weigh_objects(tally, weights)[:, 0].sum(axis=0)
     scores = np.full(weights.shape[1], np.nan)
     for draw in np.flatnonzero((objects > 0) & (images > 0)):
-        mine = weights[tally.image[order], draw]
-        alarms = np.cumsum(np.where(right[order], 0.0, mine))
-        hits = np.concatenate([[0.0], np.cumsum(np.where(right[order], mine, 0.0))])
-        reached = np.searchsorted(alarms, np.array(RATES) * images[draw], side="right")
-        scores[draw] = hits[reached].mean() / objects[draw]
+        allowed = np.array(RATES) * images[draw]
+        for size in (first, len(order)):
+            mine = weights[:, draw][image[:size]]
+            alarms = np.cumsum(np.where(right[:size], 0.0, mine))
+            if size >= len(order) or alarms[-1] > allowed[-1]:
+                break
+        hits = np.concatenate([[0.0], np.cumsum(np.where(right[:size], mine, 0.0))])
+        scores[draw] = hits[np.searchsorted(alarms, allowed, side="right")].mean() / objects[draw]
     return scores
