@@ -128,7 +128,7 @@ def test_a_threshold_chosen_on_the_assessed_rows_is_refused(tmp_path):
         {**own, "scores": assay.ScoreSettings(threshold_from=own)},
     ):
         with pytest.raises(assay.PlanError, match="very rows"):
-            assay.assess(**given, threshold="f1", positive=1)
+            assay.assess(**given, threshold="f1", positive=1 if "data" not in given else "1")
     other = {"truth": TRUTH[::2], "score": SCORE[::2]}
     a = assay.assess(**own, threshold="f1", positive=1, scores=assay.ScoreSettings(threshold_from=other))
     assert a.record["operating_points"][0]["optimistic"] is False

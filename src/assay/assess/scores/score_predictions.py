@@ -173,7 +173,8 @@ def decided_scores(source: Source, asked: Asked) -> Decided:
     if asked.settings.accept_optimistic_threshold:
         chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text)[0], optimistic=True)
         return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
-    raise _optimistic(f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on")
+    what = f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on"
+    raise _optimistic(what)
 
 
 def _optimistic(what: str) -> PlanError:
@@ -340,7 +341,8 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
     wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
     found = count_scores(decided.source, wanted)
     if decided.chosen_on is not None and decided.chosen_on == found.whole:
-        raise _optimistic("the threshold was chosen on the very rows that are assessed: truth and scores are the same")
+        what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
+        raise _optimistic(what)
     part = ScorePart(
         kind=decided.kind,
         whole=found.whole,
