@@ -192,3 +192,17 @@ def _place(name: str, known: Collection[str]) -> str | None:
     if argument in known:
         return f"{argument}=assay.{CLASSES[argument].__name__}({field}=...)"
     return f"assay.{OTHER_FUNCTIONS[name]}(...)" if name in OTHER_FUNCTIONS else None
+
+
+def name_factors(group: object) -> dict[str, object]:
+    """Groups by name, however they were given."""
+    if group is None:
+        return {}
+    if isinstance(group, Mapping):
+        return {str(name): column for name, column in group.items()}
+    if isinstance(group, str):
+        return {group: group}
+    texts = isinstance(group, (list, tuple)) and bool(group) and all(isinstance(name, str) for name in group)
+    if texts and len(set(cast("list[str]", group))) == len(cast("list[str]", group)):
+        return {name: name for name in cast("list[str]", group)}
+    return {str(getattr(group, "name", None) or "group"): group}

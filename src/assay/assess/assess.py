@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-from assay.assess.arguments import IntervalSettings, ScoreSettings, with_settings
+from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors, with_settings
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
@@ -35,11 +35,16 @@ from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.assess.compare.comparison import Comparison
+    from assay.assess.compare.task_comparison import TaskComparison
     from assay.assess.scores.score_predictions import Decided
     from assay.measures import Measure
     from assay.rows.limits import Limits
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_part import ScorePart
+
+
+CLASSIFIED: Final = (*CLASSIFICATION.variants, "values")
+"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
 
 
 @with_settings
@@ -97,7 +102,7 @@ def assess(
 
         demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
-    roles = Roles(truth=truth, predicted=predicted, group=_factors(group), weight=weight, id=id, score=columns)
+    roles = Roles(truth=truth, predicted=predicted, group=name_factors(group), weight=weight, id=id, score=columns)
     request = _Request(
         roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
         settings=settings, progress=monotonic(reading.progress),
@@ -186,31 +191,21 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
             )
 
 
-def load(path: str | os.PathLike[str]) -> Assessment | Comparison:
+def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
     """The assessment or comparison a record.json was written from."""
     record = Record.load(path)
-    if record.get("kind") == "comparison":
+    return restore_comparison(record) if record.get("kind") == "comparison" else Assessment.from_record(record)
+
+
+def restore_comparison(record: Record) -> Comparison | TaskComparison:
+    """The comparison a Record was written from, whatever its task."""
+    if record.get("task") in CLASSIFIED:
         from assay.assess.compare.comparison import Comparison
 
         return Comparison.from_record(record)
-    return Assessment.from_record(record)
+    from assay.assess.compare.task_comparison import TaskComparison
 
-
-def _factors(group: object) -> dict[str, object]:
-    if group is None:
-        return {}
-    if isinstance(group, Mapping):
-        return {str(name): column for name, column in group.items()}
-    if isinstance(group, str):
-        return {group: group}
-    if (
-        isinstance(group, (list, tuple))
-        and group
-        and all(isinstance(x, str) for x in group)
-        and len(set(group)) == len(group)
-    ):
-        return {name: name for name in group}
-    return {str(getattr(group, "name", None) or "group"): group}
+    return TaskComparison.from_record(record)
 
 
 def _assessed(source: Source, counted_: Counted, request: _Request, decided: Decided | None = None) -> Assessment:

@@ -7,11 +7,12 @@ Whoever assesses, merges, gates, verifies or reports asks a task by this contrac
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, Protocol, Self
+from typing import Final, Literal, Protocol, Self
 
+from assay.core.blocks import Section
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import nearest, visible
@@ -29,6 +30,76 @@ class Role:
     holds: str
     """What stands in it: labels, a number, boxes, a path."""
     required: bool = True
+    says: str = ""
+    """A line of help, where `holds` does not say enough."""
+    by_model: bool = False
+    """Whether a comparison has one for each model."""
+    kind: Literal["number", "label", "any"] = "any"
+    """How a column of a table is read; `any` where the task reads files or arrays of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A setting that only some tasks have: a keyword in Python, `--name` on the command line, a key of a plan."""
+
+    name: str
+    says: str
+    default: object = None
+    kind: type = str
+    """What a text from the command line becomes: str, float, int or bool."""
+    choices: tuple[str, ...] = ()
+    several: bool = False
+    """Whether it may be repeated, so that its value is a tuple."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a user gave to be assessed."""
+
+    given: Mapping[str, object]
+    """By role: an array, the name of a column of `data`, a path; roles that were not given are left out."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Every option of the task, defaults filled in."""
+    data: object = None
+    """A frame, a path or a mapping of columns; None where the roles hold arrays or paths themselves."""
+    group: Mapping[str, object] = field(default_factory=dict)
+    """By factor: an array or the name of a column."""
+    unit: object = None
+    """What rows belong to, where that is stated."""
+    reading: object = None
+    """`rows.reading.Reading`, or None."""
+    limits: object = None
+    """`rows.limits.Limits`, or None."""
+    engine: str | None = None
+    progress: Callable[[int, int], None] | None = None
+    """Is called with what is done and what there is to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What reading and counting gave."""
+
+    tally: object
+    census: object
+    """`tally.census.Census`."""
+    groups: Mapping[str, Mapping[Label, object]] = field(default_factory=dict)
+    """By factor and level: a tally."""
+    notes: tuple[str, ...] = ()
+    data: Mapping[str, object] = field(default_factory=dict)
+    """What a Record says of the input: `from`, `columns`, `files` (name -> SHA-256), `reading`; no path, no value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A small bundled input of a task for `assay demo`; file names are those of the folder `examples` of the task."""
+
+    name: str
+    says: str
+    given: Mapping[str, object]
+    options: Mapping[str, object] = field(default_factory=dict)
+    data: str | None = None
+    group: tuple[str, ...] = ()
+    unit: str | None = None
 
 
 class Tally(Protocol):
@@ -56,10 +127,43 @@ class Task(Protocol):
     variants: tuple[str, ...]
     """What a Record may call it; its name, unless it has several forms."""
     roles: tuple[Role, ...]
+    options: tuple[Option, ...]
     unit: str
     """What varies by chance unless a unit is named: row, image, query."""
     in_scope: bool
     """Whether TS 4213:2022 speaks of it."""
+    headline: tuple[str, ...]
+    """The measures that a reader meets first, and that comparisons turn on; the first one ranks models."""
+    examples: tuple[Example, ...]
+    says: str
+    """One sentence: what is assessed."""
+
+    def read(self, request: Request) -> Counted:
+        """Read and count what was given; the only function that sees rows."""
+
+    def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
+        """The same for several models on the same test data: by model, what it has by role; the tally pairs them."""
+
+    def read_settings(self, plan: Mapping[str, object], labels: Iterable[Label] = ()) -> object:
+        """The settings that the plan of a Record states."""
+
+    def read_paired(self, content: Mapping[str, object], plan: Mapping[str, object]) -> object:
+        """The paired tally of the Record of a comparison."""
+
+    def compare(self, paired: object, settings: object) -> Iterable[object]:
+        """Findings about every two models of a paired tally, before correction: `inference.findings.Finding`."""
+
+    def model_estimates(self, paired: object, settings: object) -> Mapping[str, object]:
+        """By model: its `inference.estimates.Estimates`."""
+
+    def unit_values(self, tally: Tally) -> Mapping[str, Mapping[str, float | None]]:
+        """By unit: the values of measures on that unit alone; empty where units have no names."""
+
+    def blocks(self, record: Mapping[str, object]) -> Iterator[Section]:
+        """Sections of a report that only this task has, from its Record alone."""
+
+    def comparison_blocks(self, record: Mapping[str, object]) -> Iterator[Section]:
+        """The same for the Record of a comparison."""
 
     @property
     def registry(self) -> Iterable[object]:

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from assay.assess.record.record import Record
+from assay.core.blocks import Card, Reach, Section, section
 from assay.core.text import counted, listed, quoted
 from assay.report import sentences, sentences_scores
 from assay.report.blocks import environment
-from assay.report.blocks.blocks import Card, Reach
 from assay.report.blocks.confusion_matrix import ClassCounts, counts, matrix_blocks
 from assay.report.blocks.data_sources import data_blocks, data_title
 from assay.report.blocks.decisions import decision_blocks, verdicts
@@ -29,7 +29,7 @@ from assay.report.blocks.estimates import (
 )
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
 from assay.report.estimate_rows import Entry, amount, prose
-from assay.report.sections import Remark, Report, Section, section
+from assay.report.sections import Remark, Report
 from assay.tasks.classification.estimates import SMALL
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ def report_of(record: Record) -> Report:
         from assay.report.blocks.comparison import comparison_report
 
         return comparison_report(record)
+    if "confusion" not in record["tallies"]:
+        from assay.report.task_document import TaskDocument
+
+        return TaskDocument(record).report()
     return Assessed(record).report()
 
 

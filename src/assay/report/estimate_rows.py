@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from assay.assess.declarations import base_of, declaration
+from assay.core.blocks import Block, Cell
 from assay.core.errors import RecordError
 from assay.core.text import SHOWN, figure, visible
 from assay.report import sentences
@@ -81,6 +82,30 @@ class Entry:
         return self.interval or self.missing
 
 
+@dataclass(frozen=True, slots=True)
+class Values(Block):
+    """The values that matter most, each on the range of its measure; `marked` is drawn beside the first it names."""
+
+    entries: tuple[Entry, ...]
+    level: str
+    baseline: Entry | None = None
+    beside: str = ""
+    """The measure that the baseline is drawn beside."""
+    mark: str = ""
+    """What the baseline is."""
+    averaged: str = ""
+    """What averages are taken over."""
+
+
+def number_cell(entry: Entry | None) -> Cell:
+    """A value with its interval, or the reason why it has none."""
+    if entry is None:
+        return Cell("–", tone="soft")
+    if not entry.defined:
+        return Cell(f"∅ {entry.shown}", why=entry.reason, tone="warn")
+    return Cell(entry.shown, below=entry.short)
+
+
 def prose(text: object) -> str:
     """A note or reason that may hold names from outside: invisible characters shown, length bounded."""
     whole = str(text)
@@ -137,9 +162,9 @@ def in_hundred(value: float) -> str:
 
 
 @cache
-def about(title: str) -> About:
-    """The declaration of a measure; a Record from elsewhere may name one we do not know."""
-    found = declaration(title)
+def about(title: str, task: str = "") -> About:
+    """The declaration of a measure of a task; a Record from elsewhere may name one we do not know."""
+    found = declaration(title, task)
     if found is None:
         return About(measure=visible(title), name=visible(title))
     name = sentences.spoken(found.name, found.symbol)
@@ -166,9 +191,9 @@ def about(title: str) -> About:
     )
 
 
-def entry(estimate: Mapping[str, Any]) -> Entry:
+def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
     """An estimate of a Record, ready to be shown."""
-    known = about(str(estimate["measure"]))
+    known = about(str(estimate["measure"]), task)
     value, low, high = (real(estimate.get(name)) for name in ("value", "low", "high"))
     parts = ""
     if estimate.get("denominator") is not None:

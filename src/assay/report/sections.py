@@ -6,21 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from assay.report.blocks.blocks import Block, Card, Fold, Heading, Paragraph, Reach, Table
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A part of a report with a title and a place."""
-
-    id: str
-    title: str
-    blocks: tuple[Block, ...]
-    listed: str = ""
-    """Its name among the contents, where that is shorter."""
-    reach: Reach = Reach.ALL
-    folded: bool = False
-    """Whether it may be closed."""
+from assay.core.blocks import Block, Card, Fold, Heading, Paragraph, Reach, Section, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +80,3 @@ def _within(blocks: Iterable[Block], reach: Reach) -> Iterator[Block]:
                 yield replace(block, blocks=inside)
         else:
             yield block.drawn_by(reach) if isinstance(block, Table) else block
-
-
-def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
-    """A section of whatever blocks there are."""
-    return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]

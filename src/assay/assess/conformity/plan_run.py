@@ -19,6 +19,7 @@ from assay.assess.conformity.ledger import Access, looked, registered
 from assay.assess.conformity.plan_files import PlanFiles, Progress
 from assay.assess.conformity.plan_sources import Held, of_model, of_split
 from assay.assess.conformity.statement import judge
+from assay.assess.conformity.task_plan import is_task_plan, run_task_plan
 from assay.assess.controls import Checked, Inquiry, Moment, run_controls
 from assay.assess.plan.checked_plan import LoadedPlan
 from assay.assess.plan.plan_answers import channel_columns, splits_of
@@ -245,6 +246,8 @@ def run_planned(
     ledger: bool = True,
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
+    if is_task_plan(loaded):
+        return run_task_plan(loaded, limits=limits, working=working)
     found = examined(loaded, limits=limits, watching=watching, working=working, ledger=ledger)
     return [(one.title, one.judged()) for one in found]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assay.assess.record.record import Record
+from assay.core.blocks import Block, Card, Cell, Paragraph, Reach, Row, Table, columns, row_of
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
 from assay.report.blocks import comparison
-from assay.report.blocks.blocks import Block, Card, Cell, Paragraph, Reach, Row, Table, columns, row_of
 from assay.report.estimate_rows import prose
 from assay.report.sections import Verdict
 

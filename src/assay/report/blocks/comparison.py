@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.text import counted, figure, visible
-from assay.report import sentences
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Card,
@@ -22,17 +20,22 @@ from assay.report.blocks.blocks import (
     Item,
     Paragraph,
     Reach,
+    Section,
     Table,
     bullets,
     columns,
     row_of,
+    section,
     terms,
 )
+from assay.core.task import find_task
+from assay.core.text import counted, figure, visible
+from assay.report import sentences
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.environment import background_blocks
 from assay.report.blocks.findings import FindingText, Ranks, finding_text, mean_ranks
 from assay.report.estimate_rows import prose, real
-from assay.report.sections import Report, section
+from assay.report.sections import Report
 
 MOST_NAMED: Final = 3
 COST: Final = "mean cost"
@@ -79,6 +82,7 @@ def comparison_report(record: Record) -> Report:
         section("values", "Each model by itself", _value_blocks(made), reach=Reach.REPORT),
         section("details", "Every finding", _detail_blocks(made), reach=Reach.REPORT),
         section("choices", "Why these tests", (Card(tuple(question_folds(record)), "folds"),)),
+        *_task_sections(record),
         section("rows", "Row accounting and notes", _row_blocks(record), listed="Row accounting"),
     ]
     return Report(
@@ -92,6 +96,12 @@ def comparison_report(record: Record) -> Report:
         facts=tuple(_facts(record)),
         sections=tuple(part for part in seen if part.blocks),
     )
+
+
+def _task_sections(record: Record) -> Iterator[Section]:
+    """Sections of the task itself, where it is not classification."""
+    if record["task"] not in ("binary", "multiclass", "values"):
+        yield from find_task(str(record["task"])).comparison_blocks(record)
 
 
 def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from assay.assess.conformity.clauses import profile, profiles
 from assay.assess.record.record import Record
-from assay.core.text import counted, visible
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Card,
@@ -30,6 +29,7 @@ from assay.report.blocks.blocks import (
     row_of,
     terms,
 )
+from assay.core.text import counted, visible
 from assay.report.blocks.data_sources import OF_DATA, stated_facts, stated_pairs
 from assay.report.estimate_rows import prose
 from assay.report.sections import Verdict

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from assay.core.blocks import Block, Card, Grid, GridCell, Paragraph, Reach, Table, columns, row_of
 from assay.core.text import counted, visible
-from assay.report.blocks.blocks import Block, Card, Grid, GridCell, Paragraph, Reach, Table, columns, row_of
 from assay.report.estimate_rows import amount, in_hundred, share
 from assay.tally.base import Count, count_from_json
 

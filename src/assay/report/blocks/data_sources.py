@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.text import counted, figure, visible
-from assay.report import sentences
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Card,
@@ -27,6 +25,8 @@ from assay.report.blocks.blocks import (
     row_of,
     terms,
 )
+from assay.core.text import counted, figure, visible
+from assay.report import sentences
 from assay.report.estimate_rows import prose
 
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record.record import Record
+from assay.core.blocks import Block, Card, Cell, Paragraph, Reach, Table, columns, row_of
 from assay.core.text import counted, figure, visible
-from assay.report.blocks.blocks import Block, Card, Cell, Paragraph, Reach, Table, columns, row_of
 from assay.report.estimate_rows import prose
 from assay.report.sections import Verdict
 

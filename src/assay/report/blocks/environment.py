@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from assay.assess.errata import errata
 from assay.assess.record.record import Record
+from assay.core.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
 from assay.core.text import counted, quoted, visible
 from assay.report import sentences
-from assay.report.blocks.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
 from assay.report.estimate_rows import amount, prose
 from assay.tally.base import Count
 

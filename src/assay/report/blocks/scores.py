@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from assay.core.text import counted
-from assay.report import sentences_scores as sentences
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Card,
     Cell,
@@ -26,6 +24,8 @@ from assay.report.blocks.blocks import (
     number_table,
     row_of,
 )
+from assay.core.text import counted
+from assay.report import sentences_scores as sentences
 from assay.report.blocks.calibration import Bin
 from assay.report.blocks.curves import Curve, Scoring, Side
 

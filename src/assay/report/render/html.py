@@ -15,9 +15,9 @@ from importlib.resources import files
 from typing import Final
 
 from assay.assess.record.record import Record
+from assay.core.blocks import Reach, Threshold
 from assay.report import colours
 from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import Reach, Threshold
 from assay.report.render.html_blocks import escaped, labelled, section_html
 from assay.report.sections import Report
 

@@ -8,9 +8,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Final
 
-from assay.core.text import counted
-from assay.report import charts, colours
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Card,
@@ -25,15 +23,16 @@ from assay.report.blocks.blocks import (
     Link,
     Paragraph,
     Row,
+    Section,
     Table,
     Term,
     Terms,
     Threshold,
-    Values,
 )
-from assay.report.estimate_rows import Entry
+from assay.core.text import counted
+from assay.report import charts, colours
+from assay.report.estimate_rows import Entry, Values
 from assay.report.mathml import mathml
-from assay.report.sections import Section
 
 FEW: Final = 3
 TILTED: Final = 7

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Cell,
@@ -20,12 +19,13 @@ from assay.report.blocks.blocks import (
     Item,
     Paragraph,
     Reach,
+    Section,
     Table,
     Terms,
     Threshold,
-    Values,
 )
-from assay.report.sections import Section
+from assay.report.assessment_document import report_of
+from assay.report.estimate_rows import Values
 
 MOST_ROWS: Final = 50
 MOST_CELLS: Final = 15

@@ -8,24 +8,12 @@ from html import escape
 from typing import Any, Final
 
 from assay.assess.record.record import Record
+from assay.core.blocks import Block, Bullets, Cell, Figure, Grid, Heading, Paragraph, Reach, Table, Terms, Threshold
 from assay.report import sentences
 from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Figure,
-    Grid,
-    Heading,
-    Paragraph,
-    Reach,
-    Table,
-    Terms,
-    Threshold,
-    Values,
-)
 from assay.report.charts import draw
 from assay.report.charts.svg import Point, axis, forest
+from assay.report.estimate_rows import Values
 from assay.report.fit_text import fitted
 
 MOST_ROWS: Final = 20

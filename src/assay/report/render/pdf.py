@@ -14,11 +14,11 @@ from importlib.resources import files
 from typing import Any, Final
 
 from assay.assess.record.record import Record
+from assay.core.blocks import Reach
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import colours
 from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import Reach
 from assay.report.pdf_text import breakable, mapped, spelled
 from assay.report.render.html import version
 from assay.report.render.pdf_blocks import pieces

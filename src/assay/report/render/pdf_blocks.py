@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from assay.report import charts, colours
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Cell,
@@ -23,8 +22,9 @@ from assay.report.blocks.blocks import (
     Table,
     Terms,
     Threshold,
-    Values,
 )
+from assay.report import charts, colours
+from assay.report.estimate_rows import Values
 from assay.report.fit_text import fitted
 from assay.report.pdf_text import breakable
 

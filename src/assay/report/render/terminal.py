@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.text import counted
-from assay.report.assessment_document import report_of
-from assay.report.blocks.blocks import (
+from assay.core.blocks import (
     Block,
     Bullets,
     Cell,
@@ -24,9 +22,10 @@ from assay.report.blocks.blocks import (
     Table,
     Terms,
     Threshold,
-    Values,
 )
-from assay.report.estimate_rows import Entry
+from assay.core.text import counted
+from assay.report.assessment_document import report_of
+from assay.report.estimate_rows import Entry, Values
 from assay.report.fit_text import cells, fitted, wrapped
 
 WIDEST: Final = 100

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.report.blocks.blocks import Figure
+from assay.core.blocks import Figure
 from assay.report.blocks.comparison import _finding_blocks, compared
 from assay.report.blocks.findings import _cliques, sentence
 from assay.report.charts import draw

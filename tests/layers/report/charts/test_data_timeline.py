@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.blocks.blocks import Figure, Heading
+from assay.core.blocks import Figure, Heading
 from assay.report.blocks.data_sources import data_blocks, data_title, splits
 from assay.report.charts.data_timeline import _dates, timeline
 from tests.layers.assess.examples import example

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, auto
 
-from assay.report.estimate_rows import Entry
-
 
 class Reach(Flag):
     """The renderers that draw a block."""
@@ -225,21 +223,6 @@ class Grid(Block):
     """Names that were added up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Values(Block):
-    """The values that matter most, each on the range of its measure; `marked` is drawn beside the first it names."""
-
-    entries: tuple[Entry, ...]
-    level: str
-    baseline: Entry | None = None
-    beside: str = ""
-    """The measure that the baseline is drawn beside."""
-    mark: str = ""
-    """What the baseline is."""
-    averaged: str = ""
-    """What averages are taken over."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold(Block):
     """What a threshold does to the rows; a page lets readers move it over the points."""
@@ -280,6 +263,20 @@ class Fold(Block):
     named: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of a report with a title and a place."""
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+    listed: str = ""
+    """Its name among the contents, where that is shorter."""
+    reach: Reach = Reach.ALL
+    folded: bool = False
+    """Whether it may be closed."""
+
+
 def terms(pairs: Iterable[tuple[str, str]], look: str = "rows", **more: Reach) -> Terms:
     """Names and texts."""
     return Terms(tuple(Term(name=name, text=text) for name, text in pairs), look, **more)
@@ -288,15 +285,6 @@ def terms(pairs: Iterable[tuple[str, str]], look: str = "rows", **more: Reach) -
 def bullets(texts: Iterable[str]) -> Bullets:
     """Plain sentences one below the other."""
     return Bullets(tuple(Item(text=text) for text in texts))
-
-
-def number_cell(entry: Entry | None) -> Cell:
-    """A value with its interval, or the reason why it has none."""
-    if entry is None:
-        return Cell("–", tone="soft")
-    if not entry.defined:
-        return Cell(f"∅ {entry.shown}", why=entry.reason, tone="warn")
-    return Cell(entry.shown, below=entry.short)
 
 
 def row_of(*cells: str | Cell, **more: str) -> Row:
@@ -315,3 +303,8 @@ def number_table(
     """A table of names and numbers."""
     sides = columns(*((head, "number" if i else "text", 1) for i, head in enumerate(heads)))
     return Table(name=name, caption=caption, columns=sides, rows=tuple(row_of(*row) for row in rows), small=small)
+
+
+def section(id: str, title: str, blocks: Iterable[Block], **more: object) -> Section:
+    """A section of whatever blocks there are."""
+    return Section(id=id, title=title, blocks=tuple(blocks), **more)  # type: ignore[arg-type]
