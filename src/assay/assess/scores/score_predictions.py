@@ -22,10 +22,11 @@ from assay.rows.score_repair import Rescaled, ranked_last, renormalised
 from assay.rows.scored_source import by_largest, by_threshold, sound
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING
-from assay.tally.labels.array_counts import Cells, Counted, count
+from assay.tally.labels.array_counts import count
+from assay.tally.labels.label_cells import Cells, Counted
 from assay.tally.scores.row_probabilities import RowScores, count_row_scores
-from assay.tally.scores.score_aggregation import Wanted, count_ranks, count_scores
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_aggregation import count_ranks, count_scores
+from assay.tally.scores.score_tally import Scores, Wanted
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 TWO: Final = 2
