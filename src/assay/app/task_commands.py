@@ -244,3 +244,16 @@ def _local(folder: Path, value: object) -> object:
     if isinstance(value, str) and (folder / value).exists():
         return str(folder / value)
     return value
+
+
+def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, Assessment]]:
+    """The assessments of bundled examples by name."""
+    if task in (None, "classification"):
+        from assay.app.commands.run_command import demo_files, run_file
+
+        for name, path, roles in demo_files():
+            yield name, run_file(path, quiet=quiet, **roles)
+        return
+    from assay.core.task import find_task
+
+    yield from run_examples(find_task(str(task)), quiet=quiet)
