@@ -69,7 +69,7 @@ class Fairness(Mapping[str, "FactorFairness"]):
         if factor not in self._factors:
             close = nearest(factor, self._factors)
             raise PlanError(
-                "column-missing",
+                "missing-column",
                 f"there is no group {quoted(factor)}",
                 known=listed(self._factors) or "none: no group was given",
                 fix=f'did you mean "{close}"?' if close else "give it: group=... (--group)",
