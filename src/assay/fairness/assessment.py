@@ -25,8 +25,8 @@ from assay.inference.estimates import Estimates
 from assay.inference.multiplicity import holm
 
 if TYPE_CHECKING:
-    from assay.tally.ranked import Ranked
-    from assay.tally.tables import Binary
+    from assay.tally.labels.one_vs_rest import Binary
+    from assay.tally.scores.ranked_table import Ranked
 
 OPERATOR: Final = re.compile(r"\s*(gap|ratio)\s*\(\s*(.+?)\s*\)\s*")
 

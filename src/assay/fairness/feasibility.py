@@ -12,7 +12,7 @@ from assay.core.registry import folded
 from assay.core.text import figure, quoted
 from assay.fairness.disparity import Disparity
 from assay.fairness.groups import value_of_share
-from assay.tally.tables import Binary
+from assay.tally.labels.one_vs_rest import Binary
 
 
 def false_positive_rate_from_identity(prevalence: float, ppv: float, tpr: float) -> float:

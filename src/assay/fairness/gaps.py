@@ -21,9 +21,9 @@ from assay.core.labels import Label
 from assay.core.text import counted, quoted
 from assay.fairness.disparity import Disparity, Equality, Form, LeftOut, Pair
 from assay.fairness.groups import Ends, GroupValue, as_estimate
-from assay.inference.heterogeneity import heterogeneity
-from assay.inference.proportion import Bounds, koopman, recovered
-from assay.inference.tails import range_quantile
+from assay.inference.intervals.proportion import Bounds, koopman, recovered
+from assay.inference.tail_probabilities import range_quantile
+from assay.inference.tests.heterogeneity import heterogeneity
 
 REST: Final = "(rest)"
 """The reference that is all other groups together."""
@@ -130,7 +130,7 @@ def ask_equality(name: str, groups: Sequence[GroupValue], level: float) -> Equal
 
 def _welch(groups: Sequence[GroupValue]) -> Equality | None:
     """Welch's analysis of variance of group means (1951)."""
-    from assay.inference.tails import fisher_f
+    from assay.inference.tail_probabilities import fisher_f
 
     if any(not group.error for group in groups):
         return None

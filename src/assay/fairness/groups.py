@@ -12,12 +12,12 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.values import Number, Share, Undefined
 from assay.inference.estimates import Estimate, Estimates, real_to_json
-from assay.inference.proportion import SHARES, Bounds, fitting, normal_quantile, of_share
+from assay.inference.intervals.proportion import SHARES, Bounds, fitting, normal_quantile, of_share
 from assay.inference.unit_intervals import LINEAR, Scale, scale_of
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
-    from assay.tally.tables import Binary
+    from assay.tally.labels.one_vs_rest import Binary
 
 Ends: TypeAlias = Callable[[float], Bounds]
 """The ends of a value at a confidence level."""

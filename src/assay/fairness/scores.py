@@ -15,14 +15,14 @@ from assay.core.text import figure
 from assay.fairness.disparity import Disparity, Equality
 from assay.fairness.gaps import combine, measure_gap
 from assay.fairness.groups import GroupValue, value_of_share
-from assay.inference.tails import chi_squared
+from assay.inference.tail_probabilities import chi_squared
 from assay.inference.unit_intervals import student_quantile
-from assay.measures.logisticlines import lines
+from assay.tasks.classification.measures.logistic_fit import lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.ranked import Ranked
+    from assay.tally.scores.ranked_table import Ranked
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def read_scores(tally: Any) -> Ranked | None:  # noqa: ANN401  a tally of classi
         return None
     ranked: Ranked = part.whole.one_vs_rest(positive)
     if part.link is not None:
-        from assay.tally.linked import Linked
+        from assay.tally.scores.log_odds import Linked
 
         return Linked.of(ranked)
     return ranked

@@ -13,9 +13,9 @@ from assay.core.text import figure, quoted
 from assay.fairness.disparity import Disparity, Equality
 from assay.fairness.gaps import combine, measure_gap
 from assay.fairness.groups import GroupValue
-from assay.inference.proportion import normal_quantile
-from assay.inference.strata import cochran_mantel_haenszel
-from assay.tally.outcomes import Strata, Table
+from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.tests.strata import cochran_mantel_haenszel
+from assay.tally.contingency_tables import Strata, Table
 
 Cells: TypeAlias = Mapping[Label, Mapping[Label, GroupValue]]
 """By level of the factor and group: the share called positive."""

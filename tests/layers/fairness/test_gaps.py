@@ -16,7 +16,7 @@ from assay.fairness.feasibility import check_unawareness
 from assay.fairness.gaps import measure_gap, simultaneous_level
 from assay.fairness.groups import value_of_share
 from assay.fairness.strata import common_difference, conditional_gap
-from assay.tally.outcomes import Table
+from assay.tally.contingency_tables import Table
 from tests.layers.fairness.cases import assess_counts, compas, fairness_of, read_case
 
 COUNTS = {"a": (40, 10, 5, 45), "b": (24, 16, 18, 22), "c": (30, 20, 10, 40)}

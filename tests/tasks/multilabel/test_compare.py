@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.contingency_tables import mcnemar
 
 import assay
-from assay.assess.verifying import verify
+from assay.assess.record.verification import verify
 from tests.tasks.multilabel.test_laws import make_sets
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess.verifying import verify
+from assay.assess.record.verification import verify
 from assay.core.task import find_task
 from assay.fairness import assess_fairness
 from assay.tasks.multilabel.table import LabelTable, read_sums, read_table, stack_tables

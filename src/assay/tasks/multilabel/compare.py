@@ -17,14 +17,14 @@ from assay.core.traits import HIGHER
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.mcnemar import mcnemar_midp
-from assay.inference.proportion import normal_quantile
+from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.resampling import stream
-from assay.inference.tails import Tail, normal
+from assay.inference.tail_probabilities import Tail, normal
+from assay.inference.tests.mcnemar import mcnemar_midp
 from assay.inference.unit_comparison import check_margin
 from assay.inference.unit_intervals import FEWEST, student_quantile
 from assay.tally.base import digest
-from assay.tally.outcomes import Outcomes
+from assay.tally.contingency_tables import Outcomes
 from assay.tally.unit_table import UnitTable
 from assay.tasks.multilabel.estimates import STEP
 from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, POOLED

@@ -15,10 +15,10 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
-from assay.inference.proportion import fitting, of_share
+from assay.inference.intervals.proportion import fitting, of_share
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_interval, scale_of, student_quantile
 from assay.measures.declare import Measure, parse
-from assay.tally.tables import Binary
+from assay.tally.labels.one_vs_rest import Binary
 from assay.tasks.multilabel.measures import FREQUENCIES, LABELS, ORDER
 from assay.tasks.multilabel.score_measures import tables_of
 from assay.tasks.multilabel.table import LabelTable, read_products, read_sums, read_table, stack_tables
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.registry import Registry
-    from assay.core.values import Amount
-    from assay.inference.intervals import Found
-    from assay.tally.ranked import Ranked
+    from assay.inference.intervals.interval_choice import Found
+    from assay.tally.scores.ranked_table import Ranked
     from assay.tasks.task_settings import TaskSettings
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -161,7 +160,7 @@ class LabelEstimates(Estimates):
         return tables_of(self.table)
 
     def _from_scores(self, measure: Measure, label: Label) -> Estimate:
-        from assay.inference.scoreintervals import ScoreUncertainty
+        from assay.inference.intervals.score_intervals import ScoreUncertainty
 
         if not self.tally.scores:
             raise PlanError("measure-unfit", f"{measure.name} needs scores", fix="give score=... (--score)")
@@ -236,8 +235,8 @@ def _gradient(measure: Measure, tally: LabelSets, sums: Floats, places: NDArray[
 
 
 def _four_cells(cells: Mapping[str, int], measure: Measure, value: Value, settings: TaskSettings) -> Found:
-    from assay.inference.intervals import Uncertainty
-    from assay.tally.confusion import Confusion
+    from assay.inference.intervals.interval_choice import Uncertainty
+    from assay.tally.labels.confusion import Confusion
 
     by_pair: dict[tuple[Label, Label], int] = {
         (1, 1): cells["tp"],
@@ -252,7 +251,7 @@ def _four_cells(cells: Mapping[str, int], measure: Measure, value: Value, settin
 def _binary_stack(sums: Floats, place: int, size: int) -> Binary:
     tp, fp, fn = (sums[..., len(SAMPLE) + kind * size + place] for kind in range(3))
     rows = sums[..., SAMPLE.index("n")]
-    return Binary(tp=tp, fp=fp, fn=fn, tn=cast("Amount", rows - tp - fp - fn))
+    return Binary(tp=tp, fp=fp, fn=fn, tn=rows - tp - fp - fn)
 
 
 class ByLabel(Mapping[Label, "OneLabel"]):

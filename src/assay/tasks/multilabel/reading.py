@@ -15,8 +15,8 @@ from assay.core.labels import Label, in_order
 from assay.core.task import Counted, Request
 from assay.core.text import listed, quoted
 from assay.tally.batches import Column, open_batches
+from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census
-from assay.tally.grouped import MISSING, Grouped
 from assay.tally.kernels import run_kernel
 from assay.tasks.multilabel.compare import PairedSets, count_models
 from assay.tasks.multilabel.roles import (

@@ -15,7 +15,7 @@ from assay.tasks.multilabel.table import LabelTable
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
-    from assay.tally.ranked import Ranked
+    from assay.tally.scores.ranked_table import Ranked
 
 
 @measure(

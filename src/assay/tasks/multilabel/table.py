@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.registry import Declared, Registry
-from assay.tally.scores import Scores
+from assay.tally.scores.score_tally import Scores
 from assay.tasks.multilabel.tally import GRID, RANKED, SAMPLE, LabelSets, sample_values
 
 if TYPE_CHECKING:

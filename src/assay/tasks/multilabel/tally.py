@@ -18,8 +18,8 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.text import listed
 from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.rounding import LISTED
-from assay.tally.scores import Scores
+from assay.tally.scores.rounded_scores import LISTED
+from assay.tally.scores.score_tally import Scores
 from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
