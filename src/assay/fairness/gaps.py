@@ -60,12 +60,9 @@ def measure_gap(
         denominators=denominators,
     )
     couples = _couples(used, reference, rest)
-    if not couples:
-        return replace(blank, reason=_why_none(groups, used, reference))
-    if form == "ratio" and any(cast("float", group.value) < 0 for group in used):
-        return replace(blank, reason="a ratio of negative values says nothing")
-    if form == "ratio" and not any(group.value for group in used):
-        return replace(blank, reason="0 / 0: the value is 0 in every group")
+    reason = _why_none(groups, used, reference) if not couples else _why_no_ratio(used) if form == "ratio" else ""
+    if reason:
+        return replace(blank, reason=reason)
     within = simultaneous_level(level ** (1 / families), len(used), len(couples), all_pairs=reference is None)
     made = [pair for x, y in couples if (pair := _pair(x, y, within, form)) is not None]
     least_sure = next((group for group in used if group.ends is None), None)
@@ -181,6 +178,12 @@ def _why_none(groups: Sequence[GroupValue], used: Sequence[GroupValue], referenc
         return f"the reference {quoted(reference)} has no value" + (f" ({lost})" if lost else "")
     have = counted(len(used), "group has", "groups have") if used else "no group has"
     return f"{have} a value, and a gap needs two" + (f" ({lost})" if lost else "")
+
+
+def _why_no_ratio(used: Sequence[GroupValue]) -> str:
+    if any(cast("float", group.value) < 0 for group in used):
+        return "a ratio of negative values says nothing"
+    return "" if any(group.value for group in used) else "0 / 0: the value is 0 in every group"
 
 
 def _pair(x: GroupValue, y: GroupValue, level: float, form: Form) -> Pair | None:

@@ -103,20 +103,11 @@ def calibration_gap(
     shared = [b for b in range(len(edges) - 1) if sum(of[b] > 0 for _, of in counts.values()) > 1]
     if not shared:
         return replace(blank, reason="no score bin holds rows of two groups")
-    parts = {}
-    for b in shared:
-        values = [
-            replace(
-                value_of_share(int(pos[b]), int(of[b]), label, int(of[b])),
-                judged=judged[label],
-                reason="no row in this bin",
-            )
-            for label, (pos, of) in counts.items()
-        ]
-        title = _bin_title(edges, b)
-        parts[title] = measure_gap(
-            title, factor, values, level ** (1 / len(shared)), denominators=("rows in this bin",)
-        )
+    within = level ** (1 / len(shared))
+    parts = {
+        _bin_title(edges, b): _bin_gap(factor, _bin_title(edges, b), counts, b, judged=judged, level=within)
+        for b in shared
+    }
     sizes = np.array([sum(of[b] for _, of in counts.values()) for b in shared], dtype=np.float64)
     gaps = np.array([cast("float", part.value) for part in parts.values()])
     whole = combine(name, parts, level)
@@ -131,6 +122,23 @@ def calibration_gap(
         method=f"Newcombe, all bins and pairs at once ({len(shared)} bins, Šidák)",
         notes=tuple(notes),
     )
+
+
+def _bin_gap(
+    factor: str,
+    title: str,
+    counts: Mapping[Label, tuple[Floats, Floats]],
+    place: int,
+    *,
+    judged: Mapping[Label, bool],
+    level: float,
+) -> Disparity:
+    """The gap of the share of positives in one bin."""
+    values = []
+    for label, (pos, of) in counts.items():
+        share = value_of_share(int(pos[place]), int(of[place]), label, int(of[place]))
+        values.append(replace(share, judged=judged[label], reason="no row in this bin"))
+    return measure_gap(title, factor, values, level, denominators=("rows in this bin",))
 
 
 def calibration_lines(tables: Mapping[Label, Ranked], edges: Floats) -> list[dict[str, object]]:

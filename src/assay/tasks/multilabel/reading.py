@@ -73,6 +73,13 @@ def read_sets(request: Request, models: Mapping[str, Mapping[str, object]] | Non
     """Read and count one model, or several on the same rows."""
     given = _flatten(request, models)
     layout, columns, arrays = (_lay_out_arrays if request.data is None else _lay_out_columns)(request, given)
+    if models is not None and layout.labels is None:
+        raise PlanError(
+            "role-missing",
+            "a comparison needs the labels to be declared",
+            where="labels",
+            fix="give labels=[...] (--labels)",
+        )
     kernel = partial(count_batch, layout, tuple(request.group) if models is None else (), tuple(models or ()))
     if request.data is None:
         rows = _check_rows(arrays)
@@ -189,7 +196,7 @@ def _layout(
     scored = [key for key in given if key.startswith(SCORE)]
     if scored and labels is None:
         raise PlanError(
-            "role-missing", "scores need the labels to be declared", where="labels", fix="give labels=[...] (--label)"
+            "role-missing", "scores need the labels to be declared", where="labels", fix="give labels=[...] (--labels)"
         )
     thresholds = read_thresholds(options.get("threshold"), labels or ())
     made = [key for key in scored if PREDICTED + key.removeprefix(SCORE) not in given]
@@ -290,6 +297,23 @@ def _slices(arrays: Mapping[str, NDArray[Any]], rows: int) -> Iterator[Batch]:
 
 def count_batch(layout: Layout, factors: tuple[str, ...], models: tuple[str, ...], batch: Batch) -> Parts:
     """Count a batch: the kernel."""
+    labels, matrices, faults = _read_matrices(layout, batch)
+    units = batch.get(UNIT)
+    if models:
+        return Parts(count_models(labels, matrices, models, units), Grouped(), faults)
+    levels = {factor: _split_levels(batch[f"{GROUP}{factor}"].tolist()) for factor in factors}
+
+    def count(rows: Any) -> LabelSets:  # noqa: ANN401  a slice or a mask
+        score = matrices[SCORE][rows] if SCORE in matrices else None
+        own = None if units is None else units[rows]
+        return count_sets(labels, matrices[TRUTH][rows], matrices[PREDICTED][rows], units=own, score=score)
+
+    grouped = {factor: {level: count(rows) for level, rows in masks.items()} for factor, masks in levels.items()}
+    return Parts(count(slice(None)), Grouped(factors=grouped), faults)
+
+
+def _read_matrices(layout: Layout, batch: Batch) -> tuple[tuple[Label, ...], dict[str, NDArray[Any]], Faults]:
+    """Labels, and by role a matrix with a column for each."""
     matrices: dict[str, NDArray[Any]] = {}
     faults, labels = Faults(), layout.labels
     sets: dict[str, Any] = {}
@@ -306,26 +330,15 @@ def count_batch(layout: Layout, factors: tuple[str, ...], models: tuple[str, ...
     for key in [key for key in matrices if key not in sets and not key.startswith(SCORE)]:
         matrices[key], more = read_bits(key, matrices[key], labels)
         faults += more
-    faults += _apply_thresholds(matrices, layout, labels)
-    units = batch.get(UNIT)
-    if models:
-        paired = count_models(labels, matrices, models, units)
-        return Parts(paired, Grouped(), faults)
-    truth, predicted, score = matrices[TRUTH], matrices[PREDICTED], matrices.get(SCORE)
-    tally = count_sets(labels, truth, predicted, units=units, score=score)
-    grouped: dict[str, dict[Label, LabelSets]] = {}
-    for factor in factors:
-        levels = batch[f"{GROUP}{factor}"].tolist()
-        names = [MISSING if level is None or level != level else level for level in levels]  # noqa: PLR0124  NaN
-        grouped[factor] = {}
-        places: dict[Label, int] = {}
-        codes = np.fromiter((places.setdefault(name, len(places)) for name in names), np.intp, len(names))
-        for level, code in places.items():
-            rows = codes == code
-            own = None if units is None else units[rows]
-            part = None if score is None else score[rows]
-            grouped[factor][level] = count_sets(labels, truth[rows], predicted[rows], units=own, score=part)
-    return Parts(tally, Grouped(factors=grouped), faults)
+    return labels, matrices, faults + _apply_thresholds(matrices, layout, labels)
+
+
+def _split_levels(levels: list[Any]) -> dict[Label, NDArray[np.bool_]]:
+    """By level of a group: its rows."""
+    names = [MISSING if level is None or level != level else level for level in levels]  # noqa: PLR0124  NaN
+    places: dict[Label, int] = {}
+    codes = np.fromiter((places.setdefault(name, len(places)) for name in names), np.intp, len(names))
+    return {level: codes == code for level, code in places.items()}
 
 
 def _stack(batch: Batch, key: str) -> NDArray[Any]:

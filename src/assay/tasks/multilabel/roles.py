@@ -61,7 +61,7 @@ class Faults:
             return
         code = next(iter(self.counts))[0]
         found = "; ".join(f"{what} ({counted(n, 'row')})" for (_, what), n in self.counts.items())
-        declared = "declare every label, labels=[...] (--label), or correct the rows"
+        declared = "declare every label, labels=[...] (--labels), or correct the rows"
         raise RowsError(
             code,
             f"{counted(sum(self.counts.values()), 'value')} cannot be used",
