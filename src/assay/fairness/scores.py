@@ -108,20 +108,25 @@ def calibration_gap(
         _bin_title(edges, b): _bin_gap(factor, _bin_title(edges, b), counts, b, judged=judged, level=within)
         for b in shared
     }
-    sizes = np.array([sum(of[b] for _, of in counts.values()) for b in shared], dtype=np.float64)
-    gaps = np.array([cast("float", part.value) for part in parts.values()])
-    whole = combine(name, parts, level)
-    missing = sorted({str(label) for b in shared for label, (_, of) in counts.items() if not of[b]})
-    notes = [f"weighted mean of the gaps of {len(shared)} bins: {figure(float((sizes * gaps).sum() / sizes.sum()))}"]
-    notes += [f"no rows in some bins: {', '.join(missing)}"] if missing else []
-    few = tuple(g for part in parts.values() for g in part.left_out if not judged[g.level])
+    few = {g.level: g for part in parts.values() for g in part.left_out if not judged[g.level]}
     return replace(
-        whole,
-        left_out=tuple({g.level: g for g in few}.values()),
+        combine(name, parts, level),
+        left_out=tuple(few.values()),
         equality=_same_line(list(tables.values()), probability=probability),
         method=f"Newcombe, all bins and pairs at once ({len(shared)} bins, Šidák)",
-        notes=tuple(notes),
+        notes=_bin_notes(parts, counts, shared),
     )
+
+
+def _bin_notes(
+    parts: Mapping[str, Disparity], counts: Mapping[Label, tuple[Floats, Floats]], shared: Sequence[int]
+) -> tuple[str, ...]:
+    """The mean of the gaps weighted by rows, and the groups that some bins lack."""
+    sizes = [float(sum(of[b] for _, of in counts.values())) for b in shared]
+    total = sum(n * cast("float", part.value) for n, part in zip(sizes, parts.values(), strict=True))
+    note = f"weighted mean of the gaps of {len(shared)} bins: {figure(total / sum(sizes))}"
+    missing = sorted({str(label) for b in shared for label, (_, of) in counts.items() if not of[b]})
+    return (note, f"no rows in some bins: {', '.join(missing)}") if missing else (note,)
 
 
 def _bin_gap(
