@@ -56,9 +56,8 @@ def _cell(entry: Content | None) -> dict[str, object]:
         return {"text": ""}
     if entry["value"] is None:
         return {"text": "undefined", "tone": "open"}
-    ends = "" if entry.get("low") is None else f" ({figure(entry['low'])} to {figure(entry['high'])})"
     sign = f" {SIGNS[entry['verdict']]}" if entry["verdict"] else ""
-    return {"text": f"{figure(entry['value'])}{ends}{sign}", "tone": TONES.get(entry["verdict"] or "", "")}
+    return {"text": f"{figure(entry['value'])}{sign}", "tone": TONES.get(entry["verdict"] or "", "")}
 
 
 def _of_factor(factor: str, content: Content, criteria: Sequence[Content], part: Content) -> Iterator[Block]:
@@ -80,7 +79,7 @@ def _of_factor(factor: str, content: Content, criteria: Sequence[Content], part:
         yield Paragraph(f"Not judged by {factor}, in at least one criterion:")
         yield bullets(sorted(left))
     yield _table(factor, criteria)
-    if charts := tuple(_forest(entry) for entry in _with_groups(criteria)):
+    if charts := tuple(_forest(title, entry) for title, entry in _with_groups(criteria)):
         alt = f"Values of the groups of {factor} with {part['level'] * 100:g} % intervals, one plot a criterion."
         yield Fold(title=f"Groups of {factor}", blocks=(Figure(charts=charts, alt=alt, look="many"),), open=True)
     curves = [_curves(name, content[name]) for name in ("roc", "calibration") if content.get(name)]
@@ -105,34 +104,24 @@ def _table(factor: str, criteria: Sequence[Content]) -> Block:
     return number_table(f"fairness-{factor}", f"Criteria of fairness by {factor}", heads, rows, small=True)
 
 
-def _with_groups(criteria: Sequence[Content]) -> Iterator[Content]:
-    """Every statistic that has values of groups: a criterion, or its parts."""
+def _with_groups(criteria: Sequence[Content]) -> Iterator[tuple[str, Content]]:
+    """Every statistic that has values of groups, by title: a criterion, or its parts."""
     for entry in criteria:
         if entry["groups"]:
-            yield entry
-        else:
-            yield from (part for part in entry["parts"].values() if part.get("groups"))
+            yield _title(entry["criterion"]), entry
+        for name, part in entry["parts"].items():
+            if part.get("groups"):
+                yield f"{_title(entry['criterion'])}: {name.replace('_', ' ')}", part
 
 
-def _forest(entry: Content) -> Chart:
-    groups = sorted(entry["groups"], key=lambda g: -g["n"])[:DRAWN]
+def _forest(title: str, entry: Content) -> Chart:
     rows = []
-    for group in groups:
+    for group in sorted(entry["groups"], key=lambda g: -g["n"])[:DRAWN]:
         few = "" if group["judged"] else ", not judged"
-        label = f"{group['level']} (n {group['n']:,}{few})"
-        if group["value"] is None:
-            rows.append({"label": label, "value": None, "low": None, "high": None, "text": group["undefined"]})
-        else:
-            rows.append(
-                {
-                    "label": label,
-                    "value": group["value"],
-                    "low": group["low"],
-                    "high": group["high"],
-                    "text": figure(group["value"]),
-                }
-            )
-    return Chart("intervals", ({"title": _title(entry["criterion"]), "x": "value of the group", "rows": rows},))
+        text = "undefined" if group["value"] is None else figure(group["value"]) + few
+        ends = {end: group.get(end) for end in ("value", "low", "high")}
+        rows.append({"label": str(group["level"]), "text": text, **ends})
+    return Chart("intervals", ({"title": title, "x": "value of the group", "rows": rows},))
 
 
 def _curves(name: str, series: Sequence[Content]) -> Chart:

@@ -59,7 +59,9 @@ def _rows_needed(found: Disparity, tolerance: float) -> str:
     if part.value is None or part.low is None or part.high is None or part.worst is None:
         return "more rows would decide"
     room = abs(part.value - tolerance)
-    reach = (part.high - part.value) if (part.value < tolerance) == (found.form == "gap") else (part.value - part.low)
+    outward = part.high - part.value if found.form == "gap" else part.value - part.low
+    inside = (part.value < tolerance) == (found.form == "gap")
+    reach = outward if inside else _inward(part)
     if room < 1e-9:  # noqa: PLR2004  rounding
         return "the value equals the tolerance, so no number of rows would decide"
     if reach <= 0:
@@ -69,6 +71,14 @@ def _rows_needed(found: Disparity, tolerance: float) -> str:
     word = part.denominators[0] if part.denominators else "rows"
     grow = (reach / room) ** 2
     return _of_one_group(sides, grow, word) or f"about {grow:.1f} times as many {word} of every group would decide"
+
+
+def _inward(part: Disparity) -> float:
+    """How far the interval of the two groups farthest apart reaches towards no difference, also beyond it."""
+    far = next((pair for pair in part.pairs if {pair.first, pair.second} == set(part.worst or ())), None)
+    if far is None or far.low is None or far.high is None:
+        return 0.0
+    return far.high - far.value if part.form == "ratio" or far.value < 0 else far.value - far.low
 
 
 def _of_one_group(sides: list[GroupValue], grow: float, word: str) -> str:

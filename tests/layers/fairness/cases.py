@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import assay
 from assay.fairness import FairnessSettings, assess_fairness
+from assay.fairness.example import read_compas
 
 HERE = Path(__file__).parent
 
@@ -37,14 +36,8 @@ def fairness_of(a, **settings):
 @cache
 def compas(races=None):
     """The assessment of COMPAS: a decile of 5 or more is called positive."""
-    truth, predicted, score, race = [], [], [], []
-    with (files("assay.fairness") / "examples" / "compas_race.csv").open(encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            if races is not None and row["race"] not in races:
-                continue
-            n, decile = int(row["count"]), int(row["decile_score"])
-            truth += [int(row["two_year_recid"])] * n
-            score += [decile] * n
-            predicted += [int(decile >= 5)] * n
-            race += [row["race"]] * n
-    return assay.assess(truth=truth, predicted=predicted, score=score, positive=1, group={"race": race})
+    columns = read_compas()
+    kept = [i for i, race in enumerate(columns["race"]) if races is None or race in races]
+    given = {name: [column[i] for i in kept] for name, column in columns.items()}
+    group = {"race": given.pop("race")}
+    return assay.assess(**given, positive=1, group=group)

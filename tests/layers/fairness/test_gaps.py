@@ -160,6 +160,16 @@ def test_an_inconclusive_verdict_names_the_rows_that_would_decide():
     assert again["equal_opportunity"].verdict == "pass"
 
 
+def test_the_rows_that_would_show_a_failure_are_told_from_the_whole_interval():
+    counts = {"a": (90, 10, 10, 90), "b": (15, 5, 10, 90)}
+    found = assess_counts(counts, criteria=("gap(recall)",), tolerance=0.05)["gap(recall)"]
+    assert (found.verdict, found.low) == ("inconclusive", 0.0)
+    more = int(found.why.split("about ")[1].split(" more")[0].replace(",", "")) if " more " in found.why else None
+    grown = {"a": (900, 100, 10, 90), "b": (750, 250, 10, 90)}
+    assert more is None or more > 20
+    assert assess_counts(grown, criteria=("gap(recall)",), tolerance=0.05)["gap(recall)"].verdict == "fail"
+
+
 def test_a_reference_group_and_the_rest():
     by_reference = assess_counts(COUNTS, reference={"g": "a"})["gap(recall)"]
     assert {pair.second for pair in by_reference.pairs} == {"a"}

@@ -140,15 +140,16 @@ def _error_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
     if together := figures.get("together"):
         charts = tuple(_matrix(together, key, title) for key, title in _TOGETHER.items())
         alt = "Errors that occur in the same row: labels missed while others were added, and labels missed together."
-        yield Figure(charts=charts, alt=alt, look="wide")
+        note = "Rows where the label at the left was missed: while another was added, and together with another."
+        yield Figure(charts=charts, alt=alt, look="wide", note=note)
     curves = [_lines(name, figures[name]) for name in ("roc", "calibration") if figures.get(name)]
     if curves:
         yield Figure(charts=tuple(curves), alt="Curves of each label.")
 
 
 _TOGETHER: Final = {
-    "missed_added": "Rows where a label was missed (down) and another added (across)",
-    "missed_missed": "Rows where two labels were missed together; alone on the diagonal",
+    "missed_added": "Missed (down), added (across)",
+    "missed_missed": "Missed in the same row",
 }
 
 

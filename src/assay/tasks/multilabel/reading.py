@@ -90,7 +90,8 @@ def read_sets(request: Request, models: Mapping[str, Mapping[str, object]] | Non
     else:
         with open_batches(request, columns) as batches:
             parts = batches.run(kernel, Parts)
-            census, notes, about, where = batches.census, batches.notes, batches.about, str(batches.table.where)
+            census, notes, where = batches.census, batches.notes, str(batches.table.where)
+            about = {**batches.about, "columns": _shown_columns(request, given)}
     parts.faults.check(where, layout.labels)
     tally = parts.tally.as_stored()
     if layout.labels is None:
@@ -102,6 +103,13 @@ def read_sets(request: Request, models: Mapping[str, Mapping[str, object]] | Non
         notes=(*notes, *_empty_notes(tally)),
         data=about,
     )
+
+
+def _shown_columns(request: Request, given: Mapping[str, object]) -> dict[str, str]:
+    """The columns of each role in one text."""
+    columns = {key: ", ".join(_column_names(key, value)) for key, value in given.items()}
+    sides = {} if request.unit is None else {"unit": str(request.unit)}
+    return columns | sides | {name: str(column) for name, column in request.group.items()}
 
 
 def _empty_notes(tally: Any) -> Iterator[str]:  # noqa: ANN401  of one model or several
