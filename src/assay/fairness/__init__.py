@@ -8,7 +8,7 @@ from assay.fairness.blocks import fairness_blocks
 from assay.fairness.criteria import CRITERIA, Criterion
 from assay.fairness.disparity import Disparity
 from assay.fairness.gaps import REST
-from assay.fairness.settings import FairnessSettings, cross_names, join_levels, split_crossed
+from assay.fairness.settings import FairnessSettings, cross_names, join_levels, split_criterion, split_crossed
 
 __all__ = [
     "CRITERIA",
@@ -22,5 +22,6 @@ __all__ = [
     "cross_names",
     "fairness_blocks",
     "join_levels",
+    "split_criterion",
     "split_crossed",
 ]

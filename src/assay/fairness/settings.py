@@ -78,3 +78,24 @@ def split_crossed(levels: Mapping[Label, T]) -> dict[str, dict[str, T]]:
         first, *others = split_level(str(level))
         strata.setdefault(join_levels(others), {})[first] = content
     return strata
+
+
+def split_criterion(text: str) -> tuple[str, str | None]:
+    """A criterion as it is asked of one factor: what is measured, and the factor where one is named.
+
+    >>> split_criterion("gap(recall, sex)"), split_criterion("equalized_odds(sex:age)"), split_criterion("gap(recall)")
+    (('gap(recall)', 'sex'), ('equalized_odds', 'sex:age'), ('gap(recall)', None))
+    """
+    name, _, inside = text.strip().partition("(")
+    if not inside.endswith(")"):
+        return text.strip(), None
+    inside = inside[:-1]
+    if name.strip() not in ("gap", "ratio"):
+        return name.strip(), inside.strip().strip("\"'") or None
+    depth, cut = 0, None
+    for place, character in enumerate(inside):
+        depth += (character == "(") - (character == ")")
+        cut = place if character == "," and not depth else cut
+    if cut is None:
+        return text.strip(), None
+    return f"{name.strip()}({inside[:cut].strip()})", inside[cut + 1 :].strip().strip("\"'")

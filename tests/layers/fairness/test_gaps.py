@@ -11,7 +11,15 @@ from scipy import stats
 
 import assay
 from assay.core.errors import PlanError
-from assay.fairness import CRITERIA, REST, FairnessSettings, assess_fairness, fairness_blocks, split_crossed
+from assay.fairness import (
+    CRITERIA,
+    REST,
+    FairnessSettings,
+    assess_fairness,
+    fairness_blocks,
+    split_criterion,
+    split_crossed,
+)
 from assay.fairness.feasibility import check_unawareness
 from assay.fairness.gaps import measure_gap, simultaneous_level
 from assay.fairness.groups import value_of_share
@@ -247,6 +255,13 @@ def test_conflicts_are_told_with_their_numbers():
     assert "0.394" in feasible.sentence
     equal = assess_counts({"a": (40, 10, 5, 45), "b": (24, 26, 18, 32)}).feasibility
     assert equal.possible
+
+
+def test_criteria_of_a_gate_name_their_factor():
+    assert split_criterion("gap(f_beta(beta=2), sex)") == ("gap(f_beta(beta=2))", "sex")
+    assert split_criterion('ratio(recall, "age band")') == ("ratio(recall)", "age band")
+    assert split_criterion("four_fifths(sex)") == ("four_fifths", "sex")
+    assert split_criterion("equalized_odds") == ("equalized_odds", None)
 
 
 def test_flips_and_features():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import assay
@@ -78,6 +79,21 @@ def test_an_empty_field_of_a_file_is_missing_unless_stated(tmp_path):
 )
 def test_what_cannot_be_counted_is_refused(code, given):
     refused(code, **given)
+
+
+def test_frames_whose_rows_are_in_another_order_are_not_paired_by_position():
+    truth = pd.DataFrame(BITS, columns=["a", "b"])
+    refused("rows-unmatched", truth=truth, predicted=truth.iloc[::-1])
+    assert assay.multilabel(truth=truth, predicted=truth)["exact_match_ratio"].value == 1
+
+
+def test_groups_of_numbers_and_text_are_refused():
+    refused("mixed-types-in-column", truth=BITS, predicted=BITS, group={"g": [1, "1", 1]})
+
+
+def test_rows_without_a_group_are_shown():
+    a = assay.multilabel(truth=BITS, predicted=BITS, group={"g": ["x", None, float("nan")]})
+    assert {level: tally.rows for level, tally in a.grouped.factors["g"].items()} == {"x": 1, "(missing)": 2}
 
 
 def test_few_rows_have_values_and_no_intervals():
