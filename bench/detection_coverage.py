@@ -156,10 +156,13 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--population", choices=list(POPULATIONS), action="append")
     given = parser.parse_args()
     names = ("percentile", "map", "map_50", "class", "ar_100", "precision", "recall", "difference")
     print("| population | images | bias of map |", *(f"{name} |" for name in names))
     for population, (classes, evenness) in POPULATIONS.items():
+        if given.population and population not in given.population:
+            continue
         pool, other = make_pool(classes, evenness), make_pool(classes, evenness, worse=True)
         for size in SIZES:
             began = time.process_time()

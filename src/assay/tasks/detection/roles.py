@@ -243,14 +243,15 @@ def _read_single_table(request: Request, rules: Rules) -> Counted:
 
 def count_rows(rules: Rules, form: str, batch: Mapping[str, NDArray[Any]]) -> Parts:
     """Count the rows of whole images: the kernel that runs on any engine."""
-    is_truth = np.isnan(batch["score"])
-    box = to_xywh(np.column_stack([batch[corner] for corner in CORNERS[form]]), form, "data")
+    score = np.asarray(batch["score"], dtype=np.float64)  # Spark sends None where a score is missing
+    is_truth = np.isnan(score)
+    box = to_xywh(np.column_stack([batch[corner] for corner in CORNERS[form]]).astype(np.float64), form, "data")
     truth, predicted = (
         RawBoxes(
             image=_narrow(batch["image"][rows]),
             label=_narrow(batch["label"][rows]),
             box=box[rows],
-            score=None if rows is is_truth else batch["score"][rows],
+            score=None if rows is is_truth else score[rows],
             where="data",
         )
         for rows in (is_truth, ~is_truth)
