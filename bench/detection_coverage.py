@@ -87,7 +87,7 @@ def make_pool(classes: int, evenness: float, *, worse: bool = False) -> Boxes:
         detections=Detections(
             image=np.concatenate([image[near], where]),
             label=np.concatenate([np.where(wrong, rng.integers(0, classes, len(near)), label[near]), others]),
-            box=np.vstack([moved, alarms]), score=score,
+            box=np.vstack([moved, alarms]), area=np.vstack([moved, alarms])[:, 2:].prod(axis=1), score=score,
         ),
     )  # fmt: skip
     return count_scenes(scenes, Rules(confidence=0.3))
@@ -157,6 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--population", choices=list(POPULATIONS), action="append")
+    parser.add_argument("--size", type=int, choices=SIZES, action="append")
     given = parser.parse_args()
     names = ("percentile", "map", "map_50", "class", "ar_100", "precision", "recall", "difference")
     print("| population | images | bias of map |", *(f"{name} |" for name in names))
@@ -164,7 +165,7 @@ def main() -> None:
         if given.population and population not in given.population:
             continue
         pool, other = make_pool(classes, evenness), make_pool(classes, evenness, worse=True)
-        for size in SIZES:
+        for size in given.size or SIZES:
             began = time.process_time()
             tally, bias = study(pool, other, size, given.runs if size < SIZES[-1] else given.runs // 2, size)
             print(f"| {population} | {size} | {bias:+.4f} |", *(f"{tally.shown(name)} |" for name in names), flush=True)

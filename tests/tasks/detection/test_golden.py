@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import assay
+from assay.core.values import Undefined
+from assay.tasks.detection import TASK
 from assay.tasks.detection.average_precision import _area_under
+from assay.tasks.detection.box_values import read_values
 from assay.tasks.detection.measures import TWELVE
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
@@ -87,3 +90,14 @@ def test_a_ranked_list_of_hits_has_the_average_precision_of_the_specification(ru
     true = np.cumsum(hits, axis=0)
     position = np.arange(1, 8)[:, None]
     assert _area_under(hits, true, position, 5, rule)[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_masks_have_the_numbers_of_pycocotools(tmp_path):
+    pytest.importorskip("pycocotools")
+    content = json.loads((Path(__file__).parent / "masks.json").read_text("utf-8"))
+    (tmp_path / "found.json").write_text(json.dumps(content["found"]), "utf-8")
+    for found in (content["found"], tmp_path / "found.json"):
+        values = read_values(assay.detection(content["truth"], found, shape="masks").counts)
+        for measure, expected in zip(TWELVE, content["twelve"], strict=True):
+            value = TASK.registry.find(measure)(values)
+            assert (-1 if isinstance(value, Undefined) else value.value) == pytest.approx(expected, abs=1e-12)

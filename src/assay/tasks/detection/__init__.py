@@ -49,6 +49,8 @@ class Detection(UnitTask):
         Option(name="confidence", says="lowest score at the operating point", default=0.5, kind=float),
         Option(name="box_format", says="how the boxes of tables and arrays are written", default="xywh",
                choices=FORMATS),
+        Option(name="shape", says="what is matched; masks are COCO files with run lengths or polygons", default="boxes",
+               choices=("boxes", "masks")),
         Option(name="image_size", says='width and height of the images of a YOLO folder: "640x480"'),
     )  # fmt: skip
     unit = "image"

@@ -122,14 +122,18 @@ def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: s
 
 
 def hit_counts(tally: Boxes, weights: Floats | None = None) -> Floats:
-    """Hits by class, area, cap and threshold; with weights of images, a last axis of draws."""
+    """Hits by class, area, cap and threshold; with weights of images, a last axis of draws.
+
+    Caps below the last one are read of any area only; for other areas they hold 0.
+    """
     hits = tally.hits.reshape(len(tally.detection), COMBINATIONS)
     label = np.repeat(np.arange(len(tally.classes)), np.diff(tally.special_starts))
     allowed = np.array([tally.rank < min(cap, tally.rules.cap) for cap in CAPS]).T
     shape = (len(tally.classes), len(AREAS), len(THRESHOLDS))
     parts = []
     for cap in range(len(CAPS)):
-        row, column = np.nonzero(hits & allowed[:, cap, None])
+        wanted = hits if cap == len(CAPS) - 1 else hits[:, : len(THRESHOLDS)]
+        row, column = np.nonzero(wanted & allowed[:, cap, None])
         key = label[row] * hits.shape[1] + column
         if weights is None:
             parts.append(np.bincount(key, minlength=np.prod(shape)).reshape(shape).astype(np.float64))

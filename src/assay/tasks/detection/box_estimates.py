@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from assay.core.labels import Label
 from assay.core.text import counted, listed
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from assay.measures.declare import Tally
     from assay.tasks.detection.tally import Boxes
     from assay.tasks.task_settings import TaskSettings
+
+
+RARE_SHARE: Final = 0.4
+"""Part of the classes that may be rare before map has no interval: beyond, fewer than 93 % would cover."""
 
 
 class BoxEstimates(Estimates):
@@ -111,7 +115,7 @@ class BoxEstimates(Estimates):
         if label is not None and label in self._rare:
             return f"objects of the class stand in fewer than {FEW} images"
         present = int((self.tally.objects_by_class[:, 0] > 0).sum())
-        if label is None and measure.family == BIASED and 2 * len(self._rare) > present:
+        if label is None and measure.family == BIASED and len(self._rare) > RARE_SHARE * present:
             few = f"{len(self._rare)} of {present} classes have objects in fewer than {FEW} images"
             return f"{few}: too few for an interval that covers 93 %"
         return None

@@ -49,7 +49,11 @@ class HalfSamples:
     def __init__(self, tally: Boxes, wanted: Wanted) -> None:
         self.tally, self.level, self.seed = tally, wanted.level, wanted.seed
         self.draws = 2 * (min(wanted.draws, DRAWS) // 2)
-        self.values = read_values(tally)
+
+    @cached_property
+    def values(self) -> BoxValues:
+        """The values of the tally."""
+        return read_values(self.tally)
 
     @cached_property
     def units(self) -> Whole:

@@ -89,18 +89,18 @@ def _given(request: Request, role: str) -> object:
 
 def read_truth(request: Request) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
     """The reference boxes, and what is known of images and classes."""
-    given, files = _given(request, "truth"), dict[str, str]()
+    given, files, masks = _given(request, "truth"), dict[str, str](), _wants_masks(request)
     if _is_path(given):
         path = _existing(given)
         if path.is_dir():
             raw, catalogue, files = read_folder(path, "truth", _image_size(request))
         elif path.suffix.lower() == ".json":
-            raw, catalogue = read_instances(_expect_mapping(load_json(path), path.name), path.name)
+            raw, catalogue = read_instances(_expect_mapping(load_json(path), path.name), path.name, masks=masks)
             files = {path.name: _digest(path, request)}
         else:
             raw, catalogue, files = read_table(given, request, "truth")
     elif isinstance(given, Mapping) and "annotations" in given:
-        raw, catalogue = read_instances(given, "truth")
+        raw, catalogue = read_instances(given, "truth", masks=masks)
     else:
         raw, catalogue, files = read_table(given, request, "truth")
     if (images := request.given.get("images")) is not None:
@@ -111,17 +111,24 @@ def read_truth(request: Request) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
 
 def read_predicted(given: object, request: Request) -> tuple[RawBoxes, dict[str, str]]:
     """The detections."""
+    masks = _wants_masks(request)
     if _is_path(given):
         path = _existing(given)
         if path.is_dir():
             raw, _, files = read_folder(path, "predicted", _image_size(request))
             return raw, files
         if path.suffix.lower() == ".json":
-            return read_results(path, cast("Limits | None", request.limits)), {path.name: _digest(path, request)}
+            return read_results(path, cast("Limits | None", request.limits), masks=masks), {
+                path.name: _digest(path, request)
+            }
     elif isinstance(given, Sequence) and (not given or (isinstance(given[0], Mapping) and "image_id" in given[0])):
-        return results_from_list(given, "predicted"), {}
+        return results_from_list(given, "predicted", masks=masks), {}
     raw, _, files = read_table(given, request, "predicted")
     return raw, files
+
+
+def _wants_masks(request: Request) -> bool:
+    return request.options.get("shape") == "masks"
 
 
 def _is_path(given: object) -> bool:

@@ -21,6 +21,7 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
 from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, name_rows, refuse_feature
 from assay.tasks.detection.kernel.boxes import stack_columns
+from assay.tasks.detection.kernel.masks import mask_areas, mask_boxes, read_masks
 
 if TYPE_CHECKING:
     from assay.rows.limits import Limits
@@ -48,7 +49,7 @@ def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
         ) from error
 
 
-def read_instances(content: Mapping[str, Any], where: str) -> tuple[RawBoxes, Catalogue]:
+def read_instances(content: Mapping[str, Any], where: str, *, masks: bool = False) -> tuple[RawBoxes, Catalogue]:
     """The truth of an instances file."""
     for part in ("images", "annotations", "categories"):
         if not isinstance(content.get(part), list):
@@ -75,6 +76,7 @@ def read_instances(content: Mapping[str, Any], where: str) -> tuple[RawBoxes, Ca
         for name, value in image.items():
             if name != "id":
                 fields.setdefault(name, {})[image["id"]] = value
+    sizes = {image["id"]: (image["width"], image["height"]) for image in images if image.get("width")}
     areas = _take(annotations, "area", math.nan)
     raw = RawBoxes(
         image=_labels(_take(annotations, "image_id", None, where)),
@@ -83,9 +85,9 @@ def read_instances(content: Mapping[str, Any], where: str) -> tuple[RawBoxes, Ca
         area=np.array(areas, dtype=np.float64),
         crowd=np.array(_take(annotations, "iscrowd", 0), dtype=bool),
         ignore=np.array(_take(annotations, "ignore", 0), dtype=bool),
+        mask=read_masks(annotations, sizes, where) if masks else None,
         where=where,
     )
-    sizes = {image["id"]: (image["width"], image["height"]) for image in images if image.get("width")}
     return raw, Catalogue(images=tuple(ids), sizes=sizes, fields=fields, categories=_categories(content, where))
 
 
@@ -108,7 +110,7 @@ def _take(rows: Sequence[Mapping[str, Any]], name: str, default: object, where: 
     except (KeyError, TypeError):
         lacking = [place for place, row in enumerate(rows) if not isinstance(row, Mapping) or name not in row]
         if name == "bbox" and any("segmentation" in rows[place] for place in lacking[:1]):
-            refuse_feature("masks without boxes", where, "give boxes, or use the task segmentation")
+            refuse_feature("masks without boxes", where, 'give boxes, or state shape="masks" (--shape masks)')
         raise MissingColumn(
             "missing-column",
             f"{counted(len(lacking), 'row')} without {quoted(name)}",
@@ -156,15 +158,17 @@ def _corners(values: list[Any], where: str) -> Floats:
     )
 
 
-def read_results(path: Path, limits: Limits | None = None) -> RawBoxes:
+def read_results(path: Path, limits: Limits | None = None, *, masks: bool = False) -> RawBoxes:
     """The detections of a results file."""
+    if masks:
+        return results_from_list(load_json(path), path.name, masks=True)
     raw = _read_by_engine(path, limits)
     if raw is None or count_marks(path) != MARKS * len(raw.image):  # the engine would make numbers of texts
         return results_from_list(load_json(path), path.name)
     return raw
 
 
-def results_from_list(rows: object, where: str) -> RawBoxes:
+def results_from_list(rows: object, where: str, *, masks: bool = False) -> RawBoxes:
     """Detections from a list of dictionaries."""
     if isinstance(rows, Mapping) and "annotations" in rows:
         rows = rows["annotations"]
@@ -173,10 +177,13 @@ def results_from_list(rows: object, where: str) -> RawBoxes:
             "file-unreadable", "this is not a list of detections", where=where, fix="give a COCO list of results"
         )
     scores = _take(rows, "score", None, where)
+    mask = read_masks(rows, {}, where) if masks else None
     return RawBoxes(
         image=_labels(_take(rows, "image_id", None, where)),
         label=_labels(_take(rows, "category_id", None, where)),
-        box=_corners(_take(rows, "bbox", None, where), where),
+        box=_corners(_take(rows, "bbox", None, where), where) if mask is None else mask_boxes(mask),
+        area=None if mask is None else mask_areas(mask),
+        mask=mask,
         score=np.array([math.nan if score is None else score for score in scores], dtype=np.float64),
         where=where,
     )

@@ -35,6 +35,7 @@ class RawBoxes:
     area: Floats | None = None
     crowd: Flags | None = None
     ignore: Flags | None = None
+    mask: NDArray[np.object_] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +118,16 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
             area=area,
             crowd=nothing if truth.crowd is None else truth.crowd,
             ignore=ignore,
+            mask=truth.mask,
         ),
-        detections=Detections(image=image_codes[1], label=labels[1], box=predicted.box, score=score),
+        detections=Detections(
+            image=image_codes[1],
+            label=labels[1],
+            box=predicted.box,
+            score=score,
+            mask=predicted.mask,
+            area=predicted.box[:, 2] * predicted.box[:, 3] if predicted.area is None else predicted.area,
+        ),
         sizes=dict(catalogue.sizes),
         notes=tuple(notes),
     )

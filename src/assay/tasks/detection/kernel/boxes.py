@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Objects:
     area: Floats
     crowd: Flags
     ignore: Flags
+    mask: NDArray[np.object_] | None = None
+    """Run lengths, where masks are matched in place of boxes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,6 +41,18 @@ class Detections:
     label: Whole
     box: Floats
     score: Floats
+    area: Floats
+    mask: NDArray[np.object_] | None = None
+
+    def select(self, rows: Whole) -> Detections:
+        """Some of them."""
+        return Detections(**select_rows(self, rows))
+
+
+def select_rows(table: Objects | Detections, rows: Whole) -> dict[str, Any]:
+    """Some rows of every column that is there."""
+    columns = {name: getattr(table, name) for name in type(table).__slots__}
+    return {name: None if column is None else column[rows] for name, column in columns.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

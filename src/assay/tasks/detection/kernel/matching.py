@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.tasks.detection.kernel.boxes import Detections, Objects, box_ious, expand_ranges, places_in_runs
+from assay.tasks.detection.kernel.masks import mask_ious
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,14 +97,20 @@ def _match_block(
     order = np.argsort(object_key, kind="stable")
     counts = np.bincount(object_key, minlength=groups)
     starts = np.cumsum(counts) - counts
-    kept = np.flatnonzero((counts[key] > 0) | (np.bincount(key, minlength=groups)[key] > cap))
+    sizes = np.bincount(key, minlength=groups)
+    kept = np.flatnonzero(((counts > 0) | (sizes > cap))[key])
     kept = kept[np.lexsort((-detections.score[span][kept], key[kept]))]
     rank = places_in_runs(key[kept])
     beyond[span.start + kept[rank >= cap]] = True
     place, owner = expand_ranges(starts[key[kept]], counts[key[kept]])
     place = order[place] + rows.start
     chosen = kept + span.start
-    iou = box_ious(detections.box, chosen[owner], objects.box, place, objects.crowd)
+    if detections.mask is None or objects.mask is None:
+        iou = box_ious(detections.box, chosen[owner], objects.box, place, objects.crowd)
+    else:
+        groups_of = {k: order[starts[k] : starts[k] + counts[k]] + rows.start for k in np.unique(key[kept]).tolist()}
+        mine = [groups_of[k] for k in key[kept].tolist()]
+        iou = mask_ious(detections.mask, chosen, objects.mask, mine, objects.crowd)
     near = np.flatnonzero(iou >= THRESHOLDS[0])
     if not len(near):
         return _no_matches()

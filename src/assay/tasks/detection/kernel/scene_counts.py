@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes
+from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, select_rows
 from assay.tasks.detection.kernel.error_kinds import count_errors
 from assay.tasks.detection.kernel.matching import AREAS, Matches, inside_areas, match_boxes
 from assay.tasks.detection.tally import BEYOND, PICTURES, Boxes, Rules, keep_pictures, sort_columns
@@ -26,7 +26,7 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     objects, detections = _sort_objects(scenes.objects), _sort_detections(scenes.detections)
     classes = len(scenes.classes)
     matches, beyond = match_boxes(objects, detections, classes=classes, cap=rules.cap, rule=RULES[rules.profile])
-    inside = inside_areas(detections.box[:, 2] * detections.box[:, 3])
+    inside = inside_areas(detections.area)
     flags = inside[:, 1] + 2 * inside[:, 2].astype(np.int64) + 4 * inside[:, 3] + BEYOND * beyond
     order = sort_columns(detections.label, detections.score, classes)
     inverse = np.empty(len(order), dtype=np.int64)
@@ -58,14 +58,13 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
 
 def _sort_objects(objects: Objects) -> Objects:
     order = np.argsort(objects.image, kind="stable")
-    return Objects(**{name: getattr(objects, name)[order] for name in Objects.__slots__})
+    return Objects(**select_rows(objects, order))
 
 
 def _sort_detections(detections: Detections) -> Detections:
     if (detections.image[1:] >= detections.image[:-1]).all():
         return detections
-    order = np.argsort(detections.image, kind="stable")
-    return Detections(**{name: getattr(detections, name)[order] for name in Detections.__slots__})
+    return detections.select(np.argsort(detections.image, kind="stable"))
 
 
 def _count_objects(objects: Objects, classes: int) -> Whole:
@@ -88,7 +87,7 @@ def _count_errors(
     ignored = np.zeros(len(hit), dtype=bool)
     ignored[matches.detection] = matches.ignored[:, 0] >> 7 == 1
     sure = np.flatnonzero(detections.score >= rules.confidence)
-    certain = Detections(**{name: getattr(detections, name)[sure] for name in Detections.__slots__})
+    certain = detections.select(sure)
     errors = count_errors(objects, certain, len(scenes.images), hit[sure], ignored[sure])
     total = errors.sum(axis=1)
     worst = np.argsort(-total, kind="stable")[:PICTURES]
