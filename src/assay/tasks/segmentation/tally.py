@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
@@ -14,13 +13,14 @@ import numpy as np
 from assay.core.errors import PlanError, RecordError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, listed
-from assay.core.values import Amount
 from assay.tally.base import VERSION, digest
 from assay.tally.unit_table import Sums, UnitTable
 from assay.tasks.segmentation.counting import COLUMNS, ImageCounts, Rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from assay.core.values import Amount
 
     Floats: TypeAlias = NDArray[np.float64]
     Places: TypeAlias = NDArray[np.int64]
@@ -173,40 +173,7 @@ class MaskTally:
 
     def __add__(self, other: MaskTally) -> MaskTally:
         """The images of both; an image that both hold is refused."""
-        check_same_rules(self, other)
-        twice = sorted({*self.images} & {*other.images})
-        if twice:
-            raise RowsError(
-                "duplicate-id",
-                f"{counted(len(twice), 'image')} counted twice",
-                found=listed(twice),
-                fix="give every image its own name: image=[...] (--image), or leave one of the two out",
-            )
-        names = [*self.images, *other.images]
-        order = np.argsort(np.array(names, dtype=object), kind="stable")
-        rank = np.empty(len(names), dtype=np.int64)
-        rank[order] = np.arange(len(names))
-        labels = sort_labels({*self.labels, *other.labels})
-        image_of_row = rank[np.concatenate([self.image_of_row, other.image_of_row + len(self.images)])]
-        label_of_row = np.concatenate([_find_places(part, labels)[part.label_of_row] for part in (self, other)])
-        by_row = np.lexsort((label_of_row, image_of_row))
-        units = None if self.unit_of is None else (*self.unit_of, *(other.unit_of or ()))
-        confusion = dict(self.confusion)
-        for pair, n in other.confusion.items():
-            confusion[pair] = confusion.get(pair, 0) + n
-        return MaskTally(
-            rules=self.rules,
-            images=tuple(names[place] for place in order),
-            unit_of=None if units is None else tuple(units[place] for place in order),
-            facts=np.concatenate([self.facts, other.facts])[order],
-            labels=labels,
-            image_of_row=image_of_row[by_row],
-            label_of_row=label_of_row[by_row],
-            counts=np.concatenate([self.counts, other.counts])[by_row],
-            confusion=confusion,
-            pictures=choose_pictures([*self.pictures, *other.pictures]),
-            faults=(*self.faults, *other.faults),
-        )
+        return merge_tallies((self, other))
 
     def select(self, images: Sequence[str]) -> MaskTally:
         """Some of the images, such as those of a group; without the confusion of labels, which is of all."""
@@ -284,6 +251,56 @@ class MaskTally:
             pictures=tuple(cast("list[Mapping[str, object]]", parts["pictures"])),
             faults=tuple((a, b) for a, b in cast("list[list[str]]", parts["faults"])),
         )
+
+
+def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
+    """The images of all parts; an image that two parts hold is refused."""
+    if len(parts) == 1:
+        return parts[0]
+    for part in parts[1:]:
+        check_same_rules(parts[0], part)
+    names = [name for part in parts for name in part.images]
+    order = np.argsort(np.array(names, dtype=object), kind="stable")
+    images = tuple(names[place] for place in order)
+    twice = sorted({a for a, b in itertools.pairwise(images) if a == b})
+    if twice:
+        raise RowsError(
+            "duplicate-id",
+            f"{counted(len(twice), 'image')} counted twice",
+            found=listed(twice),
+            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
+        )
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    labels = sort_labels({label for part in parts for label in part.labels})
+    starts = np.cumsum([0, *(len(part.images) for part in parts[:-1])])
+    rows = zip(parts, starts, strict=True)
+    image_of_row = rank[np.concatenate([part.image_of_row + start for part, start in rows])]
+    label_of_row = np.concatenate([_find_places(part, labels)[part.label_of_row] for part in parts])
+    by_row = np.lexsort((label_of_row, image_of_row))
+    units = [unit for part in parts for unit in part.unit_of or ()]
+    confusion: dict[tuple[Label | None, Label | None], int] = {}
+    for part in parts:
+        for pair, n in part.confusion.items():
+            confusion[pair] = confusion.get(pair, 0) + n
+    return MaskTally(
+        rules=parts[0].rules,
+        images=images,
+        unit_of=None if parts[0].unit_of is None else tuple(units[place] for place in order),
+        facts=np.concatenate([part.facts for part in parts])[order],
+        labels=labels,
+        image_of_row=image_of_row[by_row],
+        label_of_row=label_of_row[by_row],
+        counts=np.concatenate([part.counts for part in parts])[by_row],
+        confusion=confusion,
+        pictures=choose_pictures([picture for part in parts for picture in part.pictures]),
+        faults=tuple(fault for part in parts for fault in part.faults),
+    )
+
+
+def widen_labels(part: MaskTally, labels: tuple[Label, ...]) -> MaskTally:
+    """A tally over more classes, of which it holds none."""
+    return replace(part, labels=labels, label_of_row=_find_places(part, labels)[part.label_of_row], cache={})
 
 
 def check_same_rules(first: MaskTally, other: MaskTally) -> None:

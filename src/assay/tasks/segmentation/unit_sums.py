@@ -67,7 +67,7 @@ def sum_by_image(tally: MaskTally, label: Label | None = None) -> Floats:
     values = np.zeros((size, len(Masks.NAMES)))
     np.add.at(values, places, rows)
     present = np.bincount(places, minlength=size).astype(np.float64)
-    absent = (1 if label is not None else len(tally.labels)) - present
+    absent = (1 if label is not None else max(1, len(tally.labels))) - present
     _set(values, "images", np.ones(size))
     _set(values, "pixels", tally.facts[:, 0])
     wrong = values[:, PLACE["fp"]] + values[:, PLACE["fn"]]

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
-from assay.tasks.segmentation.measures import classes, lines, overlap, surfaces
+# isort: off  lists of measures keep this order
+from assay.tasks.segmentation.measures import overlap
+from assay.tasks.segmentation.measures import classes, lines, surfaces
+# isort: on
 
 __all__ = ["classes", "lines", "overlap", "surfaces"]

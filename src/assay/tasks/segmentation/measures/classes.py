@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from assay.core.traits import EXTENSION, HIGHER, RAINIO, SCHLOSSER
 from assay.core.values import Number
 from assay.measures.declare import measure
@@ -16,6 +14,7 @@ from assay.tasks.segmentation.measures.quotients import average_classes
 from assay.tasks.segmentation.tally import Masks
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]

@@ -11,7 +11,6 @@ from assay.measures.declare import measure
 from assay.tasks.segmentation.measures.quotients import average
 from assay.tasks.segmentation.tally import Masks
 
-
 NO_LINES: Final = "centre lines were not drawn: state centre_line=True and a spacing"
 NO_INSTANCES: Final = "masks of instances were not stated, or hold no instance: state instances="
 KIRILLOV: Final = Source("Kirillov et al. 2019", "eq. 1")

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.values import Amount, Number, Undefined, number
+from assay.core.values import Number, Undefined, number
 from assay.tasks.segmentation.tally import Masks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from assay.core.values import Amount
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -31,7 +33,9 @@ def average(t: Masks, total: Amount, *, given: Amount | None = None, without: st
 
 def divide_measured(t: Masks, top: Amount, over: Amount) -> Number:
     """A quotient of surfaces; undefined where an image was missed or has no spacing, unless a rule says what to do."""
-    if not isinstance(t.images, np.ndarray):
+    if isinstance(t.images, np.ndarray):
+        over = np.where(t.blocked > 0, 0, over)
+    else:
         if t.blocked:
             reason = f"{int(t.blocked)} of {int(t.images)} images have an object in one mask only" + MISSED
             return cast("Number", Undefined(reason=reason, code="one-side-empty"))

@@ -101,7 +101,7 @@ def mean_surface_dice(t: Masks) -> Number:
 
 
 @measure(
-    symbol="hd",
+    symbol="hd(X, Y)",
     says="the largest distance from the true surface to the predicted one, averaged over images",
     formula="directed_sum / measured",
     range=(0, math.inf),

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contours of two masks, small enough for a Record: outlines only, no pixel of an image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.tasks.segmentation.counting import Rules
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST: Final = 96
+"""Pixels along the longer side of a picture."""
+MOST_POINTS: Final = 400
+"""Corners of all outlines of a mask; further outlines are left out."""
+PLANE: Final = 2
+
+
+def draw_picture(truth: NDArray[Any], predicted: NDArray[Any], rules: Rules) -> dict[str, object]:
+    """Outlines of everything but the background, in the plane where the masks differ most."""
+    masks = [(mask != rules.background) & (mask != rules.ignore) for mask in (truth, predicted)]
+    if masks[0].ndim > PLANE:
+        differ = (masks[0] ^ masks[1]) | masks[0]
+        axis = int(np.argmin(masks[0].shape))
+        others = tuple(i for i in range(differ.ndim) if i != axis)
+        plane = int(differ.sum(axis=others).argmax())
+        masks = [mask.take(plane, axis=axis) for mask in masks]
+    step = -(-max(masks[0].shape) // LARGEST)
+    small = [shrink(mask, step) for mask in masks]
+    height, width = small[0].shape
+    outlines = {name: trace(mask) for name, mask in zip(("truth", "predicted"), small, strict=True)}
+    return {"width": width, "height": height, **outlines}
+
+
+def shrink(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
+    """Every block of pixels as one: set where at least half of it is."""
+    if step == 1:
+        return mask
+    rows, columns = (-(-size // step) * step for size in mask.shape)
+    wide = np.zeros((rows, columns))
+    wide[: mask.shape[0], : mask.shape[1]] = mask
+    blocks: NDArray[np.bool_] = wide.reshape(rows // step, step, columns // step, step).mean(axis=(1, 3)) >= 0.5  # noqa: PLR2004
+    return blocks
+
+
+def trace(mask: NDArray[np.bool_]) -> list[list[list[int]]]:
+    """Closed outlines along the edges of pixels, as corners x, y, the mask on the right hand.
+
+    >>> trace(np.array([[True]]))
+    [[[0, 0], [1, 0], [1, 1], [0, 1]]]
+    """
+    wide = np.pad(mask, 1)
+    follow: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for start, end in (((0, 0), (1, 0)), ((1, 0), (1, 1)), ((1, 1), (0, 1)), ((0, 1), (0, 0))):
+        dx, dy = end[0] - start[0], end[1] - start[1]
+        outside = np.roll(wide, (dx, -dy), axis=(0, 1))  # the neighbour to the left of the way
+        for y, x in np.argwhere(wide & ~outside).tolist():
+            corner = (x - 1 + start[0], y - 1 + start[1])
+            follow.setdefault(corner, []).append((x - 1 + end[0], y - 1 + end[1]))
+    outlines = []
+    points = 0
+    while follow and points < MOST_POINTS:
+        first = min(follow)
+        line, corner = [first], first
+        while True:
+            ways = follow[corner]
+            corner = ways.pop()
+            if not ways:
+                del follow[line[-1]]
+            if corner == first:
+                break
+            line.append(corner)
+        outline = _drop_straight(line)
+        points += len(outline)
+        outlines.append(outline)
+    return outlines
+
+
+def _drop_straight(line: list[tuple[int, int]]) -> list[list[int]]:
+    """Only the corners at which an outline turns."""
+    return [
+        [x, y]
+        for (a, b), (x, y), (c, d) in zip([line[-1], *line[:-1]], line, [*line[1:], line[0]], strict=True)
+        if (x - a, y - b) != (c - x, d - y)
+    ]
