@@ -68,10 +68,10 @@ class Segmentation(UnitTask):
         return {"units": tally.units, "labels": list(tally.labels)}
 
     def unit_values(self, tally: MaskTally) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
-        """The leading measures of every image or unit."""
-        from assay.tasks.segmentation.unit_sums import sum_by_unit
+        """Overlap and distances of every image or unit: over all classes, and of each class where there are several."""
+        from assay.tasks.segmentation.intervals import evaluate_units
 
-        return super().unit_values(sum_by_unit(tally))
+        return evaluate_units(self.registry, tally)
 
     def estimates(  # type: ignore[override]
         self, tally: MaskTally, settings: TaskSettings, slice_: Mapping[str, Label] | None = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from assay.core.registry import Registry
     from assay.tasks.task_settings import TaskSettings
 
 IMAGE_MEANS: Final = {
@@ -36,6 +38,15 @@ IMAGE_MEANS: Final = {
     "mean_surface_dice": ("surface_dice_sum", "measured"),
 }
 """Means over images of values between 0 and 1: the sum, and the images that have a value."""
+UNIT_MEASURES: Final = (
+    "dice",
+    "iou",
+    "hausdorff",
+    "hausdorff_95",
+    "average_symmetric_surface_distance",
+    "normalized_surface_distance",
+)
+"""What is listed of every unit."""
 
 
 def mask_interval(measure: Measure, table: UnitTable, level: float, unit: str = "image") -> Interval | str:
@@ -54,6 +65,19 @@ def values_by_unit(table: UnitTable, total: str, count: str) -> tuple[NDArray[np
     sums, counts = table.sums[:, PLACE[total]], table.sums[:, PLACE[count]]
     kept = counts > 0
     return sums[kept] / counts[kept], bool((counts[kept] == 1).all())
+
+
+def evaluate_units(registry: Registry[Measure], tally: MaskTally) -> dict[str, dict[str, float | None]]:
+    """By unit: measures of that unit alone, over all classes and of each where there are several."""
+    values: dict[str, dict[str, float | None]] = {}
+    for label in (None, *(tally.labels if len(tally.labels) > 1 else ())):
+        table = sum_by_unit(tally, label)
+        for name in UNIT_MEASURES:
+            title = name if label is None else f"{name}[class={label}]"
+            column = registry.find(name).values(cast("Any", Masks(table.sums)))
+            for unit, value in zip(table.ids or (), column.tolist(), strict=True):
+                values.setdefault(unit, {})[title] = value if math.isfinite(value) else None
+    return values
 
 
 class MaskEstimates(UnitEstimates):
@@ -160,7 +184,7 @@ class MaskEstimates(UnitEstimates):
                 for policy in ("skip", "worst")
             }
             notes.append(
-                f"{int(sums.missed + sums.spurious)} of {int(sums.images)} images hold an object in one mask only; "
+                f"{int(sums.missed + sums.spurious)} of {int(sums.images)} images hold a class in one mask only; "
                 f"without them {_show(readings['skip'])}, with the worst value for them {_show(readings['worst'])}"
             )
         return notes

@@ -118,6 +118,8 @@ def settle_labels(given: object) -> dict[int, Label] | None:
     """Classes by value: a mapping, values, or texts such as 1=liver."""
     if given is None or (isinstance(given, Sequence) and not given):
         return None
+    if isinstance(given, Sequence) and len(given) == 1 and isinstance(given[0], Mapping):
+        given = given[0]
     if isinstance(given, Mapping):
         return {int(value): name for value, name in given.items()}
     items = [given] if isinstance(given, (str, int)) else list(cast("Iterable[object]", given))

@@ -202,8 +202,8 @@ class MaskTally:
         return hash(self.digest())
 
     def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
+        """SHA-256 of the canonical form; contours illustrate the counts and are no part of them."""
+        return digest(replace(self, pictures=()).to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
