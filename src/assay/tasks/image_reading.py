@@ -205,7 +205,7 @@ def pair_images(request: Request, dimensions: int | None = None, *, channels: bo
         predicted=predicted.sources,
         units=None if request.unit is None else [str(unit) for unit in _side(request.unit, "unit", size)],
         groups={factor: _side(given, factor, size) for factor, given in request.group.items()},
-        about={"from": "images", "columns": {}, "files": hash_files([*truth.sources, *predicted.sources])},
+        about={"from": "images", "columns": {}, "files": hash_files(names, truth.sources, predicted.sources)},
     )
 
 
@@ -282,12 +282,16 @@ def _check_unique(names: Sequence[str]) -> None:
         )
 
 
-def hash_files(sources: Sequence[Source]) -> dict[str, str]:
-    """The digests of files by name, for as many as a Record can hold."""
-    paths = [source for source in sources if isinstance(source, str)]
-    if len(paths) > HASHED:
+def hash_files(names: Sequence[str], truth: Sequence[Source], predicted: Sequence[Source]) -> dict[str, str]:
+    """The digests of files by role and image, for as many as a Record can hold."""
+    if 2 * len(names) > HASHED:
         return {}
-    return {"/".join(Path(path).parts[-2:]): digest_of(path) for path in paths if Path(path).is_file()}
+    return {
+        f"{role}/{name}": digest_of(path)
+        for role, paths in (("truth", truth), ("predicted", predicted))
+        for name, path in zip(names, paths, strict=True)
+        if isinstance(path, str) and Path(path).is_file()
+    }
 
 
 def raise_faults(faults: Sequence[tuple[str, str]], total: int) -> None:

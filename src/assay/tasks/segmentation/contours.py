@@ -17,17 +17,21 @@ LARGEST: Final = 96
 MOST_POINTS: Final = 400
 """Corners of all outlines of a mask; further outlines are left out."""
 PLANE: Final = 2
+COARSE: Final = 4
+"""Every so many voxels are looked at to choose the plane of a volume."""
 
 
 def draw_picture(truth: NDArray[Any], predicted: NDArray[Any], rules: Rules) -> dict[str, object]:
-    """Outlines of everything but the background, in the plane where the masks differ most."""
-    masks = [(mask != rules.background) & (mask != rules.ignore) for mask in (truth, predicted)]
-    if masks[0].ndim > PLANE:
-        differ = (masks[0] ^ masks[1]) | masks[0]
-        axis = int(np.argmin(masks[0].shape))
-        others = tuple(i for i in range(differ.ndim) if i != axis)
-        plane = int(differ.sum(axis=others).argmax())
-        masks = [mask.take(plane, axis=axis) for mask in masks]
+    """Outlines of everything but the background, in the plane of a volume that shows most of them."""
+    if truth.ndim > PLANE:
+        axis = int(np.argmin(truth.shape))
+        planes = [np.moveaxis(mask, axis, -1) for mask in (truth, predicted)]
+        coarse = [plane[::COARSE, ::COARSE] != rules.background for plane in planes]
+        number = int((coarse[0] | coarse[1]).sum(axis=(0, 1)).argmax())
+        truth, predicted = (plane[..., number] for plane in planes)
+    masks = [mask != rules.background for mask in (truth, predicted)]
+    if rules.ignore is not None:
+        masks = [mask & (truth != rules.ignore) for mask in masks]
     step = -(-max(masks[0].shape) // LARGEST)
     small = [shrink(mask, step) for mask in masks]
     height, width = small[0].shape

@@ -51,8 +51,8 @@ def decode_runs(runs: Mapping[str, Any]) -> NDArray[np.bool_]:
 def parse_counts(text: str | bytes) -> list[int]:
     """COCO's text: groups of five bits from 48 on, the sixth says that more follow; from the third run on, differences.
 
-    >>> parse_counts("11O0")
-    [1, 1, 0, 1]
+    >>> parse_counts("01:2H000004")
+    [0, 1, 10, 3, 2, 3, 2, 3, 2, 3, 6]
     """
     codes = text.encode("ascii") if isinstance(text, str) else text
     counts: list[int] = []

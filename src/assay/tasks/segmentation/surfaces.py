@@ -34,7 +34,7 @@ SURFACE_COLUMNS: Final = (
     "band_union",
 )
 LINE_COLUMNS: Final = ("line_truth", "line_truth_covered", "line_predicted", "line_predicted_covered")
-PERCENTILE: Final = 95
+QUANTILE: Final = 0.95
 ROUNDING: Final = 1 + 1e-12
 """A distance that equals the tolerance but for the last bits is within it."""
 
@@ -62,8 +62,8 @@ def measure_surfaces(
         *(float(np.count_nonzero(way <= tolerance * ROUNDING)) for way in ways),
         *(float(way.sum()) for way in ways),
         *(float(way.max()) for way in ways),
-        *(float(np.percentile(way, PERCENTILE)) for way in ways),
-        float(np.percentile(np.concatenate(ways), PERCENTILE)),
+        *(find_quantile(way) for way in ways),
+        find_quantile(np.concatenate(ways)),
         band_shared,
         band_union,
     ]
@@ -75,6 +75,19 @@ def measure_distances(start: Mask, goal: Mask, spacing: tuple[float, ...]) -> Fl
 
     distances: Floats = distance_transform_edt(~goal, sampling=spacing)[start]
     return distances
+
+
+def find_quantile(values: Floats, share: float = QUANTILE) -> float:
+    """A quantile by linear interpolation between the two nearest values; much faster than NumPy's on few values.
+
+    >>> find_quantile(np.arange(11.0))
+    9.5
+    """
+    place = share * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    ends = np.partition(values, (below, above))
+    return float(ends[below] + (ends[above] - ends[below]) * (place - below))
 
 
 def find_surface(mask: Mask) -> Mask:
