@@ -6,6 +6,7 @@ Shared by the tasks whose unit is an image.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
 from assay.tally.grouped import MISSING
 from assay.tally.kernels import Partial, run_kernel, run_kernel_on_spark
+from assay.tally.unit_table import UnitTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,6 +102,76 @@ class ImagePairs:
         total = len(self.names)
         tell = None if progress is None else lambda done: progress(min(done * BATCH, total), total)
         return run_kernel(kernel, self.batches(), progress=tell, workers=1 if total <= BATCH else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageRows:
+    """One row of sums for each image, as kernels send them."""
+
+    parts: tuple[tuple[tuple[str, ...], tuple[str, ...] | None, NDArray[np.float64]], ...]
+    """Names, units and sums of images, batch by batch."""
+    faults: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def build(
+        cls,
+        rows: Mapping[str, Sequence[float]],
+        width: int,
+        units: Mapping[str, str] | None = None,
+        faults: Sequence[tuple[str, str]] = (),
+    ) -> ImageRows:
+        """The rows of a batch."""
+        own = None if units is None else tuple(units[name] for name in rows)
+        sums = np.array(list(rows.values()), dtype=np.float64).reshape(-1, width)
+        return cls(parts=((tuple(rows), own, sums),), faults=tuple(faults))
+
+    def __add__(self, other: ImageRows) -> ImageRows:
+        """Both together."""
+        return ImageRows(parts=(*self.parts, *other.parts), faults=(*self.faults, *other.faults))
+
+    def merged(self) -> ImageRows:
+        """All batches as one."""
+        names = tuple(name for part in self.parts for name in part[0])
+        units = None if self.parts[0][1] is None else tuple(unit for part in self.parts for unit in part[1] or ())
+        return ImageRows(parts=((names, units, np.concatenate([part[2] for part in self.parts])),), faults=self.faults)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The images of merged rows."""
+        return self.parts[0][0]
+
+    def table(self, columns: Sequence[str], chosen: Sequence[str] | None = None) -> UnitTable:
+        """The sums by image, or by the unit that was named; of all images or of some."""
+        names, units, sums = self.parts[0]
+        if chosen is not None:
+            wanted = set(chosen)
+            kept = [place for place, name in enumerate(names) if name in wanted]
+            names, sums = tuple(names[place] for place in kept), sums[kept]
+            units = units and tuple(units[place] for place in kept)
+        if units is None:
+            return UnitTable.build(columns, sums, ids=names)
+        ids, added = add_up(units, sums)
+        return UnitTable.build(columns, added, rows=len(names), ids=ids)
+
+    def to_json(self) -> dict[str, object]:
+        """As it travels between machines."""
+        parts = [[list(names), units and list(units), sums.tolist()] for names, units, sums in self.parts]
+        return {"parts": parts, "faults": [list(fault) for fault in self.faults]}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ImageRows:
+        """The inverse of `to_json`."""
+        parts = tuple((tuple(a), b and tuple(b), np.array(c, dtype=np.float64)) for a, b, c in content["parts"])
+        return cls(parts=parts, faults=tuple((a, b) for a, b in content["faults"]))
+
+
+def add_up(units: Sequence[str], values: NDArray[np.float64]) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The rows of each unit added up, each sum rounded once, so that order does not matter."""
+    members: dict[str, list[int]] = {}
+    for place, unit in enumerate(units):
+        members.setdefault(unit, []).append(place)
+    names = tuple(sorted(members))
+    return names, np.array([[math.fsum(column) for column in values[members[name]].T.tolist()] for name in names])
 
 
 def hold_objects(values: Sequence[object]) -> NDArray[Any]:

@@ -19,7 +19,14 @@ NAMES = {
     "surface_dice_strict": "surface_dice",
 }
 AGREEING = {
-    "dice": ("dice sklearn f1", "dice medpy", "dice deepmind", "dice MONAI ignore_empty=F", "dice MR", "dice torchmetrics"),
+    "dice": (
+        "dice sklearn f1",
+        "dice medpy",
+        "dice deepmind",
+        "dice MONAI ignore_empty=F",
+        "dice MR",
+        "dice torchmetrics",
+    ),
     "iou": ("iou sklearn", "iou medpy", "iou MONAI", "iou MR", "iou torchmetrics"),
     "hausdorff": ("hd medpy c2", "hd deepmind(100)", "hd MONAI", "hd MR", "hd torchmetrics"),
     "hausdorff_95": ("hd95 MONAI", "hd95 MR"),

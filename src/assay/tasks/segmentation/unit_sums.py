@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -12,6 +11,7 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.values import quotient
 from assay.tally.unit_table import UnitTable
+from assay.tasks.image_reading import add_up
 from assay.tasks.segmentation.counting import COLUMNS
 from assay.tasks.segmentation.tally import ANY, MEANS, Masks, MaskTally
 
@@ -45,15 +45,6 @@ def sum_by_class(tally: MaskTally) -> UnitTable:
     ids = sum_by_unit(tally).ids
     sums = np.hstack([table.sums for table in tables]) if tables else np.zeros((tally.units, 0))
     return UnitTable(names=tuple(names), sums=sums, rows=tally.rows, ids=ids)
-
-
-def add_up(units: tuple[str, ...], values: Floats) -> tuple[tuple[str, ...], Floats]:
-    """The rows of each unit added up, each sum rounded once, so that order does not matter."""
-    members: dict[str, list[int]] = {}
-    for place, unit in enumerate(units):
-        members.setdefault(unit, []).append(place)
-    names = tuple(sorted(members))
-    return names, np.array([[math.fsum(column) for column in values[members[name]].T.tolist()] for name in names])
 
 
 def sum_by_image(tally: MaskTally, label: Label | None = None) -> Floats:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 # isort: off  lists of measures keep this order
-from assay.tasks.segmentation.measures import overlap
-from assay.tasks.segmentation.measures import classes, lines, surfaces
+from assay.tasks.segmentation.measures import classes, lines, overlap, surfaces
+
 # isort: on
 
 __all__ = ["classes", "lines", "overlap", "surfaces"]
