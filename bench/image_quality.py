@@ -72,7 +72,7 @@ def main() -> None:
             np.save(f"{folder}/{role}.npy", image)
         for name in ("assay", "scikit-image"):
             command = [sys.executable, __file__, name, folder]
-            done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, check=True, text=True)
             found[name] = json.loads(done.stdout)
     base = found["scikit-image"]["seconds"]
     print("| tool | processor s | of scikit-image | MB above start | SSIM |")

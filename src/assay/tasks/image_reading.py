@@ -19,11 +19,11 @@ from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
 from assay.core.text import counted, listed, visible
 from assay.rows.columns import as_array
-from assay.rows.hashing import digest_of
+from assay.rows.files.file_digests import digest_of
 from assay.rows.images.files import list_folder, load_image, suffix_of
 from assay.tally.batches import Column, open_batches
+from assay.tally.by_group import MISSING
 from assay.tally.census import Census
-from assay.tally.grouped import MISSING
 from assay.tally.kernels import Partial, run_kernel, run_kernel_on_spark
 from assay.tally.unit_table import UnitTable
 

@@ -153,3 +153,14 @@ def test_one_hot_masks_are_labels():
     b = assay.segmentation(truth=[one_hot], predicted=[one_hot], one_hot=0)
     assert a.record["labels"] == b.record["labels"] == [1, 2]
     refuse("mask-not-binary", truth=[one_hot], predicted=[np.ones_like(one_hot)], one_hot=0)
+
+
+def test_several_values_may_mean_one_class():
+    truth, predicted = random_masks(3, images=4)
+    joined = assay.segmentation(truth=truth, predicted=predicted, labels={1: "any", 2: "any"}, spacing=1, missed="skip")
+    plain = assay.segmentation(
+        truth={k: (v > 0) * 1 for k, v in truth.items()}, predicted={k: (v > 0) * 1 for k, v in predicted.items()},
+        spacing=1, missed="skip",
+    )  # fmt: skip
+    for name in ("dice", "hausdorff", "average_symmetric_surface_distance"):
+        assert joined[name].value == plain[name].value

@@ -117,7 +117,7 @@ def _load_nifti(path: str) -> LoadedImage:
         import nibabel as nib
     except ImportError as error:
         raise _missing("nibabel", path) from error
-    image: Any = nib.load(path)  # type: ignore[attr-defined]
+    image: Any = nib.load(path)
     values = np.asanyarray(image.dataobj)
     zooms = tuple(float(size) for size in image.header.get_zooms())
     while values.ndim > 2 and values.shape[-1] == 1:  # noqa: PLR2004  a plane

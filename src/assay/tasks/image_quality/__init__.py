@@ -99,7 +99,7 @@ class ImageQuality(UnitTask):
         """Every measure, with a note where images have none."""
         return PixelEstimates(self, tally, settings, slice_)
 
-    def check_mergeable(self, first: UnitTable, other: UnitTable) -> None:  # type: ignore[override]
+    def check_mergeable(self, first: UnitTable, other: UnitTable) -> None:
         """An image must not be counted twice."""
         super().check_alike(first, other)
         twice = sorted({*(first.ids or ())} & {*(other.ids or ())})

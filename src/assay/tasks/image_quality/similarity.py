@@ -94,7 +94,7 @@ def measure_scales(truth: NDArray[np.generic], predicted: NDArray[np.generic], p
 
 def fits_scales(shape: tuple[int, ...]) -> bool:
     """Whether the smallest scale still holds a window."""
-    return min(shape) > (GAUSSIAN.size - 1) * 2 ** (len(WEIGHTS) - 1)
+    return min(shape) > (GAUSSIAN.size - 1) << (len(WEIGHTS) - 1)
 
 
 def _strips(

@@ -13,6 +13,7 @@ from assay.tally.census import Census
 from assay.tally.unit_models import UnitModels
 from assay.tasks.by_unit import UnitEstimates, UnitTask
 from assay.tasks.segmentation import measures
+from assay.tasks.segmentation.measures.classes import averages_classes
 from assay.tasks.segmentation.roles import OPTIONS, ROLES
 from assay.tasks.segmentation.tally import Masks, MaskTally, check_same_rules
 
@@ -97,7 +98,7 @@ class Segmentation(UnitTask):
 
     def compared_measures(self, settings: TaskSettings) -> list[Measure]:
         """Those asked for, or the headline; averages over classes need the tally of each class."""
-        return [measure for measure in super().compared_measures(settings) if measure.takes is Masks]
+        return [measure for measure in super().compared_measures(settings) if not averages_classes(measure)]
 
     def sections(self, tally: MaskTally, settings: object) -> dict[str, object]:  # type: ignore[override]  # noqa: ARG002
         """What figures need."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assay.inference.findings import Check, Finding
-from assay.inference.ranks import wilcoxon
+from assay.inference.tests.ranks import wilcoxon
+from assay.inference.tests.variance import pitman_morgan
 from assay.inference.unit_comparison import model_pairs
-from assay.inference.variance import pitman_morgan
 from assay.measures.declare import Measure
-from assay.tally.samples import Pairs
+from assay.tally.real_values import Pairs
 from assay.tally.unit_models import UnitModels
 from assay.tasks.segmentation.intervals import IMAGE_MEANS
 from assay.tasks.segmentation.unit_sums import PLACE

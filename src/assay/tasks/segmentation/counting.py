@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -102,45 +102,46 @@ def compare_masks(
     if ignored and rules.background in values:
         table[values.index(rules.background), values.index(rules.background)] -= ignored
     check_labels([value for value, n in zip(values, table.sum(0) + table.sum(1), strict=True) if n], rules)
-    matches = {} if rules.instances is None else match_instances(table, values, rules)
     names, places = _classes(values, rules)
     summed = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(summed, (places[:, None], places[None, :]), table)
-    rows = {
-        name: [float(summed[k, k]), float(summed[:, k].sum() - summed[k, k]), float(summed[k].sum() - summed[k, k])]
-        for k, name in enumerate(names)
-        if name is not None and summed[k].sum() + summed[:, k].sum()
-    }
-    if spacing is not None and rows:
-        if rules.instances is not None:
+    rows = _count_overlap(summed, names)
+    diagonal = 0.0
+    if spacing is not None:
+        diagonal = math.hypot(*(n * s for n, s in zip(truth.shape, spacing, strict=True)))
+        if len(values) > len(names):  # several values mean one class
             codes = places.astype(np.uint16)
             truth, predicted, places = codes[truth], codes[predicted], np.arange(len(names))
-        _add_surfaces(
-            rows,
-            truth,
-            predicted,
-            dict(zip(names, places_of(places, len(names)), strict=True)),
-            rules=rules,
-            spacing=spacing,
-        )
+        code_of = dict(zip(names, find_codes(places, len(names)), strict=True))
+        _add_surfaces(rows, truth, predicted, code_of, rules=rules, spacing=spacing)
+    matches = {} if rules.instances is None else match_instances(table, values, rules)
     for name, row in rows.items():
         row.extend([0.0] * (len(COLUMNS) - len(INSTANCE_COLUMNS) - len(row)))
         row.extend(matches.get(name, [0.0] * len(INSTANCE_COLUMNS)))
-    pairs = np.argwhere(summed)
     return ImageCounts(
         pixels=int(table.sum()),
         equal=int(np.trace(summed)),
-        diagonal=0.0 if spacing is None else math.hypot(*(n * s for n, s in zip(truth.shape, spacing, strict=True))),
+        diagonal=diagonal,
         by_class=rows,
-        confusion={(names[i], names[j]): int(summed[i, j]) for i, j in pairs.tolist()},
+        confusion={(names[i], names[j]): int(summed[i, j]) for i, j in np.argwhere(summed).tolist()},
     )
+
+
+def _count_overlap(summed: NDArray[np.int64], names: list[Label | None]) -> dict[Label, list[float]]:
+    """True positives, false positives and false negatives of each class that either mask holds."""
+    hits, predicted, true = np.diagonal(summed).tolist(), summed.sum(axis=0).tolist(), summed.sum(axis=1).tolist()
+    return {
+        name: [float(hits[k]), float(predicted[k] - hits[k]), float(true[k] - hits[k])]
+        for k, name in enumerate(names)
+        if name is not None and predicted[k] + true[k]
+    }
 
 
 def count_pairs(truth: Codes, predicted: Codes, size: int) -> NDArray[np.int64]:
     """Voxels by code of truth and prediction; words of eight voxels that are 0 in both are counted as words."""
     counts = np.zeros(size * size, dtype=np.int64)
     flat, other = truth.reshape(-1), predicted.reshape(-1)
-    kind = np.uint16 if size <= SMALL else np.int64
+    kind: type[Any] = np.uint16 if size <= SMALL else np.int64
     for start in range(0, len(flat), CHUNK):
         first, second = flat[start : start + CHUNK], other[start : start + CHUNK]
         if first.dtype == np.uint8 and len(first) % WORD == 0:
@@ -220,9 +221,9 @@ def _compact(truth: Whole, predicted: Whole) -> tuple[Codes, Codes, list[int]]:
         first, second = (np.ascontiguousarray(mask, dtype=np.uint8) for mask in masks)
         return first, second, list(range(high + 1))
     values = np.unique(np.concatenate([np.unique(mask) for mask in masks]))
-    kind = np.uint8 if len(values) <= SMALL else np.uint32
-    first, second = (np.searchsorted(values, mask).astype(kind) for mask in masks)
-    return first, second, values.tolist()
+    kind: type[Any] = np.uint8 if len(values) <= SMALL else np.uint32
+    coded, other = (np.searchsorted(values, mask).astype(kind) for mask in masks)
+    return coded, other, values.tolist()
 
 
 def _blank(truth: Codes, predicted: Codes, values: list[int], rules: Rules) -> tuple[Codes, Codes, int]:
@@ -242,7 +243,7 @@ def _classes(values: list[int], rules: Rules) -> tuple[list[Label | None], NDArr
     return names, np.array([names.index(owner) for owner in owners], dtype=np.intp)
 
 
-def places_of(places: NDArray[np.intp], size: int) -> list[int]:
+def find_codes(places: NDArray[np.intp], size: int) -> list[int]:
     """For each class the code that stands for it; -1 for one without a code."""
     codes = [-1] * size
     for code, place in enumerate(places.tolist()):
@@ -262,6 +263,8 @@ def _add_surfaces(
     """Add the surface columns of every class that is there, each in the box around both of its masks."""
     from scipy.ndimage import find_objects
 
+    if not rows:
+        return
     used = [codes[name] for name in rows]
     shift = int(0 in used)  # a box is found for codes above 0 only
     boxes = [

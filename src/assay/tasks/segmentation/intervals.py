@@ -18,7 +18,7 @@ from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable
 from assay.tasks.by_unit import UnitEstimates, UnitTask
-from assay.tasks.segmentation.measures.classes import ClassMasks
+from assay.tasks.segmentation.measures.classes import ClassMasks, averages_classes
 from assay.tasks.segmentation.tally import Masks, MaskTally
 from assay.tasks.segmentation.unit_sums import PLACE, sum_by_class, sum_by_unit
 
@@ -109,12 +109,16 @@ class MaskEstimates(UnitEstimates):
                 if families.get(measure.family, True)
                 and (rules.instances is not None or measure.name != "panoptic_quality_macro")
             ]
-        return [measure for measure in chosen if self.label is None or measure.takes is Masks]
+        return [measure for measure in chosen if self.label is None or not averages_classes(measure)]
 
     @property
     def class_measures(self) -> Sequence[Measure]:
         """What is listed of each class."""
-        return [measure for measure in self.measures if measure.takes is Masks] if len(self.tally.labels) > 1 else []
+        return (
+            [measure for measure in self.measures if not averages_classes(measure)]
+            if len(self.tally.labels) > 1
+            else []
+        )
 
     @cached_property
     def by_class(self) -> Mapping[Label, MaskEstimates]:
@@ -139,7 +143,7 @@ class MaskEstimates(UnitEstimates):
         return estimates
 
     def _estimate(self, measure: Measure) -> Estimate:
-        macro = measure.takes is ClassMasks
+        macro = averages_classes(measure)
         table = sum_by_class(self.tally) if macro else self.table
         value = self._evaluate(measure, self.tally)
         level = self.settings.wanted.level
@@ -162,7 +166,7 @@ class MaskEstimates(UnitEstimates):
         return mask_interval(measure, self.table, self.settings.wanted.level, unit)
 
     def _evaluate(self, measure: Measure, tally: MaskTally) -> Value:
-        if measure.takes is ClassMasks:
+        if averages_classes(measure):
             return measure(cast("Any", ClassMasks(sum_by_class(tally).total())))
         return measure(cast("Any", Masks(sum_by_unit(tally, self.label).total())))
 
@@ -178,7 +182,12 @@ class MaskEstimates(UnitEstimates):
                 f"{int(sums.both_empty)} of {int(sums.images)} images hold no object in either mask: {how[0]}; "
                 f"{how[1]}, the mean is {_show(reading)}"
             )
-        if measure.takes is Masks and "measured" in measure.formula and sums.missed + sums.spurious and sums.spaced:
+        if (
+            not averages_classes(measure)
+            and "measured" in measure.formula
+            and sums.missed + sums.spurious
+            and sums.spaced
+        ):
             readings = {
                 policy: self._evaluate(measure, replace(self.tally, rules=replace(rules, missed=policy), cache={}))
                 for policy in ("skip", "worst")
@@ -201,7 +210,7 @@ class ModelEstimates(UnitEstimates):
     def measures(self) -> Sequence[Measure]:
         """Those that read the sums of all classes together."""
         chosen = self.task.measures if self.settings.measures is None else list(self.settings.measures)
-        return [measure for measure in chosen if measure.takes is Masks]
+        return [measure for measure in chosen if not averages_classes(measure)]
 
     def _estimate(self, measure: Measure) -> Estimate:
         estimate = super()._estimate(measure)

@@ -223,7 +223,8 @@ def join_channels(values: NDArray[Any], role: str, axis: int) -> NDArray[Any]:
             f"{role} is not one-hot: each pixel must have a 1 in exactly one channel",
             fix="assess channels that overlap, or are soft, one by one",
         )
-    return values.argmax(axis=axis)
+    labels: NDArray[np.intp] = values.argmax(axis=axis)
+    return labels
 
 
 def read_coco(truth: object, predicted: object, rules: Rules) -> tuple[object, object, Rules]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Places: TypeAlias = NDArray[np.int64]
 
+Confusion: TypeAlias = Mapping[tuple[Label | None, Label | None], int]
+"""Voxels by class of truth and prediction; None is the background."""
 PICTURES = 3
 """Images of which contours are kept: the worst, the median and the best."""
 
@@ -115,7 +117,7 @@ class MaskTally:
     label_of_row: Places
     counts: Floats
     """Rows by `COLUMNS`."""
-    confusion: Mapping[tuple[Label | None, Label | None], int]
+    confusion: Confusion
     pictures: tuple[Mapping[str, object], ...] = ()
     faults: tuple[tuple[str, str], ...] = ()
     """Images that cannot be compared, with the reason; never in a finished tally."""
@@ -139,10 +141,6 @@ class MaskTally:
             for number, name in enumerate(names)
             for label, row in sorted(images[name].by_class.items(), key=lambda item: place[item[0]])
         ]
-        confusion: dict[tuple[Label | None, Label | None], int] = {}
-        for image in images.values():
-            for pair, n in image.confusion.items():
-                confusion[pair] = confusion.get(pair, 0) + n
         return cls(
             rules=rules,
             images=names,
@@ -152,7 +150,7 @@ class MaskTally:
             image_of_row=np.array([row[0] for row in rows], dtype=np.int64),
             label_of_row=np.array([row[1] for row in rows], dtype=np.int64),
             counts=_table([row[2] for row in rows], len(COLUMNS)),
-            confusion=confusion,
+            confusion=_add_confusions(image.confusion for image in images.values()),
             faults=tuple(faults),
         )
 
@@ -229,27 +227,27 @@ class MaskTally:
     @classmethod
     def from_json(cls, content: Mapping[str, object]) -> MaskTally:
         """The inverse of `to_json`."""
-        parts = cast("Mapping[str, list[object]]", content.get("masks", {}))
-        if parts.get("kind") != "masks" or parts.get("version") != VERSION or parts.get("columns") != list(COLUMNS):
+        parts = cast("Mapping[str, Any]", content.get("masks", {}))
+        if (parts.get("kind"), parts.get("version"), parts.get("columns")) != ("masks", VERSION, list(COLUMNS)):
             raise RecordError(
                 "record-unreadable",
                 f"this is not a tally of masks of version {VERSION}",
                 found=f"kind {parts.get('kind')!r}, version {parts.get('version')!r}",
                 fix="write it again with this version of assay",
             )
-        units = cast("list[str] | None", parts["units"])
+        units = parts["units"]
         return cls(
-            rules=Rules.from_json(cast("Mapping[str, object]", parts["rules"])),
-            images=tuple(cast("list[str]", parts["images"])),
+            rules=Rules.from_json(parts["rules"]),
+            images=tuple(parts["images"]),
             unit_of=None if units is None else tuple(units),
-            facts=_table(cast("list[list[float]]", parts["facts"]), 3),
-            labels=tuple(cast("list[Label]", parts["labels"])),
+            facts=_table(parts["facts"], 3),
+            labels=tuple(parts["labels"]),
             image_of_row=np.array(parts["image_of_row"], dtype=np.int64),
             label_of_row=np.array(parts["label_of_row"], dtype=np.int64),
-            counts=_table(cast("list[list[float]]", parts["counts"]), len(COLUMNS)),
-            confusion={(a, b): n for a, b, n in cast("list[list[int]]", parts["confusion"])},
-            pictures=tuple(cast("list[Mapping[str, object]]", parts["pictures"])),
-            faults=tuple((a, b) for a, b in cast("list[list[str]]", parts["faults"])),
+            counts=_table(parts["counts"], len(COLUMNS)),
+            confusion={(a, b): n for a, b, n in parts["confusion"]},
+            pictures=tuple(parts["pictures"]),
+            faults=tuple((a, b) for a, b in parts["faults"]),
         )
 
 
@@ -262,14 +260,7 @@ def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
     names = [name for part in parts for name in part.images]
     order = np.argsort(np.array(names, dtype=object), kind="stable")
     images = tuple(names[place] for place in order)
-    twice = sorted({a for a, b in itertools.pairwise(images) if a == b})
-    if twice:
-        raise RowsError(
-            "duplicate-id",
-            f"{counted(len(twice), 'image')} counted twice",
-            found=listed(twice),
-            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
-        )
+    _check_unique(images)
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     labels = sort_labels({label for part in parts for label in part.labels})
@@ -279,10 +270,6 @@ def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
     label_of_row = np.concatenate([_find_places(part, labels)[part.label_of_row] for part in parts])
     by_row = np.lexsort((label_of_row, image_of_row))
     units = [unit for part in parts for unit in part.unit_of or ()]
-    confusion: dict[tuple[Label | None, Label | None], int] = {}
-    for part in parts:
-        for pair, n in part.confusion.items():
-            confusion[pair] = confusion.get(pair, 0) + n
     return MaskTally(
         rules=parts[0].rules,
         images=images,
@@ -292,10 +279,29 @@ def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
         image_of_row=image_of_row[by_row],
         label_of_row=label_of_row[by_row],
         counts=np.concatenate([part.counts for part in parts])[by_row],
-        confusion=confusion,
+        confusion=_add_confusions(part.confusion for part in parts),
         pictures=choose_pictures([picture for part in parts for picture in part.pictures]),
         faults=tuple(fault for part in parts for fault in part.faults),
     )
+
+
+def _check_unique(images: Sequence[str]) -> None:
+    twice = sorted({a for a, b in itertools.pairwise(images) if a == b})
+    if twice:
+        raise RowsError(
+            "duplicate-id",
+            f"{counted(len(twice), 'image')} counted twice",
+            found=listed(twice),
+            fix="give every image its own name: image=[...] (--image), or leave one of the two out",
+        )
+
+
+def _add_confusions(parts: Iterable[Confusion]) -> Confusion:
+    added: dict[tuple[Label | None, Label | None], int] = {}
+    for part in parts:
+        for pair, n in part.items():
+            added[pair] = added.get(pair, 0) + n
+    return added
 
 
 def widen_labels(part: MaskTally, labels: tuple[Label, ...]) -> MaskTally:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def value_rows(tally: MaskTally) -> Floats:
     distance = c["distance_truth"] + c["distance_predicted"]
     within = c["within_truth"] + c["within_predicted"]
     counted = np.where(empty, tally.rules.missed == "worst", spaced).astype(np.float64)
-    found: dict[str, Floats] = {
+    found: dict[str, NDArray[Any]] = {
         **{name: c[name] for name in COLUMNS if name in PLACE},
         "missed": missed,
         "spurious": spurious,

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from assay.core.traits import EXTENSION, HIGHER, RAINIO, SCHLOSSER
 from assay.core.values import Number
-from assay.measures.declare import measure
-from assay.tally.unit_table import Sums
+from assay.measures.declare import Measure, measure
 from assay.tasks.segmentation.measures.lines import KIRILLOV
 from assay.tasks.segmentation.measures.quotients import average_classes
 from assay.tasks.segmentation.tally import Masks
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 
-class ClassMasks(Sums):
+class ClassMasks(Masks):
     """The sums of all classes, along a last axis."""
 
     def __init__(self, values: Floats) -> None:
@@ -30,6 +29,11 @@ class ClassMasks(Sums):
 
 
 ClassMasks.MEASURES = Masks.MEASURES
+
+
+def averages_classes(measure: Measure) -> bool:
+    """Whether a measure reads the sums of every class instead of those of all together."""
+    return cast("object", measure.takes) is ClassMasks
 
 
 @measure(
