@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
-from assay.core.text import counted, listed, visible
+from assay.core.text import counted, listed, phrases, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_digests import digest_of
 from assay.rows.images.files import list_folder, load_image, suffix_of
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Partial)
 Source: TypeAlias = Any
 """A path, an array, or what else a task can turn into an image."""
+Fault: TypeAlias = tuple[str, str, str, str, str]
+"""Of an image that cannot be compared: code, name, what is wrong, what was found, how to mend it."""
+STATED: Final = ("missing-extra", "role-missing")
+"""Codes of faults that lie in what was asked, not in the images."""
+SHOWN: Final = 5
 BATCH: Final = 16
 """Images that a kernel sees at a time; it loads them one after the other."""
 HASHED: Final = 1000
@@ -110,7 +115,7 @@ class ImageRows:
 
     parts: tuple[tuple[tuple[str, ...], tuple[str, ...] | None, NDArray[np.float64]], ...]
     """Names, units and sums of images, batch by batch."""
-    faults: tuple[tuple[str, str], ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @classmethod
     def build(
@@ -118,7 +123,7 @@ class ImageRows:
         rows: Mapping[str, Sequence[float]],
         width: int,
         units: Mapping[str, str] | None = None,
-        faults: Sequence[tuple[str, str]] = (),
+        faults: Sequence[Fault] = (),
     ) -> ImageRows:
         """The rows of a batch."""
         own = None if units is None else tuple(units[name] for name in rows)
@@ -162,7 +167,7 @@ class ImageRows:
     def from_json(cls, content: Mapping[str, Any]) -> ImageRows:
         """The inverse of `to_json`."""
         parts = tuple((tuple(a), b and tuple(b), np.array(c, dtype=np.float64)) for a, b, c in content["parts"])
-        return cls(parts=parts, faults=tuple((a, b) for a, b in content["faults"]))
+        return cls(parts=parts, faults=tuple(tuple(fault) for fault in content["faults"]))
 
 
 def add_up(units: Sequence[str], values: NDArray[np.float64]) -> tuple[tuple[str, ...], NDArray[np.float64]]:
@@ -366,21 +371,25 @@ def hash_files(names: Sequence[str], truth: Sequence[Source], predicted: Sequenc
     }
 
 
-def raise_faults(faults: Sequence[tuple[str, str]], total: int) -> None:
-    """One error for all images that cannot be compared; `faults` are codes with sentences."""
+def raise_faults(faults: Sequence[Fault], total: int) -> None:
+    """One error for all images that cannot be compared, told by the first kind of fault."""
     if not faults:
         return
-    shown = "; ".join(text for _, text in sorted(faults)[:5])
-    rest = f"; and {len(faults) - 5:,} more" if len(faults) > 5 else ""  # noqa: PLR2004  as many as are shown
-    raise RowsError(
-        min(faults)[0],
-        f"{counted(len(faults), 'image')} of {total:,} cannot be compared",
-        found=shown + rest,
-        fix="correct these images or the options that describe them, or leave them out",
+    code, _, what, _, fix = min(faults)
+    kinds = {fault[2] for fault in faults}
+    places = [f"{visible(name)}{f' ({found})' if found else ''}" for _, name, _, found, _ in sorted(faults)]
+    rest = f" and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
+    others = f"; other images have other faults: {phrases(sorted(kinds - {what}), most=3)}" if len(kinds) > 1 else ""
+    kind = PlanError if code in STATED else RowsError
+    raise kind(
+        code,
+        f"{counted(len(faults), 'image')} of {total:,} cannot be compared: {what}{others}",
+        where="; ".join(places[:SHOWN]) + rest,
+        found=next((found for _, _, other, found, _ in sorted(faults) if found and other == what), None),
+        fix=fix,
     )
 
 
-def describe_fault(name: str, error: AssayError) -> tuple[str, str]:
-    """Code and sentence of an error that one image met."""
-    parts = [f"{visible(name)}: {error.what}", f"({error.found})" if error.found else "", f"[{error.fix}]"]
-    return error.code, " ".join(part for part in parts if part)
+def describe_fault(name: str, error: AssayError) -> Fault:
+    """An error that one image met."""
+    return error.code, name, error.what, error.found or "", error.fix or ""

@@ -117,7 +117,7 @@ def test_a_broken_file_is_named(folders, harm):
     with pytest.raises(AssayError) as caught:
         assay.segmentation(truth=path / "truth", predicted=path / "predicted")
     assert caught.value.code == ("rows-unmatched" if harm == "gone" else "file-unreadable")
-    assert "image-00" in caught.value.found
+    assert "image-00" in f"{caught.value.where} {caught.value.found}"
 
 
 def test_run_lengths_are_coco_s():

@@ -81,7 +81,7 @@ def test_f07_without_a_spacing_no_distance_is_given():
 def test_a18_0_and_255_must_be_explained():
     mask = (SQUARE * 255).astype(np.uint8)
     error = refuse("mask-values", truth=[mask], predicted=[mask])
-    assert "labels=[255]" in error.found
+    assert "labels=[255]" in error.fix
     assert assay.segmentation(truth=[mask], predicted=[mask], labels=[255])["dice"].value == 1
     assert assay.segmentation(truth=[mask], predicted=[mask], ignore=255)["dice"].value is None
 
@@ -89,7 +89,7 @@ def test_a18_0_and_255_must_be_explained():
 def test_soft_masks_need_a_threshold():
     soft = SQUARE * 0.6
     error = refuse("mask-not-binary", truth=[SQUARE], predicted=[soft])
-    assert "threshold=0.5" in error.found
+    assert "threshold=0.5" in error.fix
     assert assay.segmentation(truth=[SQUARE], predicted=[soft], threshold=0.6)["dice"].value == 1
     assert assay.segmentation(truth=[SQUARE], predicted=[soft], threshold=0.61)["dice"].value == 0
     refuse("mask-not-binary", truth=[soft], predicted=[soft], threshold=0.5)
@@ -99,8 +99,7 @@ def test_soft_masks_need_a_threshold():
 def test_all_images_that_do_not_fit_are_named_at_once():
     error = refuse("mask-shapes-differ", truth=[SQUARE, SQUARE, SQUARE], predicted=[SQUARE, EMPTY[:4], EMPTY[:, :3]])
     assert "2 images of 3" in str(error)
-    assert "(8, 8) and (4, 8)" in error.found
-    assert "(8, 8) and (8, 3)" in error.found
+    assert "1 ((8, 8) and (4, 8)); 2 ((8, 8) and (8, 3))" in error.where
 
 
 def test_a_stack_or_a_volume_must_be_stated():

@@ -59,7 +59,9 @@ def build_sections(record: Mapping[str, Any]) -> Iterator[Section]:
                             "label": "images",
                             "values": figures[name]["values"],
                             "median": float(np.median(figures[name]["values"])),
-                            "aside": f"{figures[name]['aside']} without a value" if figures[name]["aside"] else "",
+                            "aside": [{"count": figures[name]["aside"], "text": "without a value"}]
+                            if figures[name]["aside"]
+                            else [],
                         }
                     ],
                 },

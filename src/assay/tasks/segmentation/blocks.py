@@ -45,7 +45,7 @@ def collect_figures(tally: MaskTally) -> dict[str, object]:
     if len(volumes) > 1:
         x, y = np.log10([v for v, _ in volumes]), np.array([d for _, d in volumes])
         counts, x_edges, y_edges = np.histogram2d(x, y, bins=(12, 10), range=((x.min(), x.max() + 1e-9), (0, 1)))
-        figures["volume"] = {"counts": counts.astype(int).tolist(), "x": _rounded(x_edges), "y": _rounded(y_edges)}
+        figures["volume"] = {"counts": counts.T.astype(int).tolist(), "x": _rounded(x_edges), "y": _rounded(y_edges)}
     if distances:
         counts, edges = np.histogram(distances, bins=BINS)
         figures["distance"] = {"counts": counts.tolist(), "edges": _rounded(edges)}
@@ -72,7 +72,7 @@ def _value_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
             "label": strip["label"],
             "values": strip["values"],
             "median": float(np.median(strip["values"])) if strip["values"] else None,
-            "aside": f"{strip['missed']} in one mask only" if strip["missed"] else "",
+            "aside": [{"count": strip["missed"], "text": "in one mask only"}] if strip["missed"] else [],
         }
         for strip in figures["dice"]
     ]
@@ -118,7 +118,7 @@ def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
                     "width": picture["width"],
                     "height": picture["height"],
                     "contours": [
-                        {"name": name, "points": outline}
+                        {"kind": name, "points": outline}
                         for name in ("truth", "predicted")
                         for outline in picture[name]
                     ],

@@ -16,26 +16,32 @@ LARGEST: Final = 96
 """Pixels along the longer side of a picture."""
 MOST_POINTS: Final = 400
 """Corners of all outlines of a mask; further outlines are left out."""
+MOST_VALUES: Final = 8
+"""Values of a mask that are outlined."""
 PLANE: Final = 2
 COARSE: Final = 4
 """Every so many voxels are looked at to choose the plane of a volume."""
 
 
 def draw_picture(truth: NDArray[Any], predicted: NDArray[Any], rules: Rules) -> dict[str, object]:
-    """Outlines of everything but the background, in the plane of a volume that shows most of them."""
+    """Outlines of every class but the background, in the plane of a volume that shows most of them."""
     if truth.ndim > PLANE:
         axis = int(np.argmin(truth.shape))
         planes = [np.moveaxis(mask, axis, -1) for mask in (truth, predicted)]
         coarse = [plane[::COARSE, ::COARSE] != rules.background for plane in planes]
         number = int((coarse[0] | coarse[1]).sum(axis=(0, 1)).argmax())
         truth, predicted = (plane[..., number] for plane in planes)
-    masks = [mask != rules.background for mask in (truth, predicted)]
     if rules.ignore is not None:
-        masks = [mask & (truth != rules.ignore) for mask in masks]
-    step = -(-max(masks[0].shape) // LARGEST)
-    small = [shrink(mask, step) for mask in masks]
-    height, width = small[0].shape
-    outlines = {name: trace(mask) for name, mask in zip(("truth", "predicted"), small, strict=True)}
+        predicted = np.where(truth == rules.ignore, rules.background, predicted)
+        truth = np.where(truth == rules.ignore, rules.background, truth)
+    step = -(-max(truth.shape) // LARGEST)
+    outlines = {}
+    for name, mask in (("truth", truth), ("predicted", predicted)):
+        lines: list[list[list[int]]] = []
+        for value in np.unique(mask[mask != rules.background])[:MOST_VALUES].tolist():
+            lines += trace(shrink(mask == value, step), MOST_POINTS - sum(map(len, lines)))
+        outlines[name] = lines
+    height, width = (-(-size // step) for size in truth.shape)
     return {"width": width, "height": height, **outlines}
 
 
@@ -50,7 +56,7 @@ def shrink(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
     return blocks
 
 
-def trace(mask: NDArray[np.bool_]) -> list[list[list[int]]]:
+def trace(mask: NDArray[np.bool_], most: int = MOST_POINTS) -> list[list[list[int]]]:
     """Closed outlines along the edges of pixels, as corners x, y, the mask on the right hand.
 
     >>> trace(np.array([[True]]))
@@ -66,7 +72,7 @@ def trace(mask: NDArray[np.bool_]) -> list[list[list[int]]]:
             follow.setdefault(corner, []).append((x - 1 + end[0], y - 1 + end[1]))
     outlines = []
     points = 0
-    while follow and points < MOST_POINTS:
+    while follow and points < most:
         first = min(follow)
         line, corner = [first], first
         while True:

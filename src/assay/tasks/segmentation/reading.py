@@ -85,7 +85,7 @@ def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
     """The kernel: load and compare the images of a batch, one after the other."""
     names = [str(name) for name in batch.get("image", batch["truth"])]
     counts: dict[str, ImageCounts] = {}
-    faults: list[tuple[str, str]] = []
+    faults = []
     for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
         try:
             first, second, spacing = load_pair(truth, predicted, rules)

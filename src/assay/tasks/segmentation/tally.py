@@ -15,6 +15,7 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed
 from assay.tally.base import VERSION, digest
 from assay.tally.unit_table import Sums, UnitTable
+from assay.tasks.image_reading import Fault
 from assay.tasks.segmentation.counting import COLUMNS, ImageCounts, Rules
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class MaskTally:
     """Rows by `COLUMNS`."""
     confusion: Confusion
     pictures: tuple[Mapping[str, object], ...] = ()
-    faults: tuple[tuple[str, str], ...] = ()
+    faults: tuple[Fault, ...] = ()
     """Images that cannot be compared, with the reason; never in a finished tally."""
     cache: dict[object, UnitTable] = field(default_factory=dict, compare=False, repr=False)
 
@@ -129,7 +130,7 @@ class MaskTally:
         rules: Rules,
         images: Mapping[str, ImageCounts],
         units: Mapping[str, str] | None = None,
-        faults: Iterable[tuple[str, str]] = (),
+        faults: Iterable[Fault] = (),
     ) -> MaskTally:
         """The tally of some images."""
         names = tuple(sorted(images))
@@ -247,7 +248,7 @@ class MaskTally:
             counts=_table(parts["counts"], len(COLUMNS)),
             confusion={(a, b): n for a, b, n in parts["confusion"]},
             pictures=tuple(parts["pictures"]),
-            faults=tuple((a, b) for a, b in parts["faults"]),
+            faults=tuple(tuple(fault) for fault in parts["faults"]),
         )
 
 
