@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -27,6 +28,19 @@ WORST: Final = ("hausdorff_sum", "directed_sum", "hd95_sum", "hd95_joint_sum", "
 """What a missed object scores as the diagonal of its image where that is stated."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SummedTable(UnitTable):
+    """A table of units that adds itself up once, for many measures ask for the total."""
+
+    totals: list[Floats] = field(default_factory=list, compare=False, repr=False)
+
+    def total(self) -> Floats:
+        """The sums over all units, each rounded once."""
+        if not self.totals:
+            self.totals.append(UnitTable.total(self))
+        return self.totals[0]
+
+
 def sum_by_unit(tally: MaskTally, label: Label | None = None) -> UnitTable:
     """One row of sums for each unit: of a class, or of all classes together."""
     if label not in tally.cache:
@@ -34,7 +48,7 @@ def sum_by_unit(tally: MaskTally, label: Label | None = None) -> UnitTable:
         ids = tally.images
         if tally.unit_of is not None:
             ids, values = add_up(tally.unit_of, values)
-        tally.cache[label] = UnitTable.build(Masks.NAMES, values, rows=tally.rows, ids=ids)
+        tally.cache[label] = SummedTable.build(Masks.NAMES, values, rows=tally.rows, ids=ids)
     return tally.cache[label]
 
 
@@ -44,7 +58,7 @@ def sum_by_class(tally: MaskTally) -> UnitTable:
     names = [f"{name}:{number}" for number in range(len(tables)) for name in Masks.NAMES]
     ids = sum_by_unit(tally).ids
     sums = np.hstack([table.sums for table in tables]) if tables else np.zeros((tally.units, 0))
-    return UnitTable(names=tuple(names), sums=sums, rows=tally.rows, ids=ids)
+    return SummedTable(names=tuple(names), sums=sums, rows=tally.rows, ids=ids)
 
 
 def sum_by_image(tally: MaskTally, label: Label | None = None) -> Floats:
