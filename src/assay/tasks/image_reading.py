@@ -317,6 +317,13 @@ def _read_table(request: Request) -> ImagePairs:
     columns |= {f"group {factor}": Column(given, "label", "keep") for factor, given in request.group.items()}
     with open_batches(request, columns) as batches:
         if batches.table.spark is not None:
+            if request.group:
+                raise PlanError(
+                    "role-clash",
+                    "groups of images are not counted on Spark",
+                    where="group",
+                    fix="assess each group on its own rows, or collect the table of paths first",
+                )
             frame = batches.table.spark
             return ImagePairs(names=[], truth=[], predicted=[], about=batches.about, notes=batches.notes, spark=frame)
         parts = list(batches)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.blocks import Chart, Figure, Paragraph, Section, section
+from assay.core.blocks import Chart, Figure, Paragraph, Reach, Section, section
 from assay.core.text import figure
 from assay.measures.declare import parse
 
@@ -75,4 +75,8 @@ def build_sections(record: Mapping[str, Any]) -> Iterator[Section]:
         lowest = figures.get("ssim", {}).get("lowest", [])
         worst = "; ".join(f"{image} {figure(value)}" for image, value in lowest)
         said = [Paragraph(f"Lowest SSIM: {worst}.")] if worst else []
-        yield section("images", "Image by image", [Figure(charts=charts, alt=alt), *said, Paragraph(WINDOW, "soft")])
+        yield section(
+            "images",
+            "Image by image",
+            [Figure(charts=charts, alt=alt), *said, Paragraph(WINDOW, "soft", reach=Reach.REPORT)],
+        )

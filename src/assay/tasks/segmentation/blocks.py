@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.blocks import Block, Chart, Figure, Paragraph, Section, section
+from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, section
 from assay.core.text import figure
 from assay.tasks.segmentation.unit_sums import PLACE, sum_by_image
 
@@ -61,9 +61,11 @@ def build_sections(record: Mapping[str, Any]) -> Iterator[Section]:
     if figures.get("dice"):
         yield section("images", "Image by image", _value_blocks(figures))
     if figures.get("pictures"):
-        yield section("overlays", "Worst, median and best image", [_overlays(figures["pictures"])])
+        yield section("overlays", "Worst, median and best image", [_overlays(figures["pictures"])], reach=Reach.FULL)
     if "confusion" in figures and len(figures["confusion"]) > 1:
-        yield section("pixels", "Pixels by class", [_confusion(figures["confusion"], record.get("labels", []))])
+        yield section(
+            "pixels", "Pixels by class", [_confusion(figures["confusion"], record.get("labels", []))], reach=Reach.FULL
+        )
 
 
 def _value_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
@@ -104,7 +106,7 @@ def _value_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
         charts.append(Chart("distribution", ({**title, "edges": content["edges"], "counts": content["counts"]},)))
     if charts:
         yield Figure(charts=tuple(charts), alt="Dice by size of the object, and surface distances of the images")
-    yield Paragraph(SURFACE, "soft")
+    yield Paragraph(SURFACE, "soft", reach=Reach.REPORT)
 
 
 def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
