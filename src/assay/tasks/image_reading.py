@@ -287,10 +287,7 @@ def pair_images(request: Request, dimensions: int | None = None, *, channels: bo
 
 
 def _match_names(truth: ImageList, predicted: ImageList) -> tuple[ImageList, ImageList]:
-    own, other = (
-        dict(zip(truth.names or (), truth.sources, strict=True)),
-        dict(zip(predicted.names or (), predicted.sources, strict=True)),
-    )
+    own, other = (dict(zip(side.names or (), side.sources, strict=True)) for side in (truth, predicted))
     lacking = sorted(own.keys() ^ other.keys())
     if lacking:
         raise UnpairedRows(
@@ -300,10 +297,8 @@ def _match_names(truth: ImageList, predicted: ImageList) -> tuple[ImageList, Ima
             fix="give truth and predicted the same file names; endings may differ",
         )
     names = sorted(own)
-    return (
-        ImageList(sources=[own[name] for name in names], names=names),
-        ImageList(sources=[other[name] for name in names], names=names),
-    )
+    first, second = (ImageList(sources=[side[name] for name in names], names=names) for side in (own, other))
+    return first, second
 
 
 def _read_table(request: Request) -> ImagePairs:
