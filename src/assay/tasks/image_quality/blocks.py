@@ -59,7 +59,7 @@ def build_sections(record: Mapping[str, Any]) -> Iterator[Section]:
                             "label": "images",
                             "values": figures[name]["values"],
                             "median": float(np.median(figures[name]["values"])),
-                            "aside": [{"count": figures[name]["aside"], "text": "without a value"}]
+                            "aside": [{"count": figures[name]["aside"], "text": "infinite or undefined"}]
                             if figures[name]["aside"]
                             else [],
                         }
