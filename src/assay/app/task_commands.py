@@ -267,3 +267,15 @@ def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, As
     from assay.core.task import find_task
 
     yield from run_examples(find_task(str(task)), quiet=quiet)
+
+
+def next_after_demo(task: str | None) -> str:
+    """The command that does the same with a file of one's own."""
+    roles = "--truth COLUMN --predicted COLUMN"
+    if task in (None, "classification"):
+        return f"assay run YOUR.csv {roles} --positive LABEL"
+    if task == "fairness":
+        return (
+            f"assay run YOUR.csv {roles} --positive LABEL --group COLUMN --fairness equal_opportunity --tolerance 0.05"
+        )
+    return f"assay run --task {task} --help"
