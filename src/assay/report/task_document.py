@@ -120,6 +120,10 @@ class TaskDocument:
         if self.classes is not None:
             yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, level))
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
+        if record.get("fairness"):
+            from assay.fairness.blocks import fairness_blocks
+
+            yield from fairness_blocks(record["fairness"])
         yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)
         yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
         if record.get("conformity", {}).get("rows"):
