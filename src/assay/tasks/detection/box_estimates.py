@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from assay.core.labels import Label
 from assay.core.text import counted, listed
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.measures.declare import Measure, parse
-from assay.tasks.detection.count_notes import FEW, describe_lonely_classes, describe_ties, rare_classes
+from assay.tasks.detection.count_notes import FEW, describe_lonely_classes, describe_ties, rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, HalfSamples
 from assay.tasks.detection.measures import BY_CLASS
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from assay.measures.declare import Tally
     from assay.tasks.detection.tally import Boxes
     from assay.tasks.task_settings import TaskSettings
-
-
-RARE_SHARE: Final = 0.4
-"""Part of the classes that may be rare before map has no interval: beyond, fewer than 93 % would cover."""
 
 
 class BoxEstimates(Estimates):
@@ -111,14 +107,8 @@ class BoxEstimates(Estimates):
         )
 
     def _refuse(self, measure: Measure, label: int | None) -> str | None:
-        """Why there is no interval: the class is rare, or most classes are."""
-        if label is not None and label in self._rare:
-            return f"objects of the class stand in fewer than {FEW} images"
-        present = int((self.tally.objects_by_class[:, 0] > 0).sum())
-        if label is None and measure.family == BIASED and len(self._rare) > RARE_SHARE * present:
-            few = f"{len(self._rare)} of {present} classes have objects in fewer than {FEW} images"
-            return f"{few}: too few for an interval that covers 93 %"
-        return None
+        """Why there is no interval."""
+        return refuse_rare(self.tally, label, means=measure.family == BIASED)
 
     @cached_property
     def _rare(self) -> frozenset[int]:

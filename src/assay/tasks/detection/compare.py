@@ -18,6 +18,7 @@ from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, shown
 from assay.tally.base import digest
 from assay.tasks.detection.box_values import BoxValues, draw_values
+from assay.tasks.detection.count_notes import rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
 from assay.tasks.detection.kernel.matching import AREAS
 from assay.tasks.detection.tally import Boxes, join_parts
@@ -126,6 +127,7 @@ def _compare(
     far = int((gaps >= abs(reached) - SAME).sum())
     interval, error = difference_interval(measure, halves, difference, None)
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
+    rare = measure.family == BIASED and len(rare_classes(half.tally)) > 0
     return Finding(
         chance=Tail.of((1 + far) / (1 + swaps)),
         effect=Effect(
@@ -137,7 +139,14 @@ def _compare(
         ),
         statistic=difference,
         least=least_student(error, half.size - 1, half.level) if error > 0 else None,
-        notes=(f"{swaps:,} random swaps of images, seed {half.seed}; p = (1 + as far) / (1 + drawn)",),
+        notes=(
+            f"{swaps:,} random swaps of images, seed {half.seed}; p = (1 + as far) / (1 + drawn)",
+            *(
+                ("classes with objects in fewer than 5 images: the interval may cover less than it states",)
+                if rare
+                else ()
+            ),
+        ),
         chosen="map is not a mean over images, so the detections of whole images are swapped",
         **about,
     )
@@ -154,6 +163,8 @@ def difference_interval(
     half = halves[0]
     if half.size < FEWEST:
         return f"only {counted(half.size, 'image')}; an interval needs {FEWEST} or more", 0.0
+    if reason := refuse_rare(half.tally, label, means=measure.family == BIASED):
+        return reason, 0.0
     drawn = [measure.values(cast("Tally", _pick(part.drawn, label))) for part in halves]
     gaps = drawn[0] - drawn[1]
     gaps = gaps[~np.isnan(gaps)]

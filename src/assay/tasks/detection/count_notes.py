@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SHOWN: Final = 5
 FEW: Final = 5
 """Images with a class below which the class is called rare."""
+RARE_SHARE: Final = 0.4
+"""Part of the classes that may be rare before map has no interval: beyond, fewer than 93 % would cover."""
 
 
 def describe_counts(tally: Boxes, scenes: Scenes | None) -> Iterator[str]:
@@ -63,6 +65,18 @@ def rare_classes(tally: Boxes) -> Whole:
     """Classes whose objects stand in fewer than five images."""
     images = np.bincount(tally.objects[:, 1], minlength=len(tally.classes))
     return np.flatnonzero((images > 0) & (images < FEW))
+
+
+def refuse_rare(tally: Boxes, label: int | None, *, means: bool) -> str | None:
+    """Why rare classes leave no interval: the class is rare, or too many of those that a mean is taken over."""
+    rare = rare_classes(tally)
+    if label is not None:
+        return f"objects of the class stand in fewer than {FEW} images" if label in rare else None
+    present = int((tally.objects_by_class[:, 0] > 0).sum())
+    if not means or len(rare) <= RARE_SHARE * present:
+        return None
+    few = f"{len(rare)} of {present} classes have objects in fewer than {FEW} images"
+    return f"{few}: too few for an interval that covers 93 %"
 
 
 def _hit_numbers(tally: Boxes) -> Whole:
