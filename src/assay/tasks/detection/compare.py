@@ -18,7 +18,7 @@ from assay.inference.resampling import stream
 from assay.inference.tail_probabilities import Tail, shown
 from assay.tally.base import digest
 from assay.tasks.detection.box_values import BoxValues, draw_values
-from assay.tasks.detection.count_notes import rare_classes, refuse_rare
+from assay.tasks.detection.count_notes import refuse_rare
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
 from assay.tasks.detection.kernel.matching import AREAS
 from assay.tasks.detection.tally import Boxes, join_parts
@@ -35,6 +35,7 @@ LEAST_SWAPS: Final = 499
 PLACE: Final = 25
 SAME: Final = 1e-7
 """Single precision: differences this near are the same."""
+RARE: Final = "some classes have objects in fewer than 5 images: the interval may cover less than it states"
 LISTED: Final = 100
 """Classes whose differences are listed."""
 
@@ -127,7 +128,6 @@ def _compare(
     far = int((gaps >= abs(reached) - SAME).sum())
     interval, error = difference_interval(measure, halves, difference, None)
     share = tuple(map(float, measure.range)) == (0.0, 1.0)
-    rare = measure.family == BIASED and len(rare_classes(half.tally)) > 0
     return Finding(
         chance=Tail.of((1 + far) / (1 + swaps)),
         effect=Effect(
@@ -141,11 +141,7 @@ def _compare(
         least=least_student(error, half.size - 1, half.level) if error > 0 else None,
         notes=(
             f"{swaps:,} random swaps of images, seed {half.seed}; p = (1 + as far) / (1 + drawn)",
-            *(
-                ("classes with objects in fewer than 5 images: the interval may cover less than it states",)
-                if rare
-                else ()
-            ),
+            *([RARE] if measure.family == BIASED and len(rare_classes(half.tally)) else []),
         ),
         chosen="map is not a mean over images, so the detections of whole images are swapped",
         **about,
@@ -216,7 +212,8 @@ def _compare_classes(
 
 def count_found(first: Boxes, second: Boxes) -> dict[str, int]:
     """Objects that both, one or none of two detectors hit at the operating point."""
-    sets = [_found_objects(tally) for tally in (first, second)]
+    most = 1 + max(int(tally.target.max(initial=0)) for tally in (first, second))
+    sets = [_found_objects(tally, most) for tally in (first, second)]
     both = np.intersect1d(sets[0], sets[1])
     objects = int(first.objects[:, 2].sum())
     only = [len(part) - len(both) for part in sets]
@@ -228,8 +225,8 @@ def count_found(first: Boxes, second: Boxes) -> dict[str, int]:
     }
 
 
-def _found_objects(tally: Boxes) -> Whole:
+def _found_objects(tally: Boxes, most: int) -> Whole:
     """Objects that are hit at the operating point, as numbers that two detectors share."""
     sure = (tally.score[tally.detection] >= tally.rules.confidence) & (tally.target > 0)
-    image = tally.image[tally.detection[sure]]
-    return np.unique(image * (int(1e6)) + tally.target[sure])
+    image = tally.image[tally.detection[sure]].astype(np.int64)
+    return np.unique(image * most + tally.target[sure])

@@ -277,8 +277,8 @@ def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Lab
     """One tally of parts with different images, in the order that counting them together gives."""
     places, labels = _new_codes(parts, "images", images), _new_codes(parts, "classes", classes)
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in JOINED}
-    image = np.concatenate([new[part.image] for part, new in zip(parts, places, strict=True)])
-    label = np.concatenate([new[part.label] for part, new in zip(parts, labels, strict=True)])
+    image = np.concatenate([new.astype(np.int32)[part.image] for part, new in zip(parts, places, strict=True)])
+    label = np.concatenate([new.astype(np.int32)[part.label] for part, new in zip(parts, labels, strict=True)])
     order = np.argsort(image, kind="stable")
     order = order[sort_columns(label[order], columns["score"][order], len(classes))]
     inverse = np.empty(len(order), dtype=np.int64)

@@ -41,9 +41,9 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
         images=scenes.images,
         classes=scenes.classes,
         sizes=np.bincount(detections.label, minlength=classes),
-        image=detections.image[order],
+        image=detections.image[order].astype(np.int32),  # a row of the tally takes 13 bytes
         score=detections.score[order],
-        flags=flags[order],
+        flags=flags[order].astype(np.uint8),
         detection=place[special],
         hit=matches.hit[special],
         ignored=matches.ignored[special],
