@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int64]
     Flags: TypeAlias = NDArray[np.bool_]
+
+
+CHUNK: Final = 1 << 14
+"""Pairs of boxes that are compared at a time, so that they stay in a processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,8 +108,16 @@ def places_in_runs(keys: Whole) -> Whole:
 def box_ious(first: Floats, rows: Whole, second: Floats, others: Whole, crowd: Flags) -> Floats:
     """IoU of boxes by pairs of rows, in continuous coordinates; for a crowd the part of the first box that it covers.
 
-    Boxes are fastest with one column after the other in memory (`stack_columns`).
+    Boxes are fastest with one column after the other in memory (`stack_columns`), and some pairs at a time.
     """
+    values = np.empty(len(rows))
+    for start in range(0, len(rows), CHUNK):
+        part = slice(start, start + CHUNK)
+        values[part] = _box_ious(first, rows[part], second, others[part], crowd)
+    return values
+
+
+def _box_ious(first: Floats, rows: Whole, second: Floats, others: Whole, crowd: Flags) -> Floats:
     width, height = first[:, 2][rows], first[:, 3][rows]
     across, down = second[:, 2][others], second[:, 3][others]
     whole = width * height

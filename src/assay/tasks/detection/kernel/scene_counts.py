@@ -25,10 +25,10 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     """Match and count all images."""
     objects, detections = _sort_objects(scenes.objects), _sort_detections(scenes.detections)
     classes = len(scenes.classes)
-    matches, beyond = match_boxes(objects, detections, classes=classes, cap=rules.cap, rule=RULES[rules.profile])
+    order, rule = sort_columns(detections.label, detections.score, classes), RULES[rules.profile]
+    matches, beyond = match_boxes(objects, detections, order, classes=classes, cap=rules.cap, rule=rule)
     inside = inside_areas(detections.area)
     flags = inside[:, 1] + 2 * inside[:, 2].astype(np.int64) + 4 * inside[:, 3] + BEYOND * beyond
-    order = sort_columns(detections.label, detections.score, classes)
     inverse = np.empty(len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
     place = inverse[matches.detection]
