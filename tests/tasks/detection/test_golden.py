@@ -13,7 +13,7 @@ import pytest
 import assay
 from assay.core.values import Undefined
 from assay.tasks.detection import TASK
-from assay.tasks.detection.average_precision import _area_under
+from assay.tasks.detection.average_precision import Ranks, area_under
 from assay.tasks.detection.box_values import read_values
 from assay.tasks.detection.measures import TWELVE
 
@@ -86,10 +86,9 @@ def test_every_named_interpolation_gives_its_own_value():
     ],
 )
 def test_a_ranked_list_of_hits_has_the_average_precision_of_the_specification(rule, expected):
-    hits = np.array([1, 1, 0, 1, 0, 0, 1], dtype=bool)[:, None]
-    true = np.cumsum(hits, axis=0)
-    position = np.arange(1, 8)[:, None]
-    assert _area_under(hits, true, position, 5, rule)[0] == pytest.approx(expected, abs=1e-12)
+    hits = np.array([1, 1, 0, 1, 0, 0, 1], dtype=bool)[:, None, None]
+    ranks = Ranks(hits=hits, true=np.cumsum(hits, axis=0), position=np.arange(1, 8)[:, None, None])
+    assert area_under(ranks, np.array([5]), rule)[0, 0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_masks_have_the_numbers_of_pycocotools(tmp_path):

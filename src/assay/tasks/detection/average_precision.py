@@ -89,35 +89,33 @@ def _average_precisions(tally: Boxes, rule: str) -> Floats:
     values = np.full((len(tally.classes), len(AREAS), len(THRESHOLDS)), np.nan)
     for label, ranks in enumerate(rank_classes(tally)):
         objects = tally.objects_by_class[label]
-        if not len(ranks.hits):
-            values[label, objects > 0] = 0.0
-            continue
-        for area in np.flatnonzero(objects):
-            values[label, area] = _area_under(
-                ranks.hits[:, area], ranks.true[:, area], ranks.position[:, area], int(objects[area]), rule
-            )
+        known = objects > 0
+        if known.any():
+            values[label] = np.where(known[:, None], area_under(ranks, objects, rule), np.nan)
     return values
 
 
-def _area_under(hits: Flags, true: Whole, position: Whole, objects: int, rule: str) -> Floats:
-    """AP by threshold from columns of special detections."""
-    some = hits.any(axis=1)
-    hits, true, position = hits[some], true[some], position[some]
+def area_under(ranks: Ranks, objects: Whole, rule: str) -> Floats:
+    """AP of one class by area and threshold; `objects` are those of each area."""
+    some = ranks.hits.any(axis=(1, 2))
+    hits, true = ranks.hits[some], ranks.true[some]
     if not len(hits):
-        return np.zeros(hits.shape[1])
-    precision = np.where(hits, true / (np.maximum(position, 1) + (TINY if rule == "coco101" else 0.0)), 0.0)
+        return np.zeros(hits.shape[1:])
+    tiny = TINY if rule == "coco101" else 0.0
+    precision = np.where(hits, true / (np.maximum(ranks.position[some], 1) + tiny), 0.0)
+    over = np.maximum(objects, 1)[:, None]
     if rule == "raw":
-        return np.asarray(precision.sum(axis=0) / objects)
+        return np.asarray(precision.sum(axis=0) / over)
     envelope = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
     if rule == "voc_all":
-        return np.asarray((envelope * hits).sum(axis=0) / objects)
+        return np.asarray((envelope * hits).sum(axis=0) / over)
     recalls = RECALLS[rule]
-    reached = np.searchsorted(recalls, np.arange(objects + 1) / objects, side="right")[true]
+    reached = np.empty(true.shape, dtype=np.int64)
+    for area, count in enumerate(over[:, 0].tolist()):
+        points = np.searchsorted(recalls, np.arange(count + 1) / count, side="right")
+        reached[:, area] = points[np.minimum(true[:, area], count)]
+    # the envelope falls only at hits, so that each step of recall may be given to the row where it is reached
     steps = np.diff(reached, axis=0, prepend=0)
-    steps[~hits] = 0
-    missing = reached[np.argmax(hits, axis=0), np.arange(hits.shape[1])]
-    first = np.where(hits.any(axis=0), missing, 0)
-    steps[np.argmax(hits, axis=0), np.arange(hits.shape[1])] = first
     return np.asarray((envelope * steps).sum(axis=0) / len(recalls))
 
 
