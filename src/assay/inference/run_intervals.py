@@ -28,7 +28,7 @@ PARTS: Final = 10
 """Sections of a run that serve as units where there are fewer than five runs."""
 LONG: Final = 20
 """Independent answers that a section must be worth, so that neighbouring sections are nearly independent."""
-EPISODES: Final = 30
+EPISODES: Final = 100
 """Stretches of late answers below which their spread between runs says too little."""
 TAIL: Final = 10
 """Independent answers beyond a percentile below which the same holds."""

@@ -219,6 +219,11 @@ class Durations:
         """Stretches of late answers."""
         return sum(run.episodes[bound] for run in self.runs)
 
+    def only(self, run: Run) -> Durations:
+        """One of the runs alone."""
+        longest = {place: self.longest[place] for place in run.bins.tolist()}
+        return Durations(bounds=self.bounds, runs=(run,), longest=longest)
+
     def __add__(self, other: Durations) -> Durations:
         """The runs of both."""
         if self.bounds != other.bounds:
