@@ -24,7 +24,7 @@ PARTS: Final = ("package", "dram")
 MICRO: Final = 1e-6
 MILLI: Final = 1e-3
 FIX: Final = (
-    "make the counters readable (chmod a+r /sys/class/powercap/*/energy_uj as root), install the extra gpu, "
+    "to measure energy, make the counters readable (chmod a+r /sys/class/powercap/*/energy_uj as root), install the extra gpu, "
     "or give the file of an external meter: energy=METER.csv with columns time and watt"
 )
 
@@ -206,7 +206,7 @@ def find_meter(root: Path = POWERCAP) -> Meter | str:
         meters.append(Nvml())
     except Exception:  # noqa: BLE001  the library raises classes of its own where there is no driver
         reasons.append("NVML is absent")
-    return Meters(tuple(meters)) if meters else f"no evidence: no meter ({', '.join(reasons)}); {FIX}"
+    return Meters(tuple(meters)) if meters else f"no evidence: no meter ({', '.join(reasons)})"
 
 
 def measure_idle(meter: Meter, seconds: float) -> float:
