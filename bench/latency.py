@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from assay.inference.proportion import wilson
-from assay.inference.run_intervals import percentile_interval, share_interval
+from assay.inference.intervals.proportion import wilson
+from assay.inference.units.run_intervals import percentile_interval, share_interval
 from assay.tally.duration_counts import add_runs, count_run
 
 SERVICE = 0.01

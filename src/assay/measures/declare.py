@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -18,12 +19,12 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
-from assay.tally.priced import Priced
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.row_costs import Priced
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,11 +59,13 @@ FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
 CUTOFF: Final = "k"
-"""The parameter that may be written behind the name: `ndcg@10` is `ndcg(k=10)`."""
+"""The parameter that may be written behind the name, and is in other tasks: `ndcg@10` is `ndcg(k=10)`."""
 ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
-REGISTRY: Registry[Measure] = Registry("measure", AMBIGUOUS)
+REGISTRY: Registry[Measure] = Registry(
+    "measure", AMBIGUOUS, load=lambda: import_module("assay.tasks.classification.measures")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ class Measure:
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.
 
-        >>> from assay.measures.binary import recall
+        >>> from assay.tasks.classification.measures.rates import recall
         >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
         0.8953488372093024
         """
@@ -159,7 +162,7 @@ class Measure:
     @property
     def title(self) -> str:
         """The name with its parameters, as it can be typed back."""
-        if tuple(self.given) == (CUTOFF,):
+        if tuple(self.given) == (CUTOFF,) and hasattr(self.takes, "MEASURES"):
             return f"{self.name}@{self.given[CUTOFF]}"
         shown = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
         return f"{self.name}({shown})" if shown else self.name

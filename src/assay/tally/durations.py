@@ -15,7 +15,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.packing import packed_reals, packed_steps, unpacked_reals, unpacked_steps
+from assay.tally.column_codec import packed_reals, packed_steps, unpacked_reals, unpacked_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.means import paired_t, welch_t
+from assay.inference.tests.means import paired_t, welch_t
 from assay.inference.unit_comparison import model_pairs
-from assay.tally.samples import Groups, Pairs
+from assay.tally.real_values import Groups, Pairs
 
 if TYPE_CHECKING:
     from assay.measures.declare import Measure

@@ -22,7 +22,7 @@ from assay.conduct.timing import Pace, RunTimes, search_rate, time_run
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, figure, visible
-from assay.rows.listing import are_paths
+from assay.rows.files.file_list import are_paths
 from assay.tally.census import Census
 from assay.tally.duration_counts import add_runs, count_run
 from assay.tally.durations import FAILED, NANOSECONDS

@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
-from assay.inference.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
+from assay.inference.units.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
 from assay.inference.unit_intervals import FEWEST, jackknife_interval
 from assay.measures.declare import Measure, parse
 from assay.tally.unit_table import UnitTable

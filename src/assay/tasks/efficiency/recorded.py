@@ -12,10 +12,10 @@ import numpy as np
 from assay.core.errors import MissingColumn, OutOfRange, PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed
-from assay.rows.frames import narwhals_of
-from assay.rows.listing import are_paths
-from assay.rows.reading import Reading
-from assay.rows.together import open_files
+from assay.rows.engines.narwhals_frames import narwhals_of
+from assay.rows.files.file_list import are_paths
+from assay.rows.files.formats import Reading
+from assay.rows.files.file_set import open_files
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
 from assay.tally.duration_counts import add_runs, count_run, split_runs, to_nanoseconds
