@@ -21,7 +21,7 @@ import time
 import assay
 
 LIFETIME = 300.0
-ANSWER = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n1'
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n1"
 
 
 def serve() -> None:
@@ -99,14 +99,18 @@ def main() -> None:
         common = {"runs": asked.runs, "requests": asked.requests, "energy": "none"}
         single = assay.efficiency(url, inputs, scenario="single-stream", **common)
         median = 1000 * single["p50"].value
-        print(f"median, ms: bare socket {raw:.3f}   http.client {plain:.3f}   assay {median:.3f}   added {median - raw:.3f}")
+        print(
+            f"median, ms: bare socket {raw:.3f}   http.client {plain:.3f}   assay {median:.3f}   added {median - raw:.3f}"
+        )
         for workers in (1, 2, 4):
             offline = assay.efficiency(url, inputs, scenario="offline", workers=workers, **common)
             print(f"offline, {workers} workers: {offline['throughput'].value:,.0f} requests/s")
         for rate in (500.0, 1000.0, 2000.0):
             paced = assay.efficiency(url, inputs, scenario="server", rate=rate, workers=2, **common)
             lag = max(run.amounts["lag"] for run in paced.counts.durations.runs)
-            print(f"server at {rate:,.0f}/s: p50 {1000 * paced['p50'].value:.3f} ms, {paced['throughput'].value:,.0f}/s, lag (p95) {1000 * lag:.3f} ms")
+            print(
+                f"server at {rate:,.0f}/s: p50 {1000 * paced['p50'].value:.3f} ms, {paced['throughput'].value:,.0f}/s, lag (p95) {1000 * lag:.3f} ms"
+            )
     finally:
         server.kill()
         server.wait()

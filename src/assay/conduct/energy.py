@@ -24,7 +24,8 @@ PARTS: Final = ("package", "dram")
 MICRO: Final = 1e-6
 MILLI: Final = 1e-3
 FIX: Final = (
-    "to measure energy, make the counters readable (chmod a+r /sys/class/powercap/*/energy_uj as root), install the extra gpu, "
+    "to measure energy, make the counters readable (chmod a+r /sys/class/powercap/*/energy_uj as root), "
+    "install the extra gpu, "
     "or give the file of an external meter: energy=METER.csv with columns time and watt"
 )
 
@@ -107,7 +108,9 @@ def _number(text: str | None) -> float:
 class Meter(Protocol):
     """Counts joules since it was opened."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called."""
 
     def joules(self) -> float:
         """Joules so far; must be asked more often than the counters wrap around."""

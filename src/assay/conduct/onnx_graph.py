@@ -9,7 +9,16 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-LAYERS: Final = ("Conv", "ConvTranspose", "Gemm", "MatMul", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool")
+LAYERS: Final = (
+    "Conv",
+    "ConvTranspose",
+    "Gemm",
+    "MatMul",
+    "MaxPool",
+    "AveragePool",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+)
 """Convolution, pooling and fully connected layers, which Annex C counts."""
 
 

@@ -3,145 +3,25 @@
 
 from __future__ import annotations
 
-import http.client
 import importlib
 import importlib.util
-import ipaddress
 import json
 import os
-import select
 import shlex
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final, cast
-from urllib.parse import urlsplit
+from typing import Any, Final, cast
 
+from assay.conduct.connections import Connection, LineProcess, RequestFailed, Target
+from assay.conduct.http_target import HttpTarget
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
 
 LOADING: Final = 120.0
 """Seconds that a model may take to load."""
-CHUNK: Final = 1 << 16
-PATIENCE: Final = 5
-"""Failures in a row after which a process is given up."""
-LARGEST: Final = 1 << 26
-"""Bytes of an answer at most: a target that never ends its line must not fill the memory."""
-
-
-class RequestFailed(Exception):  # noqa: N818  not an error of ours: the answer of a target
-    """A request had no answer."""
-
-
-class Target(ABC):
-    """Something that answers; every worker has a connection of its own."""
-
-    described: str
-    restarts = True
-    """Whether each run begins with a fresh process."""
-    one_at_a_time = True
-
-    @abstractmethod
-    def connect(self) -> Connection:
-        """Begin to talk to it."""
-
-    def close(self) -> None:
-        """Leave nothing behind."""
-
-
-class Connection(ABC):
-    """A conversation: one request, then its answer."""
-
-    @abstractmethod
-    def ask(self, places: Sequence[int], timeout: float) -> list[Any]:
-        """The answers to inputs, by their numbers; raises `RequestFailed`."""
-
-    def peak_bytes(self) -> int | None:
-        """Memory that the process took at most, where that is known."""
-        return None
-
-    def close(self) -> None:
-        """End the conversation."""
-
-
-class LineProcess:
-    """A child process that is asked by lines and answers by lines."""
-
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self.command, self.environment = list(command), dict(environment or {})
-        self.peak = self.failures = 0
-        self._start()
-
-    def _start(self) -> None:
-        self._buffer = b""
-        self.process = subprocess.Popen(  # noqa: S603  the user names what is to be timed
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, **self.environment}, bufsize=0, start_new_session=True,
-        )  # fmt: skip
-
-    def ask(self, line: bytes, answers: int, timeout: float) -> list[bytes]:
-        """Write some lines and read as many as are due; a process that fails to answer is started again."""
-        try:
-            cast("IO[bytes]", self.process.stdin).write(line)
-            lines = [self.read(timeout) for _ in range(answers)]
-        except (OSError, RequestFailed) as error:
-            self._restart(error)
-            raise RequestFailed(str(error)) from error
-        self.failures = 0
-        return lines
-
-    def read(self, timeout: float) -> bytes:
-        """The next line, within some seconds."""
-        stdout = cast("IO[bytes]", self.process.stdout)
-        end = time.monotonic() + timeout
-        while b"\n" not in self._buffer:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([stdout], [], [], left)[0]:
-                msg = "no answer in time"
-                raise RequestFailed(msg)
-            part = stdout.read(CHUNK)
-            if not part or len(self._buffer) > LARGEST:
-                msg = "the process ended" if not part else "the answer has no end"
-                raise RequestFailed(msg)
-            self._buffer += part
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
-
-    def _restart(self, error: Exception) -> None:
-        self.close()
-        self.failures += 1
-        if self.failures == PATIENCE:
-            raise RowsError(
-                "estimator-unfit",
-                f"the target failed {PATIENCE} times in a row: {visible(error)}",
-                where=visible(self.command[0]),
-                fix="let it write one line for each line that it reads, and flush it",
-            )
-        self._start()
-
-    def peak_bytes(self) -> int | None:
-        """The high-water mark of its memory."""
-        with suppress(OSError, ValueError):
-            text = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii", errors="replace")
-            self.peak = max(self.peak, *(int(row.split()[1]) * 1024 for row in text.splitlines() if "VmHWM" in row), 0)
-        return self.peak or None
-
-    def close(self) -> None:
-        """End the process, and whatever it started."""
-        self.peak_bytes()
-        for stream in (self.process.stdin, self.process.stdout):
-            with suppress(OSError):
-                cast("IO[bytes]", stream).close()
-        with suppress(OSError):
-            os.killpg(self.process.pid, 9)
-        self.process.wait()
 
 
 @dataclass
@@ -165,7 +45,13 @@ class ModelTarget(Target):
         if self.content is not None:
             (folder / "model").write_bytes(self.content)
             self.place = str(folder / "model")
-        job = {"kind": self.kind, "place": self.place, "inputs": inputs, "threads": self.threads, "folder": str(Path.cwd())}
+        job = {
+            "kind": self.kind,
+            "place": self.place,
+            "inputs": inputs,
+            "threads": self.threads,
+            "folder": str(Path.cwd()),
+        }
         self.job = folder / "job.json"
         self.job.write_text(json.dumps(job), encoding="utf-8")
 
@@ -185,7 +71,11 @@ class ModelConnection(Connection):
         command = [sys.executable, "-m", "assay.conduct.worker", str(target.job)]
         source = str(Path(__file__).resolve().parents[2])
         paths = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
-        threads = {} if target.threads is None else dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(target.threads))
+        threads = (
+            {}
+            if target.threads is None
+            else dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(target.threads))
+        )
         self.process = LineProcess(command, {"PYTHONPATH": paths, **threads})
         self.target = target
         self._started = self.process.process
@@ -247,7 +137,10 @@ class CommandConnection(Connection):
             self.process = LineProcess(target.command)
         except OSError as error:
             raise PlanError(
-                "no-file", "the command cannot be started", found=visible(target.described), fix="check its name and path"
+                "no-file",
+                "the command cannot be started",
+                found=visible(target.described),
+                fix="check its name and path",
             ) from error
 
     def ask(self, places: Sequence[int], timeout: float) -> list[Any]:
@@ -264,87 +157,6 @@ class CommandConnection(Connection):
         self.process.close()
 
 
-@dataclass
-class HttpTarget(Target):
-    """An address on this machine that takes POST requests."""
-
-    url: str
-    bodies: Sequence[bytes]
-    described: str = ""
-    restarts = False
-    one_at_a_time = False
-
-    def __post_init__(self) -> None:
-        """Only addresses of this machine: whoever measures another one measures the network."""
-        parts = urlsplit(self.url)
-        self.host, self.port = parts.hostname or "", parts.port or 80
-        self.path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        if parts.scheme != "http" or not is_loopback(self.host):
-            raise PlanError(
-                "option-unknown",
-                "only addresses of this machine can be timed",
-                found=visible(f"{parts.scheme}://{self.host}"),
-                known="http://127.0.0.1:PORT/PATH, http://localhost:PORT/PATH, http://[::1]:PORT/PATH",
-                fix="run the driver on the machine that serves the model",
-            )
-
-    def connect(self) -> HttpConnection:
-        """A connection that is kept alive."""
-        return HttpConnection(self)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine; names other than localhost are not looked up."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-class HttpConnection(Connection):
-    """One kept-alive connection without Nagle's delay."""
-
-    def __init__(self, target: HttpTarget) -> None:
-        self.target = target
-        self.client = http.client.HTTPConnection(target.host, target.port)
-        self.headers = {"Content-Type": "application/json", "Connection": "keep-alive"}
-
-    def ask(self, places: Sequence[int], timeout: float) -> list[Any]:
-        """The body of the response."""
-        bodies = [self.target.bodies[place] for place in places]
-        body = bodies[0] if len(bodies) == 1 else b"[" + b",".join(bodies) + b"]"
-        try:
-            if self.client.sock is None:
-                self.client.timeout = timeout
-                self.client.connect()
-                self.client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.client.sock.settimeout(timeout)
-            self.client.request("POST", self.target.path, body=body, headers=self.headers)
-            response = self.client.getresponse()
-            content = response.read(LARGEST)
-        except (OSError, http.client.HTTPException) as error:
-            self.client.close()
-            raise RequestFailed(str(error)) from error
-        if response.status >= 300:  # noqa: PLR2004  neither done nor accepted
-            msg = f"status {response.status}"
-            raise RequestFailed(msg)
-        return _read_body(content, len(places))
-
-    def close(self) -> None:
-        """Close it."""
-        self.client.close()
-
-
-def _read_body(content: bytes, size: int) -> list[Any]:
-    try:
-        answer = json.loads(content)
-    except ValueError:
-        return [content.decode("utf-8", "replace")] * size
-    return answer if size > 1 and isinstance(answer, list) and len(answer) == size else [answer] * size
-
-
 def _store_inputs(folder: Path, inputs: Any) -> str:  # noqa: ANN401
     import numpy as np
 
@@ -356,7 +168,11 @@ def _store_inputs(folder: Path, inputs: Any) -> str:  # noqa: ANN401
 
 
 def open_target(
-    target: object, inputs: Any, *, template: str | None = None, threads: int | None = None  # noqa: ANN401
+    target: object,
+    inputs: Any,  # noqa: ANN401
+    *,
+    template: str | None = None,
+    threads: int | None = None,
 ) -> Target:
     """The target that a user names: an object, a file, module:function, a command, an address."""
     text = os.fspath(target) if isinstance(target, os.PathLike) else target
@@ -367,7 +183,9 @@ def open_target(
     suffix, name = Path(text).suffix.lower(), Path(text).name
     if suffix in (".onnx", ".joblib"):
         if not Path(text).is_file():
-            raise PlanError("no-file", "the file of the model does not exist", where=visible(text), fix="check the path")
+            raise PlanError(
+                "no-file", "the file of the model does not exist", where=visible(text), fix="check the path"
+            )
         if suffix == ".onnx":
             _check_extra("onnxruntime", "onnx")
         else:
@@ -413,12 +231,11 @@ def _bodies(inputs: Any, template: str | None) -> list[bytes]:  # noqa: ANN401
     if template is None:
         return [text.encode() for text in texts]
     if "{input}" not in template:
-        raise PlanError("option-unknown", "the template has no {input}", fix='write template=\'{"instances": [{input}]}\'')
+        raise PlanError(
+            "option-unknown", "the template has no {input}", fix="write template='{\"instances\": [{input}]}'"
+        )
     return [template.replace("{input}", text).encode() for text in texts]
 
 
 def _jsonable(part: Any) -> Any:  # noqa: ANN401
     return part.tolist() if hasattr(part, "tolist") else part
-
-
-__all__ = ["Connection", "RequestFailed", "Target", "is_loopback", "open_target"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from assay.conduct.targets import Connection, RequestFailed, Target
+from assay.conduct.connections import Connection, RequestFailed, Target
 from assay.core.errors import RowsError
 from assay.core.text import visible
 
@@ -118,7 +118,7 @@ def time_run(
     connections: list[Connection] = []
     try:
         for _ in range(min(workers, pace.requests)):
-            connections.append(target.connect())
+            connections.append(target.connect())  # noqa: PERF401  one that fails must not hide those before it
         warm = sum(_warm_up(connection, inputs, pace, target) for connection in connections)
         before = read_steal()
         times = _ask_all(connections, inputs, pace, run, tell)
@@ -165,7 +165,7 @@ def _places(request: int, inputs: int, batch: int) -> list[int]:
     return [(request * batch + place) % inputs for place in range(batch)]
 
 
-def _ask_all(
+def _ask_all(  # noqa: C901  one loop with its threads
     connections: Sequence[Connection], inputs: int, pace: Pace, run: int, tell: Callable[[int], None]
 ) -> RunTimes:
     """Workers take requests in order; each waits until its request is due."""

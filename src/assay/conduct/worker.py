@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model in a process of its own: `python -m assay.conduct.worker JOB` answers requests by the number of an input.
+"""Runs a model in a process of its own: `python -m assay.conduct.worker JOB` answers by the number of an input.
 
 Standard output belongs to the driver; what the model prints goes to standard error.
 """
@@ -42,7 +42,9 @@ def main(arguments: Sequence[str]) -> int:
     _tell(answers, {"ready": True})
     for line in iter(sys.stdin.buffer.readline, b""):
         try:
-            _tell(answers, {"answers": [_plain(part) for part in answer([inputs[int(place)] for place in line.split()])]})
+            _tell(
+                answers, {"answers": [_plain(part) for part in answer([inputs[int(place)] for place in line.split()])]}
+            )
         except Exception as error:  # noqa: BLE001  a failed request does not end the run
             _tell(answers, {"error": f"{type(error).__name__}: {error}"})
     return 0
@@ -93,7 +95,7 @@ def _by_object(model: Any) -> Answer:  # noqa: ANN401
 
 def _load_onnx(job: dict[str, Any]) -> Answer:
     import numpy as np
-    import onnxruntime
+    import onnxruntime  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     options = onnxruntime.SessionOptions()
     if job.get("threads"):

@@ -36,13 +36,15 @@ def find_bins(times: Whole) -> Whole:
     [5, 255, 256, 256, 2072]
     """
     shift = np.maximum(np.frexp(times.astype(np.float64))[1] - (BITS + 1), 0).astype(np.int64)
-    return (shift << BITS) + (times >> shift)
+    bins: Whole = (shift << BITS) + (times >> shift)
+    return bins
 
 
 def _floor_bins(bins: Whole) -> Whole:
     """The shortest time of each bin."""
     shift = np.maximum((bins >> BITS) - 1, 0)
-    return (bins - (shift << BITS)) << shift
+    floor: Whole = (bins - (shift << BITS)) << shift
+    return floor
 
 
 def _pack_bins(bins: Whole, values: Whole) -> dict[str, object]:

@@ -61,7 +61,8 @@ def figure_data(tally: Measured) -> dict[str, Any]:
         [[time, share] for share in SHARES[2:] if (time := durations.only(run).at(share)) is not None]
         for run in durations.runs[:DRAWN]
     ]
-    sections, edges = [], []
+    sections: list[list[float | None]] = []
+    edges: list[int] = []
     for run in durations.runs[:DRAWN]:
         edges.append(len(sections))
         for part in run.sections:
@@ -87,7 +88,9 @@ def _bound(record: Mapping[str, Any]) -> float | None:
 def _latency_blocks(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[Any]:
     bound = _bound(record)
     series = [{"name": "all runs", "points": figures["distribution"], "step": True}]
-    series += [{"name": f"run {place + 1}", "points": points, "quiet": True} for place, points in enumerate(figures["runs"])]
+    series += [
+        {"name": f"run {place + 1}", "points": points, "quiet": True} for place, points in enumerate(figures["runs"])
+    ]
     data = {
         "title": "Share of requests answered within a time", "x": "seconds", "y": "share", "series": series,
         "log_x": True, "y_range": [0, 1],
@@ -173,7 +176,9 @@ def comparison_sections(record: Mapping[str, Any]) -> Iterator[Section]:
         row_of(model, *(figure(own[name]) for name in used), ", ".join(beaten[model]) or "none")
         for model, own in values.items()
     )
-    table = Table(name="pareto", caption="A model is beaten if another is better in all of these", columns=heads, rows=rows)
+    table = Table(
+        name="pareto", caption="A model is beaten if another is better in all of these", columns=heads, rows=rows
+    )
     blocks: list[Any] = [table]
     pair = [name for name in ("p99", "quality", "throughput") if name in used][:2]
     if len(pair) == 2:  # noqa: PLR2004  two axes

@@ -31,21 +31,17 @@ def compare_runs(
         yield _compare_pair(measure, (a, paired.models[a]), (b, paired.models[b]), level)
 
 
-def _compare_pair(
-    measure: Measure, first: tuple[str, Measured], second: tuple[str, Measured], level: float
-) -> Finding:
+def _compare_pair(measure: Measure, first: tuple[str, Measured], second: tuple[str, Measured], level: float) -> Finding:
     (a, one), (b, two) = first, second
     names = [[run.name for run in measured.durations.runs] for measured in (one, two)]
     share = measure.range == (0, 1)
     values = [_scaled(measured.run_values(measure), share=share) for measured in (one, two)]
-    about = {"about": measure.title, "models": (a, b), "level": level}
     if any(column is None for column in values) or min(map(len, names)) < LEAST:
         reason = f"{measure.title} of a run is undefined" if min(map(len, names)) >= LEAST else "two runs are needed"
         none = Undefined(reason=reason, code="undefined")
-        effect = Effect(name=f"{a} over {b}", value=none)
-        return Finding(chance=none, effect=effect, statistic=none, statistic_name="t", test="paired_t", **about)  # type: ignore[arg-type]
-    matched = names[0] == names[1] and len(set(names[0])) == len(names[0])
-    if matched:
+        finding = Finding(chance=none, effect=Effect(name="", value=none), statistic=none, statistic_name="t")
+        finding, chosen = replace(finding, test="paired_t", title="Paired t test"), ""
+    elif names[0] == names[1] and len(set(names[0])) == len(names[0]):
         finding = paired_t(Pairs.of(values[0], values[1], models=(a, b), unit="run"), level=level)
         chosen = "runs of both models have the same names, so they are paired"
     else:
@@ -54,9 +50,9 @@ def _compare_pair(
     effect = replace(finding.effect, name=f"{a} minus {b}", share=True) if share else _as_ratio(finding.effect, a, b)
     scale = "shares of runs" if share else "logarithms of the values of runs"
     return replace(
-        finding, effect=effect, least=None, chosen=chosen, more=(),
-        notes=(*finding.notes, f"{scale}; {measure.title}: {measure.better}"), **about,
-    )  # type: ignore[arg-type]  # fmt: skip
+        finding, effect=effect, least=None, chosen=chosen, more=(), about=measure.title, models=(a, b), level=level,
+        notes=(*finding.notes, f"{scale}; {measure.title}: {measure.better}"),
+    )  # fmt: skip
 
 
 def _scaled(values: list[float | None], *, share: bool) -> Any:  # noqa: ANN401  floats, or None

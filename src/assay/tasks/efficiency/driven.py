@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from assay.conduct.connections import Target
 from assay.conduct.energy import FIX, Meter, find_meter, measure_idle, read_power_log
+from assay.conduct.http_target import HttpTarget
 from assay.conduct.onnx_graph import describe_model
-from assay.conduct.targets import HttpTarget, Target, open_target
+from assay.conduct.targets import open_target
 from assay.conduct.timing import Pace, RunTimes, search_rate, time_run
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
@@ -153,9 +155,7 @@ def _settle_rate(model: Model, tell: Callable[[int], None]) -> None:
                 fix='give rate=50 (requests a second), or bound="20ms"',
             )
         share = cast("float", model.facts["share"])
-        rate = search_rate(
-            model.target, model.inputs, model.pace, bound=bound, share=share, tell=lambda _: tell(0)
-        )
+        rate = search_rate(model.target, model.inputs, model.pace, bound=bound, share=share, tell=lambda _: tell(0))
         model.pace = replace(model.pace, rate=rate)
         model.facts["searched"] = True
     model.facts["rate"] = float(f"{model.pace.rate:.6g}")
@@ -176,7 +176,11 @@ def _count(model: Model, meter: Meter | str, idle: list[float | None], power: ob
         tallies.append(count_run(f"{run + 1:03}", times.latencies, bounds, span=times.span or None, amounts=amounts))
     tally = Measured(durations=add_runs(tallies, bounds), facts=facts)
     census = Census(read=tally.rows, scored=tally.rows)
-    notes = [*describe_runs(tally), *_warnings(model, tally), *([FIX] if "(powercap" in str(facts.get("no_meter")) else [])]
+    notes = [
+        *describe_runs(tally),
+        *_warnings(model, tally),
+        *([FIX] if "(powercap" in str(facts.get("no_meter")) else []),
+    ]
     data = {"from": model.target.described, "columns": {}, "files": _digest(model.target)}
     return Counted(tally=tally, census=census, notes=tuple(notes), data=data)
 
@@ -240,7 +244,9 @@ def _warnings(model: Model, tally: Measured) -> list[str]:
     for times in model.times:
         for reason, number in times.reasons.items():
             reasons[reason] = reasons.get(reason, 0) + number
-    notes += [f"{counted(number, 'request')} failed: {visible(reason)}" for reason, number in sorted(reasons.items())[:5]]
+    notes += [
+        f"{counted(number, 'request')} failed: {visible(reason)}" for reason, number in sorted(reasons.items())[:5]
+    ]
     latencies = np.concatenate([times.latencies for times in model.times]) / NANOSECONDS
     delayed = (latencies > DELAYED[0]) & (latencies < DELAYED[1])
     if isinstance(model.target, HttpTarget) and delayed.mean() > 0.2:  # noqa: PLR2004  a mode, not a tail
@@ -272,10 +278,15 @@ def read_inputs(inputs: object) -> Any:  # noqa: ANN401  an array or a list
     try:
         return _read_file(path)
     except OSError as error:
-        raise PlanError("no-file", "the inputs cannot be read", where=visible(path.name), fix="check the path") from error
+        raise PlanError(
+            "no-file", "the inputs cannot be read", where=visible(path.name), fix="check the path"
+        ) from error
     except ValueError as error:
         raise RowsError(
-            "file-unreadable", f"the inputs cannot be read: {visible(error)}", where=visible(path.name), fix="correct it"
+            "file-unreadable",
+            f"the inputs cannot be read: {visible(error)}",
+            where=visible(path.name),
+            fix="correct it",
         ) from error
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
-from assay.inference.units.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
 from assay.inference.unit_intervals import FEWEST, jackknife_interval
+from assay.inference.units.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
 from assay.measures.declare import Measure, parse
 from assay.tally.unit_table import UnitTable
 from assay.tasks.efficiency.tally import Costs, Measured
@@ -102,7 +102,11 @@ class CostEstimates(Estimates):
         if units.dependent:
             return f"{DEPENDENT}: sections of one run are too short; measure {FEWEST} or more runs"
         sums = np.zeros((len(units.asked), len(Costs.NAMES)))
-        for name, column in {"asked": units.asked, "failed": units.asked - units.answered, "seconds": units.seconds}.items():
+        for name, column in {
+            "asked": units.asked,
+            "failed": units.asked - units.answered,
+            "seconds": units.seconds,
+        }.items():
             sums[:, Costs.NAMES.index(name)] = column
         table = UnitTable.build(Costs.NAMES, sums)
         return jackknife_interval(measure, table, cast("Any", self.tally.costs), self.settings.wanted.level)

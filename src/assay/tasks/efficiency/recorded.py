@@ -14,8 +14,8 @@ from assay.core.task import Counted, Request
 from assay.core.text import counted, listed
 from assay.rows.engines.narwhals_frames import narwhals_of
 from assay.rows.files.file_list import are_paths
-from assay.rows.files.formats import Reading
 from assay.rows.files.file_set import open_files
+from assay.rows.files.formats import Reading
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
 from assay.tally.duration_counts import add_runs, count_run, split_runs, to_nanoseconds
@@ -72,7 +72,9 @@ def read_recorded(request: Request, facts: Mapping[str, object], power: PowerLog
     if not parts:
         raise RowsError("no-rows", "the table of latencies holds no rows", fix="give one row for each request")
     rows: Columns = {role: np.concatenate([part[role] for part in parts]) for role in columns}
-    tally, skipped = count_requests(rows, facts, skip=int(cast("int", request.options.get("warm_up") or 0)), power=power)
+    tally, skipped = count_requests(
+        rows, facts, skip=int(cast("int", request.options.get("warm_up") or 0)), power=power
+    )
     census = Census(
         read=tally.rows + skipped, scored=tally.rows, excluded={WARM_UP: skipped} if skipped else {}
     )  # fmt: skip

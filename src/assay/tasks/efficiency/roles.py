@@ -109,7 +109,9 @@ def declared_facts(options: Mapping[str, Any]) -> dict[str, object]:
     """What a user states of the model and of what is asked of it, checked."""
     facts: dict[str, object] = {"share": float(options.get("share") or 0.99)}
     if not 0 < cast("float", facts["share"]) < 1:
-        raise PlanError("option-unknown", f"share={facts['share']!r} is not a share", known="between 0 and 1", fix="state one")
+        raise PlanError(
+            "option-unknown", f"share={facts['share']!r} is not a share", known="between 0 and 1", fix="state one"
+        )
     if options.get("bound") is not None:
         facts["bound"] = parse_duration(options["bound"])
     named = {"scenario": "scenario", "parameters": "parameters", "depth": "depth", "training_energy": "training_joules"}

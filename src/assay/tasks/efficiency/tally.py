@@ -99,7 +99,9 @@ class Measured:
     def __add__(self, other: Measured) -> Measured:
         """The runs of both."""
         if self.facts != other.facts:
-            differ = sorted(name for name in {*self.facts, *other.facts} if self.facts.get(name) != other.facts.get(name))
+            differ = sorted(
+                name for name in {*self.facts, *other.facts} if self.facts.get(name) != other.facts.get(name)
+            )
             raise PlanError(
                 "tally-mismatch",
                 "the two tallies are about different models or settings",

@@ -1,137 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latency, throughput, efficiency and energy (clause 6.6), and the size of a model (Annex C)."""
+"""Efficiency, energy and cost (clauses 6.6.4, 6.6.5 and 8), and the size of a model (Annex C)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, TS4213
-from assay.core.values import Number, Share, Undefined, number, share
+from assay.core.values import Number, number
 from assay.measures.declare import measure
+from assay.tasks.efficiency.measures.latency import NO_ANSWER, NO_SPAN, POSITIVE
 from assay.tasks.efficiency.tally import Costs
 
 if TYPE_CHECKING:
     from assay.core.values import Amount
-    from assay.measures.declare import Measure
 
-POSITIVE: Final = (0.0, math.inf)
-NO_ANSWER: Final = "no request was answered"
-NO_SPAN: Final = "the times at which requests were made and answered are not known"
 NO_METER: Final = "no evidence: no meter"
 NO_TRUTH: Final = "it is not known which answers are correct"
-CARRIED: Final = {"p90": 10, "p95": 20, "p99": 100}
-"""Requests below which a percentile is the longest time or close to it."""
-
-
-@measure(
-    also=("classification latency",),
-    says="seconds from a request to its answer, on average; waiting in a queue counts",
-    formula="seconds / answered",
-    range=POSITIVE,
-    better=LOWER,
-    source=TS4213("6.6.2"),
-    spec="M-CST-01",
-    errata=("E-TS-17",),
-    family="latency",
-)
-def latency_mean(t: Costs) -> Number:
-    return number(t.seconds, over=t.answered, empty=NO_ANSWER)
-
-
-@measure(
-    also=("classification throughput",),
-    says="answers within the latency bound, per second; without a bound all answers count",
-    formula="(asked - late) / span",
-    range=POSITIVE,
-    better=HIGHER,
-    source=TS4213("6.6.3"),
-    spec="M-CST-02",
-    family="throughput",
-)
-def throughput(t: Costs) -> Number:
-    return number(t.asked - t.late, over=t.where_all(t.span, t.timed), empty=NO_SPAN)
-
-
-@measure(
-    also=("share within the latency bound",),
-    says="share of requests that were answered within the latency bound; failed ones were not",
-    formula="(asked - late) / asked",
-    range=(0, 1),
-    better=HIGHER,
-    source=TS4213("6.6.2"),
-    spec="M-CST-03",
-    family="latency",
-)
-def latency_compliance(t: Costs) -> Share:
-    bounded = t.asked * float(bool(t.tally.durations.bounds))
-    return share(_whole(t.asked - t.late), of=_whole(cast("Amount", bounded)), empty="no latency bound is declared")
-
-
-def _whole(count: Amount) -> Amount:
-    """A single count as a whole number, so that a Record writes it as one."""
-    return count if isinstance(count, np.ndarray) else cast("Amount", int(count))
-
-
-def _percentile(t: Costs, part: float, carried: int) -> Number | Undefined:
-    asked = t.tally.rows
-    if asked < carried:
-        return Undefined(reason=f"{asked} answers do not carry it; it needs {carried}", code="too-few")
-    time = t.tally.durations.at(part)
-    if time is None:
-        return Undefined(reason="so many requests failed that it falls among them", code="failed")
-    return number(cast("Amount", time), empty=NO_ANSWER)
-
-
-@measure(
-    says="seconds within which a stated share of the requests was answered; a time that occurred, by nearest rank",
-    formula="time of rank ceil(share * asked)",
-    range=POSITIVE,
-    better=LOWER,
-    source=EXTENSION,
-    spec="M-CST-04",
-    family="latency",
-)
-def latency_percentiles(t: Costs, *, share: float) -> Number:
-    carried = math.ceil(round(1 / (1 - share), 6)) if share < 1 else 1
-    return cast("Number", _percentile(t, share, carried))
-
-
-def _declare_percentile(name: str, part: float) -> Measure:
-    def percentile(t: Costs) -> Number:
-        return cast("Number", _percentile(t, part, CARRIED.get(name, 1)))
-
-    percentile.__name__ = name
-    percent = "all" if part == 1 else f"{100 * part:g} %"
-    return measure(
-        also=("longest latency",) if part == 1 else (),
-        says=f"seconds within which {percent} of the requests were answered, by nearest rank",
-        formula=f"time of rank ceil({part:g} * asked)",
-        range=POSITIVE,
-        better=LOWER,
-        source=EXTENSION,
-        spec="M-CST-04",
-        family="latency",
-    )(cast("Callable[..., Number]", percentile))
-
-
-PERCENTILES: Final = {
-    name: _declare_percentile(name, part)
-    for name, part in {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "latency_max": 1.0}.items()
-}
-"""The percentiles that are listed unasked."""
 
 
 def _objective(t: Costs) -> Amount:
     """What is achieved: answers, those in time, correct ones, or a declared value of each answer."""
     declared = t.facts.get("objective")
     if isinstance(declared, (int, float)):
-        return cast("Amount", declared * t.asked)
+        return declared * t.asked
     amounts = {"answers": t.answered, "in_time": t.asked - t.late, "correct": t.where_all(t.correct, t.judged)}
-    return amounts.get(str(declared), cast("Amount", t.asked * 0))
+    return amounts.get(str(declared), t.asked * 0)
 
 
 def _resource(t: Costs) -> Amount:
@@ -142,7 +38,7 @@ def _resource(t: Costs) -> Amount:
         "seconds": t.where_all(t.span, t.timed),
         "cost": _cost(t),
     }
-    return sums[name] if name in sums else cast("Amount", t.asked * t.fact(name))
+    return sums[name] if name in sums else t.asked * t.fact(name)
 
 
 @measure(
@@ -159,7 +55,7 @@ def efficiency(t: Costs) -> Number:
     stated = bool(t.facts.get("objective")) and bool(t.facts.get("resource"))
     reason = "the declared resource was not measured" if stated else "no objective and resource are declared"
     over = _resource(t) * float(stated)
-    return number(_objective(t), over=cast("Amount", over), empty=reason)
+    return number(_objective(t), over=over, empty=reason)
 
 
 @measure(
@@ -333,7 +229,7 @@ def training_energy(t: Costs) -> Number:
 
 def _known(t: Costs, name: str, reason: str) -> Number:
     known = t.runs * 0 + (1 if name in t.facts else 0)
-    return number(cast("Amount", t.runs * 0 + t.fact(name)), over=cast("Amount", known), empty=reason)
+    return number(t.runs * 0 + t.fact(name), over=known, empty=reason)
 
 
 def _cost(t: Costs) -> Amount:
