@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -161,9 +162,9 @@ def _run_amounts(
     """How long a run took, and what was measured beside its times."""
     amounts: dict[str, float] = {}
     if "correct" in part:
-        amounts["correct"] = float((part["correct"] * ~np.isnan(seconds)).sum())
+        amounts["correct"] = math.fsum((part["correct"] * ~np.isnan(seconds)).tolist())
     if "joules" in part:
-        amounts["joules"] = float(part["joules"].sum())
+        amounts["joules"] = math.fsum(part["joules"].tolist())
     if "scheduled" not in part:
         return None, amounts
     begin = float(part["scheduled"].min())
