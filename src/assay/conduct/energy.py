@@ -23,11 +23,7 @@ PARTS: Final = ("package", "dram")
 """Zones that are added up; others are contained in a package."""
 MICRO: Final = 1e-6
 MILLI: Final = 1e-3
-FIX: Final = (
-    "to measure energy, make the counters readable (chmod a+r /sys/class/powercap/*/energy_uj as root), "
-    "install the extra gpu, "
-    "or give the file of an external meter: energy=METER.csv with columns time and watt"
-)
+NOT_READABLE: Final = "powercap is not readable: chmod a+r /sys/class/powercap/*/energy_uj as root"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +200,7 @@ def find_meter(root: Path = POWERCAP) -> Meter | str:
     try:
         meters.append(Powercap(root))
     except OSError:
-        reasons.append("powercap is not readable" if any(root.glob("*:*")) else "powercap is absent")
+        reasons.append(NOT_READABLE if any(root.glob("*:*")) else "powercap is absent")
     try:
         meters.append(Nvml())
     except Exception:  # noqa: BLE001  the library raises classes of its own where there is no driver

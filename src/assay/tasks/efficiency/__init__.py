@@ -182,7 +182,7 @@ def _read_table(request: Request) -> Counted:
     if power is not None:
         facts["meter"] = "file of an external meter"
     else:
-        facts["no_meter"] = "no evidence: no meter (times were recorded elsewhere); give its file: energy=METER.csv"
+        facts["no_meter"] = "no evidence: no meter (times were recorded elsewhere)"
     return read_recorded(request, facts, power)
 
 

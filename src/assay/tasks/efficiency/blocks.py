@@ -34,7 +34,6 @@ FACTS: Final = {
     "bytes": "bytes of the model",
     "training_joules": "energy of training (J)",
     "meter": "meter",
-    "no_meter": "meter",
 }
 AMOUNTS: Final = {
     "peak_bytes": "peak memory (bytes)",
@@ -81,20 +80,15 @@ def assessment_sections(record: Mapping[str, Any]) -> Iterator[Section]:
     yield section("benchmark", "Benchmark table (Annex C)", [_benchmark(record)])
 
 
-def _bound(record: Mapping[str, Any]) -> float | None:
-    return record["tallies"].get("model", {}).get("bound")  # type: ignore[no-any-return]
-
-
 def _latency_blocks(record: Mapping[str, Any], figures: Mapping[str, Any]) -> Iterator[Any]:
-    bound = _bound(record)
     series = [{"name": "all runs", "points": figures["distribution"], "step": True}]
-    series += [
-        {"name": f"run {place + 1}", "points": points, "quiet": True} for place, points in enumerate(figures["runs"])
-    ]
+    series += [{"name": "single runs", "points": points, "quiet": True} for points in figures["runs"]]
+    bound = record["tallies"].get("model", {}).get("bound")
+    kept = next((part["value"] for part in record["estimates"] if part["measure"] == "latency_compliance"), None)
     data = {
         "title": "Share of requests answered within a time", "x": "seconds", "y": "share", "series": series,
         "log_x": True, "y_range": [0, 1],
-        "marks": [] if bound is None else [{"x": bound, "label": "bound"}],
+        "marks": [] if bound is None or kept is None else [{"x": bound, "y": kept, "text": "bound"}],
     }  # fmt: skip
     middle, last = _time_at(figures, 0.5), _time_at(figures, 0.99)
     alt = f"Half of the requests were answered within {middle} s, 99 % within {last} s."
@@ -109,21 +103,15 @@ def _time_at(figures: Mapping[str, Any], share: float) -> str:
 
 def _timeline_blocks(figures: Mapping[str, Any]) -> Iterator[Any]:
     rows = figures["sections"]
-    means = [[place, mean] for place, (mean, _, _) in enumerate(rows) if mean is not None]
-    longest = [[place, time] for place, (_, time, _) in enumerate(rows)]
     median = next((time for time, share in figures["distribution"] if share >= 0.5), 0.0)  # noqa: PLR2004  the median
     stalls = [place for place, (_, time, failed) in enumerate(rows) if failed or time > STALL * median]
-    marks = [{"x": place, "label": "run"} for place in figures["edges"][1:]]
     data = {
-        "title": "Latency by section", "x": "section of a run, in order", "y": "seconds", "log_y": True,
-        "series": [
-            {"name": "longest", "points": longest, "step": True, "quiet": True},
-            {"name": "mean", "points": means, "step": True},
-        ],
-        "marks": marks,
+        "title": "Longest latency by section", "x": "section of a run, in order", "y": "seconds",
+        "points": [[place, time] for place, (_, time, _) in enumerate(rows)],
+        "marks": [{"from": place - 0.5, "to": place + 0.5, "text": "stall"} for place in stalls[:MARKED]],
     }  # fmt: skip
     said = f"{counted(len(stalls), 'section')} of {len(rows)} had a stall or a failure"
-    yield Figure(charts=(Chart("lines", (data,)),), alt=f"{said}.", look="wide")
+    yield Figure(charts=(Chart("timeline", (data,)),), alt=f"{said}.", look="wide")
     if stalls:
         shown = ", ".join(
             f"section {place} ({figure(rows[place][1])} s{', failed requests' if rows[place][2] else ''})"
@@ -155,11 +143,11 @@ def _shown(value: object) -> str:
 def _estimate_text(estimate: Mapping[str, Any]) -> str:
     value = estimate.get("value")
     if not isinstance(value, (int, float)):
-        return f"undefined: {estimate.get('undefined') or value}"
+        return "undefined" if value is None else "infinite"
     low, high = estimate.get("low"), estimate.get("high")
     if low is None:
         return figure(value)
-    top = figure(high) if isinstance(high, (int, float)) else str(high)
+    top = figure(high) if isinstance(high, (int, float)) else "no limit"
     return f"{figure(value)} ({figure(low)} to {top})"
 
 

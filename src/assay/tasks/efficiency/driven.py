@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.conduct.connections import Target
-from assay.conduct.energy import FIX, Meter, find_meter, measure_idle, read_power_log
+from assay.conduct.energy import Meter, find_meter, measure_idle, read_power_log
 from assay.conduct.http_target import HttpTarget
 from assay.conduct.onnx_graph import describe_model
 from assay.conduct.targets import open_target
@@ -176,11 +176,7 @@ def _count(model: Model, meter: Meter | str, idle: list[float | None], power: ob
         tallies.append(count_run(f"{run + 1:03}", times.latencies, bounds, span=times.span or None, amounts=amounts))
     tally = Measured(durations=add_runs(tallies, bounds), facts=facts)
     census = Census(read=tally.rows, scored=tally.rows)
-    notes = [
-        *describe_runs(tally),
-        *_warnings(model, tally),
-        *([FIX] if "(powercap" in str(facts.get("no_meter")) else []),
-    ]
+    notes = [*describe_runs(tally), *_warnings(model, tally)]
     data = {"from": model.target.described, "columns": {}, "files": _digest(model.target)}
     return Counted(tally=tally, census=census, notes=tuple(notes), data=data)
 

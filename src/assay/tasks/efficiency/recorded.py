@@ -193,6 +193,8 @@ def describe_runs(tally: Measured) -> list[str]:
     notes = [f"{counted(tally.rows, 'request')} in {counted(tally.units, 'run')}"]
     if tally.durations.failed:
         notes.append(f"{counted(tally.durations.failed, 'request')} failed and count as later than any bound")
+    if "no_meter" in tally.facts:
+        notes.append(f"energy: {tally.facts['no_meter']}; the file of an external meter is read by energy=METER.csv")
     idle = [run.amounts["idle_change"] for run in tally.durations.runs if "idle_change" in run.amounts]
     if idle and max(idle) > 0.1:  # noqa: PLR2004  a tenth
         notes.append("suspect: idle power before and after the runs differs by more than 10 %")
