@@ -74,7 +74,8 @@ class Model(Section):
     scheme: Text | None = says("Its validation scheme, if models have schemes of their own.", "5-fold")
     folds: Place | None = says("Its own fold table: id, repetition, fold.", "folds_a.csv")
     latencies: Place | None = says(
-        'Time of each answer in the order given, column "milliseconds", empty where it failed; runs by column "run".',
+        'Time of each answer in the order given, column "milliseconds", empty where it failed; runs by column "run"; '
+        "for cost also scheduled (seconds), correct and joules.",
         "latency_a.csv",
     )
 

@@ -81,3 +81,35 @@ def test_a_time_below_zero_or_without_a_number_is_an_error(tmp_path):
     for text in ("milliseconds\nsoon\n", "milliseconds\n-1\n"):
         with pytest.raises(RowsError):
             read_durations(opened(tmp_path, text), "milliseconds")
+
+
+def costed(folder, header, rows, **cost):
+    text = "\n".join([header, *rows, ""])
+    plan = {"models": {"A": {"predicted": "p"}}, "cost": {"latency_ms": 100.0, **cost}}
+    inquiry = asked(plan, latencies={"A": opened(folder, text)})
+    return {part: look("CHK-COST", inquiry, part) for part in ("latency", "throughput", "efficiency", "energy")}
+
+
+def test_the_cost_of_computing_passes_and_fails_on_what_was_measured(tmp_path):
+    header = "milliseconds,run,scheduled,correct,joules"
+    draws = [
+        (50 + 5 * RNG.random(), i % 8, (i // 8) * 0.1 + RNG.random() / 50, 1, 0.4 + RNG.random() / 5)
+        for i in range(400)
+    ]
+    rows = [",".join(f"{value:.6g}" for value in row) for row in draws]
+    kept = costed(tmp_path, header, rows, throughput=9.0, joules=0.6, objective="correct", resource="joules")
+    assert {part: outcome.verdict for part, outcome in kept.items()} == dict.fromkeys(kept, "pass")
+    assert kept["energy"].facts["A"]["value"] == pytest.approx(np.mean([float(f"{row[4]:.6g}") for row in draws]))
+    broken = costed(tmp_path, header, rows, throughput=20.0, joules=0.1)
+    assert (broken["throughput"].verdict, broken["energy"].verdict) == ("fail", "fail")
+    assert broken["efficiency"].verdict == "no-evidence"
+    assert "no objective" in broken["efficiency"].says
+
+
+def test_cost_that_was_not_measured_is_declared_or_has_no_evidence(tmp_path):
+    plain = costed(tmp_path, "milliseconds", [f"{50 + value}" for value in RNG.random(50)], energy="not measured")
+    assert plain["latency"].verdict == "pass"
+    assert plain["throughput"].verdict == "no-evidence"
+    assert plain["energy"].verdict == "declared"
+    assert look("CHK-COST", asked({"cost": {"not_measured": "a file"}}), "latency").verdict == "declared"
+    assert look("CHK-COST", asked(), "energy").verdict == "no-evidence"
