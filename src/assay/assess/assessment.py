@@ -61,6 +61,19 @@ class Assessment(Mapping[str, Estimate], Result):
         self._accepted: Accepted | None = None
         self._standing: Standing | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels between processes: the tally and how it is read, not what was computed from it."""
+        kept = (
+            "counts", "settings", "census", "grouped", "notes", "_data", "_environment", "_evidence", "_accepted",
+            "_standing",
+        )  # fmt: skip
+        return {"contract": self.contract.name, **{name: self.__dict__[name] for name in kept}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The inverse of `__getstate__`."""
+        self.__dict__.update({**state, "contract": find_task(state["contract"])})
+        self._view = cast("Estimates", self.contract.estimates(self.counts, self.settings))
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  what the task's tally shows, such as `confusion`
         """What the tally of the task shows."""
         counts = self.__dict__.get("counts")

@@ -91,6 +91,11 @@ class Assessed:
         return read_scores(self.record, self.record["estimates"])
 
     @property
+    def called(self) -> bool:
+        """Whether rows have predicted labels; scores alone make none."""
+        return bool(self.record["plan"].get("scores", {}).get("decided") != "none")
+
+    @property
     def level(self) -> str:
         """The level of the intervals."""
         return sentences.percent(float(self.record["plan"]["level"]))
@@ -153,7 +158,7 @@ class Assessed:
         yield from self._claims()
         k = len(self.tally.labels)
         yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, k))
-        yield section("matrix", "Confusion matrix", matrix_blocks(self.tally))
+        yield section("matrix", "Confusion matrix", matrix_blocks(self.tally) if self.called else ())
         yield section("classes", "Class by class", class_blocks(self.classes, level) if self.classes else ())
         yield section("averages", "Averages over classes", average_blocks(read, level), listed="Averages")
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
@@ -206,7 +211,8 @@ class Assessed:
         if rows["unmatched"]:
             lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
             yield Remark(sign="−", word="unmatched", sentence=lost)
-        for word, margin in (("never predicted", tally.called), ("never true", tally.actual)):
+        margins = (("never predicted", tally.called), ("never true", tally.actual))
+        for word, margin in margins if self.called else ():
             absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
             if absent:
                 verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"

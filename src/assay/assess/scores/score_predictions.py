@@ -25,7 +25,7 @@ from assay.tally.by_group import MISSING
 from assay.tally.labels.array_counts import Cells, Counted, count
 from assay.tally.scores.row_probabilities import RowScores, count_row_scores
 from assay.tally.scores.score_aggregation import Wanted, count_ranks, count_scores
-from assay.tasks.classification.score_part import ScorePart, Threshold
+from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
@@ -214,14 +214,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     single = asked.columns.single
     source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
     source, lost = sound(source, "any", single=single, drop=asked.drop)
-    how = None if asked.given else "threshold" if threshold is not None else "largest"
-    if how == "largest" and single:
-        raise PlanError(
-            "role-missing",
-            "there are scores, but neither predicted labels nor a threshold",
-            where="predicted",
-            fix="give predicted=..., or state the threshold at which a score calls a row positive: threshold=0.5",
-        )
+    how = None if asked.given else "threshold" if threshold is not None else UNCALLED if single else "largest"
     ties, place = 0, 0
     if how == "threshold" and not single:
         place = _positive_column(source, asked)
@@ -229,8 +222,8 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         source, ties = by_largest(source)
     source, rescaled = renormalised(source, drop=asked.drop) if asked.settings.renormalise else (source, None)
     source = source if asked.link is None else log_odds(source)
-    if how == "threshold":
-        source = by_threshold(source, cast("float", threshold), place)
+    if how in ("threshold", UNCALLED):  # no score reaches infinity: nothing is called, and nothing is said of calls
+        source = by_threshold(source, math.inf if threshold is None else threshold, place)
     found = count(source)
     truth = cast("set[Label]", {cell[0] for cell in found.cells if cell[0] is not None})
     kind_of(truth, where=source.where, locate=source.locate, role="truth")
