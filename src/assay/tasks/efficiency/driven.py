@@ -127,9 +127,16 @@ def _open_model(given: Mapping[str, object], request: Request, stack: ExitStack)
         warm_up=cast("int | None", options.get("warm_up")),
         seed=int(cast("int", options.get("schedule_seed") or 4213)),
     )
-    target = open_target(given["target"], inputs, template=cast("str | None", options.get("template")))
+    target = open_target(
+        given["target"],
+        inputs,
+        template=cast("str | None", options.get("template")),
+        threads=cast("int | None", options.get("threads")),
+    )
     stack.callback(target.close)
     facts = {**describe_model(given["target"]), **facts, "batch": pace.batch, "schedule_seed": pace.seed}
+    if options.get("threads"):
+        facts["threads"] = options["threads"]
     if not target.one_at_a_time and pace.scenario in ("server", "offline"):
         facts["workers"] = pace.workers
     return Model(target=target, inputs=len(inputs), expected=answers, pace=pace, facts=facts)

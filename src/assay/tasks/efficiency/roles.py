@@ -63,6 +63,7 @@ OPTIONS: Final = (
     Option(name="rate", says="requests a second of the server scenario; searched where not stated", kind=float),
     Option(name="streams", says="requests that come at once in the multi-stream scenario", default=8, kind=int),
     Option(name="workers", says="requests that may be under way at once", default=4, kind=int),
+    Option(name="threads", says="threads of a model in a child process", kind=int),
     Option(name="timeout", says="seconds after which a request has failed", default=10.0, kind=float),
     Option(name="warm_up", says="first answers of a run that do not count; until times are flat, unless stated",
            kind=int),
