@@ -107,7 +107,7 @@ class LineProcess:
         self.failures += 1
         if self.failures == PATIENCE:
             raise RowsError(
-                "estimator-unfit",
+                "target-failed",
                 f"the target failed {PATIENCE} times in a row: {visible(error)}",
                 where=visible(self.command[0]),
                 fix="let it write one line for each line that it reads, and flush it",

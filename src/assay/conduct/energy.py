@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from assay.core.errors import MissingColumn, RowsError
+from assay.core.errors import MissingColumn, PlanError, RowsError
 from assay.core.text import counted, visible
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read_power_log(path: Path | str) -> PowerLog:
         with place.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise MissingColumn(
+        raise PlanError(
             "no-file", "the file of the meter cannot be read", where=visible(place.name), fix="check the path"
         ) from error
     if not rows or not {"time", "watt"} <= set(rows[0]):

@@ -90,7 +90,7 @@ class ModelConnection(Connection):
         if "ready" not in first:
             self.close()
             raise RowsError(
-                "estimator-unfit",
+                "target-failed",
                 f"the model cannot be loaded: {visible(first.get('error', 'no word from the child process'))}",
                 where=visible(self.target.described),
                 fix="load it by hand in a fresh process with the packages it needs",

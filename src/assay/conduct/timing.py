@@ -150,7 +150,7 @@ def _warm_up(connection: Connection, inputs: int, pace: Pace, target: Target) ->
         spent += size
         if len(failures) == size:
             raise RowsError(
-                "estimator-unfit",
+                "target-failed",
                 f"no request of the warm-up was answered: {visible(failures[-1])}",
                 where=visible(target.described),
                 fix="start the target, and ask it once by hand",
@@ -229,7 +229,7 @@ def search_rate(
     closed = time_run(target, inputs, replace(pace, scenario="single-stream", requests=short), 0, tell)
     answered = closed.latencies[closed.latencies != FAILED]
     if not len(answered):
-        raise RowsError("estimator-unfit", "no request was answered", where=visible(target.described), fix="check it")
+        raise RowsError("target-failed", "no request was answered", where=visible(target.described), fix="check it")
     low, high = 0.0, 1.5e9 / float(answered.mean()) * (1 if target.one_at_a_time else pace.workers)
     for step in range(STEPS):
         rate = (low + high) / 2

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -197,3 +200,31 @@ def test_nothing_of_a_target_stays_behind():
     before = children()
     assert assay.efficiency("cat", ["x"], runs=2, requests=5, energy="none").counts.units == 2
     assert children() <= before
+
+
+SLOW = """
+import os, sys, time
+open({told!r}, "w").write(str(os.getpid()))
+for line in sys.stdin:
+    time.sleep(0.02)
+    print(1, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupted_run_leaves_nothing(tmp_path):
+    script, told, out = tmp_path / "slow.py", tmp_path / "pid", tmp_path / "out"
+    script.write_text(SLOW.format(told=str(told)))
+    (tmp_path / "lines.txt").write_text("a\nb\n")
+    command = [sys.executable, "-m", "assay", "run", f"{sys.executable} {script}", "--task", "efficiency", "--inputs",
+               str(tmp_path / "lines.txt"), "--requests", "100000", "--warm-up", "1", "--out", str(out)]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as driver:
+        until = time.monotonic() + 60
+        while not (told.exists() and told.read_text()) and time.monotonic() < until:
+            time.sleep(0.05)
+        driver.send_signal(signal.SIGINT)
+        driver.communicate(timeout=60)
+    assert driver.returncode != 0
+    assert not out.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)

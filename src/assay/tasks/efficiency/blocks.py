@@ -86,7 +86,7 @@ def _latency_blocks(record: Mapping[str, Any], figures: Mapping[str, Any]) -> It
     bound = record["tallies"].get("model", {}).get("bound")
     kept = next((part["value"] for part in record["estimates"] if part["measure"] == "latency_compliance"), None)
     data = {
-        "title": "Share of requests answered within a time", "x": "seconds", "y": "share", "series": series,
+        "title": "Share answered within a time", "x": "seconds", "y": "share", "series": series,
         "log_x": True, "y_range": [0, 1],
         "marks": [] if bound is None or kept is None else [{"x": bound, "y": kept, "text": "bound"}],
     }  # fmt: skip

@@ -271,7 +271,7 @@ def read_inputs(inputs: object) -> Any:  # noqa: ANN401  an array or a list
         return inputs if isinstance(inputs, (list, tuple)) else np.asarray(inputs)
     path = Path(str(inputs))
     if path.suffix not in FORMATS:
-        raise PlanError(
+        raise RowsError(
             "refused-format",
             "inputs of this format cannot be read",
             where=visible(path.name),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import MissingColumn, OutOfRange, PlanError, RowsError
+from assay.core.errors import MissingColumn, OutOfRange, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed
 from assay.rows.engines.narwhals_frames import narwhals_of
@@ -63,7 +63,7 @@ def read_recorded(request: Request, facts: Mapping[str, object], power: PowerLog
     }
     with open_batches(replace(request, data=table), columns) as batches:
         if batches.table.spark is not None:
-            raise PlanError(
+            raise RowsError(
                 "refused-format",
                 "the order of requests is lost on Spark",
                 fix="write the table to a file and give its path",
