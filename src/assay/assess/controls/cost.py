@@ -46,19 +46,22 @@ def cost(q: Inquiry) -> Iterator[Outcome]:
     estimates = {name: _estimates(table, q) for name, table in q.latencies.items() if table.has("milliseconds")}
     inputs = {table.name: table.sha256 for table in q.latencies.values()}
     for part, (measure, field) in PARTS.items():
-        bound = None if field is None else getattr(q.plan.cost, field)
-        excuse = getattr(q.plan.cost, EXCUSES[part]) if part in EXCUSES else None
-        found = {name: own[measure] for name, own in estimates.items() if own[measure].value is not None}
+        own = {name: estimate[measure] for name, estimate in estimates.items()}
+        found = {name: estimate for name, estimate in own.items() if estimate.value is not None}
         lacking = [*silent, *(name for name in q.latencies if name not in found)]
         if lacking or not found:
-            reasons = dict.fromkeys(
-                str(own[measure].reason) for own in estimates.values() if own[measure].value is None
-            )
-            verdict: Verdict = "declared" if excuse and not found else "no-evidence"
-            says = "; ".join([f"not measured{': ' + listed(lacking) if lacking else ''}", *reasons])
-            yield Outcome(part=part, verdict=verdict, says=f"{says}; the plan says: {excuse}" if excuse else says)
-            continue
-        yield _judge(part, found, bound, inputs)
+            reasons = dict.fromkeys(str(estimate.reason) for estimate in own.values() if estimate.value is None)
+            yield _excuse(part, q, lacking, measured=bool(found), reasons=tuple(reasons))
+        else:
+            yield _judge(part, found, None if field is None else getattr(q.plan.cost, field), inputs)
+
+
+def _excuse(part: str, q: Inquiry, lacking: list[str], *, measured: bool, reasons: tuple[str, ...]) -> Outcome:
+    """What was not measured: declared where the plan says so, otherwise without evidence."""
+    excuse = getattr(q.plan.cost, EXCUSES[part]) if part in EXCUSES else None
+    models = f": {listed(lacking)}" if lacking else ""
+    says = "; ".join([f"not measured{models}", *reasons, *([f"the plan says: {excuse}"] if excuse else [])])
+    return Outcome(part=part, verdict="declared" if excuse and not measured else "no-evidence", says=says)
 
 
 def _estimates(table: SplitRows, q: Inquiry) -> Mapping[str, Estimate]:
