@@ -181,7 +181,7 @@ def open_target(
     if text.startswith(("http://", "https://")):
         return HttpTarget(text, _bodies(inputs, template), text)
     suffix, name = Path(text).suffix.lower(), Path(text).name
-    if suffix in (".onnx", ".joblib"):
+    if suffix in (".onnx", ".joblib") and (Path(text).is_file() or " " not in text):
         if not Path(text).is_file():
             raise PlanError(
                 "no-file", "the file of the model does not exist", where=visible(text), fix="check the path"

@@ -164,6 +164,14 @@ def test_an_onnx_model_is_run_and_its_graph_is_read(tmp_path):
     assert set(found.record["digests"]["files"]) == {"tiny.onnx"}
 
 
+def test_a_command_may_end_in_the_name_of_a_file(tmp_path):
+    for name in ("model.onnx", "table.csv"):
+        (tmp_path / name).write_text("")
+        command = f"{ECHO} {tmp_path / name}"
+        found = assay.efficiency(command, ["cat"], expected=["CAT"], runs=1, requests=5, energy="none")
+        assert found.counts.durations.runs[0].amounts["correct"] == 5.0
+
+
 HOSTILE = {
     "a target that ends at once": (f"{sys.executable} -c pass", "warm-up|times in a row"),
     "a target that never answers": (f'{sys.executable} -c "import time; time.sleep(60)"', "in a row|warm-up"),

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import assay
+from assay.assess.conformity.task_plan import run_task_plan
+from assay.assess.plan.checked_plan import load_plan
 from assay.assess.record.verification import verify
 from assay.core.values import Undefined
 from assay.tasks.efficiency.tally import Costs, Measured
@@ -138,3 +140,18 @@ def test_tallies_of_different_models_are_not_added():
     with pytest.raises(assay.PlanError, match="different models"):
         a + b
     assert Measured.from_json(json.loads(json.dumps(a.to_json()))) == a
+
+
+def test_a_plan_states_bound_and_criteria(tmp_path):
+    rows = table(13)
+    lines = zip(*(column.tolist() for column in rows.values()), strict=True)
+    text = "\n".join(",".join("" if value != value else str(value) for value in line) for line in lines)  # noqa: PLR0124
+    (tmp_path / "times.csv").write_text(f"{','.join(rows)}\n{text}\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        '[task]\ntype = "efficiency"\n[task.given]\nlatencies = "times.csv"\n[task.options]\nbound = "200ms"\n'
+        '[metrics]\naccept = ["latency_compliance >= 0.9", "p50 <= 0.001"]\n'
+    )
+    ((_, assessment),) = run_task_plan(load_plan(plan))
+    assert [str(decision.verdict) for decision in assessment.decisions] == ["pass", "fail"]
+    assert assessment.counts.facts["bound"] == 0.2

@@ -103,12 +103,15 @@ def parse_duration(text: object) -> float:
 
 def is_table(target: object) -> bool:
     """Whether a target is a table of recorded latencies, not something that answers."""
-    return isinstance(target, (str, Path)) and str(target).lower().endswith(TABLES)
+    if not isinstance(target, (str, Path)) or not str(target).lower().endswith(TABLES):
+        return False
+    return " " not in str(target) or Path(target).is_file()
 
 
 def declared_facts(options: Mapping[str, Any]) -> dict[str, object]:
     """What a user states of the model and of what is asked of it, checked."""
-    facts: dict[str, object] = {"share": float(options.get("share") or 0.99)}
+    share = options.get("share")
+    facts: dict[str, object] = {"share": 0.99 if share is None else float(share)}
     if not 0 < cast("float", facts["share"]) < 1:
         raise PlanError(
             "option-unknown", f"share={facts['share']!r} is not a share", known="between 0 and 1", fix="state one"
