@@ -114,3 +114,21 @@ def test_estimates_become_a_tidy_frame(library):
     names = list(frame.columns) if library != "pyarrow" else frame.column_names
     assert names[:2] == ["measure", "class"]
     assert len(frame) == len(a.to_dict()) == len(a.estimates)
+
+
+def test_a_threshold_chosen_on_the_assessed_rows_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,s\n" + "".join(f"{y},{s!r}\n" for y, s in zip(TRUTH.tolist(), SCORE.tolist(), strict=True)))
+    copy = tmp_path / "copy.csv"
+    copy.write_text(path.read_text())
+    own = {"truth": TRUTH, "score": SCORE}
+    for given in (
+        {"truth": "y", "score": "s", "data": path, "scores": assay.ScoreSettings(threshold_from=path)},
+        {"truth": "y", "score": "s", "data": path, "scores": assay.ScoreSettings(threshold_from=copy)},
+        {**own, "scores": assay.ScoreSettings(threshold_from=own)},
+    ):
+        with pytest.raises(assay.PlanError, match="very rows"):
+            assay.assess(**given, threshold="f1", positive=1 if "data" not in given else "1")
+    other = {"truth": TRUTH[::2], "score": SCORE[::2]}
+    a = assay.assess(**own, threshold="f1", positive=1, scores=assay.ScoreSettings(threshold_from=other))
+    assert a.record["operating_points"][0]["optimistic"] is False

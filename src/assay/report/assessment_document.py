@@ -200,6 +200,15 @@ class Assessed:
         verb = "was" if right == "1" else "were"
         return f"Of {of}, {right} {verb} classified rightly: accuracy {accuracy.shown}{sure}{trivial}."
 
+    def _absent_classes(self) -> Iterator[Remark]:
+        tally = self.tally
+        for word, margin in (("never predicted", tally.called), ("never true", tally.actual)):
+            absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
+            if absent:
+                verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"
+                said = f"{counted(len(absent), 'class', 'classes')} {verb}: {listed(absent)}."
+                yield Remark(sign="∅", word=word, sentence=prose(said))
+
     def remarks(self) -> Iterator[Remark]:
         """What to know before trusting a number."""
         rows, tally, undefined = self.record["rows"], self.tally, self.estimates.undefined
@@ -211,13 +220,7 @@ class Assessed:
         if rows["unmatched"]:
             lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
             yield Remark(sign="−", word="unmatched", sentence=lost)
-        margins = (("never predicted", tally.called), ("never true", tally.actual))
-        for word, margin in margins if self.called else ():
-            absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
-            if absent:
-                verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"
-                said = f"{counted(len(absent), 'class', 'classes')} {verb}: {listed(absent)}."
-                yield Remark(sign="∅", word=word, sentence=prose(said))
+        yield from self._absent_classes() if self.called else ()
         if undefined:
             verb = "is" if len(undefined) == 1 else "are"
             said = f"{len(undefined)} of {len(self.estimates.whole)} measures {verb} undefined here; each says why."
