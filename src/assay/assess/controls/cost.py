@@ -47,13 +47,13 @@ def cost(q: Inquiry) -> Iterator[Outcome]:
     inputs = {table.name: table.sha256 for table in q.latencies.values()}
     for part, (measure, field) in PARTS.items():
         own = {name: estimate[measure] for name, estimate in estimates.items()}
-        found = {name: estimate for name, estimate in own.items() if estimate.value is not None}
-        lacking = [*silent, *(name for name in q.latencies if name not in found)]
-        if lacking or not found:
+        defined = {name: estimate for name, estimate in own.items() if estimate.value is not None}
+        lacking = [*silent, *(name for name in q.latencies if name not in defined)]
+        if lacking or not defined:
             reasons = dict.fromkeys(str(estimate.reason) for estimate in own.values() if estimate.value is None)
-            yield _excuse(part, q, lacking, measured=bool(found), reasons=tuple(reasons))
+            yield _excuse(part, q, lacking, measured=bool(defined), reasons=tuple(reasons))
         else:
-            yield _judge(part, found, None if field is None else getattr(q.plan.cost, field), inputs)
+            yield _judge(part, defined, None if field is None else getattr(q.plan.cost, field), inputs)
 
 
 def _excuse(part: str, q: Inquiry, lacking: list[str], *, measured: bool, reasons: tuple[str, ...]) -> Outcome:
@@ -81,10 +81,10 @@ def _estimates(table: SplitRows, q: Inquiry) -> Mapping[str, Estimate]:
     return estimates  # type: ignore[no-any-return]
 
 
-def _judge(part: str, found: Mapping[str, Estimate], bound: float | None, inputs: Mapping[str, str]) -> Outcome:
+def _judge(part: str, defined: Mapping[str, Estimate], bound: float | None, inputs: Mapping[str, str]) -> Outcome:
     verdicts: list[Verdict] = []
     said: list[str] = []
-    for name, estimate in found.items():
+    for name, estimate in defined.items():
         value, low, high = float(estimate.value or 0.0), estimate.low, estimate.high
         ends = "" if low is None or high is None else f" ({figure(low)} to {figure(high)})"
         asked = "" if bound is None else f"; {figure(bound)} asked for"
@@ -92,7 +92,7 @@ def _judge(part: str, found: Mapping[str, Estimate], bound: float | None, inputs
         verdicts.append("pass" if bound is None else _held_against(low, high, bound, above=part == BOUNDED_ABOVE))
     facts = {
         name: {"measure": estimate.measure, "value": estimate.value, "low": estimate.low, "high": estimate.high}
-        for name, estimate in found.items()
+        for name, estimate in defined.items()
     }
     return Outcome(
         part=part, verdict=worst(verdicts), says="; ".join(said), facts=facts, inputs=inputs,

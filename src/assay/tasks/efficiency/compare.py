@@ -32,10 +32,10 @@ def compare_runs(
 
 
 def _compare_pair(measure: Measure, first: tuple[str, Measured], second: tuple[str, Measured], level: float) -> Finding:
-    (a, one), (b, two) = first, second
-    names = [[run.name for run in measured.durations.runs] for measured in (one, two)]
+    (a, left), (b, right) = first, second
+    names = [[run.name for run in measured.durations.runs] for measured in (left, right)]
     share = measure.range == (0, 1)
-    values = [_scaled(measured.run_values(measure), share=share) for measured in (one, two)]
+    values = [_scaled(measured.run_values(measure), share=share) for measured in (left, right)]
     if any(column is None for column in values) or min(map(len, names)) < LEAST:
         reason = f"{measure.title} of a run is undefined" if min(map(len, names)) >= LEAST else "two runs are needed"
         none = Undefined(reason=reason, code="undefined")
