@@ -256,7 +256,7 @@ def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet
     every, folders = [], []
     for name, assessment in demo_assessments(task, quiet=quiet):
         every.append(assessment)
-        folders.append(write_run(assessment, Path(out) / name))
+        folders.append(write_run(assessment, Path(out) / name.replace(" ", "-")))
         records[name] = dict(assessment.record)
         if not quiet:
             say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
