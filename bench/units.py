@@ -18,7 +18,9 @@ import assay
 MEASURES = ("accuracy", "recall", "f1", "matthews_corrcoef", "auroc", "average_precision")
 
 
-def draw(rng, units, unequal, icc):
+def draw(
+    rng: np.random.Generator, units: int, *, unequal: bool, icc: float
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Rows of some units: truth, prediction, score, unit."""
     sizes = np.maximum(1, rng.lognormal(1.9, 0.8, units)).astype(int) if unequal else np.full(units, 10)
     unit = np.repeat(np.arange(units), sizes)
@@ -46,7 +48,9 @@ def main() -> None:
             for unequal in (False, True):
                 covered = {name: [0, 0, 0] for name in MEASURES}
                 for seed in range(sets):
-                    rows, unit = draw(np.random.default_rng([seed, units, unequal, int(icc * 10)]), units, unequal, icc)
+                    rows, unit = draw(
+                        np.random.default_rng([seed, units, unequal, int(icc * 10)]), units, unequal=unequal, icc=icc
+                    )
                     alone = assay.assess(**rows, positive=1, measures=list(MEASURES))
                     by_unit = assay.assess(**rows, positive=1, measures=list(MEASURES), unit=unit)
                     for name in MEASURES:
