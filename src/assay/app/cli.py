@@ -109,8 +109,8 @@ def run(
             f"assay report {where / 'record.json'} -o report.pdf   (or .md, .csv, a model card: assay report --help)"
         )
         start = "assay run" if task is None else f"assay run --task {task.name}"
-        first = shown(predictions[0]) if predictions else ""
-        plain = f"{start} {first} ... --group COLUMN   ({start} --help: options, intervals)"
+        first, more = shown(predictions[0]) if predictions else "", "weights" if task is None else "options"
+        plain = f"{start} {first} ... --group COLUMN   ({start} --help: {more}, intervals)"
         say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
     decided_by([assessment])
 
