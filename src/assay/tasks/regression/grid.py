@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts of rows by truth and error on grids of powers of two, which merge exactly and in any order.
+
+Values are cut by the leading bits of the double, so that bins have a stated relative width; truth far from 0 is cut
+into bins of one power of two. A grid that meets a wider one becomes as coarse as if it had been counted there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Counts = NDArray[np.int64]
+
+FRACTION_BITS: Final = 52
+FINE_BITS, COARSE_BITS = 7, 3
+"""Leading bits of the significand that tell bins apart: 128 or 8 bins for each power of two."""
+FINE_CODES: Final = 40 << FINE_BITS
+COARSE_CODES: Final = 20 << COARSE_BITS
+"""Bins of one sign; errors below 2**-40 or 2**-20 of the largest one share the bin of 0."""
+TRUTH_BITS: Final = 5
+TRUTH_CODES: Final = 16 << TRUTH_BITS
+"""Bins of one sign of the truth, 32 for each power of two; or as many bins of one width."""
+HEIGHT, WIDTH = 2 * TRUTH_CODES + 1, 2 * COARSE_CODES + 1
+
+
+def error_codes(error: Floats, bits: int) -> Counts:
+    """The leading bits of each absolute error, a whole number that grows with it."""
+    magnitude = np.abs(error).view(np.int64)
+    return magnitude >> (FRACTION_BITS - bits)
+
+
+def code_edge(code: Counts, bits: int) -> Floats:
+    """The smallest double of each code."""
+    return (np.asarray(code, dtype=np.int64) << (FRACTION_BITS - bits)).view(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ErrorHistogram:
+    """Rows by error; the middle bin holds errors near 0, negative ones are left of it."""
+
+    top: int
+    """The code of the largest absolute error."""
+    counts: Counts
+
+    @classmethod
+    def of(cls, error: Floats) -> ErrorHistogram:
+        """Count some errors."""
+        codes = error_codes(error, FINE_BITS)
+        top = int(codes.max())
+        places = signed_places(codes, error, top, FINE_CODES)
+        return cls(top=top, counts=np.bincount(places, minlength=2 * FINE_CODES + 1))
+
+    def __add__(self, other: ErrorHistogram) -> ErrorHistogram:
+        """Both together, on the bins of the larger error."""
+        top = max(self.top, other.top)
+        return ErrorHistogram(top=top, counts=self._coarsened(top) + other._coarsened(top))
+
+    def _coarsened(self, top: int) -> Counts:
+        if top == self.top:
+            return self.counts
+        return np.bincount(
+            move_places(np.arange(len(self.counts)), top - self.top, FINE_CODES),
+            weights=self.counts, minlength=len(self.counts),
+        ).astype(np.int64)  # fmt: skip
+
+    def edges(self) -> tuple[Floats, Floats]:
+        """Where each bin begins and ends."""
+        return both_sides(*side_edges(self.top, FINE_CODES, FINE_BITS))
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record: occupied bins only."""
+        places = np.flatnonzero(self.counts)
+        return {"top": self.top, "bins": places.tolist(), "counts": self.counts[places].tolist()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ErrorHistogram:
+        """The inverse of `to_json`."""
+        counts = np.zeros(2 * FINE_CODES + 1, dtype=np.int64)
+        counts[content["bins"]] = content["counts"]
+        return cls(top=content["top"], counts=counts)
+
+
+def signed_places(codes: Counts, error: Floats, top: int, size: int) -> Counts:
+    """The bin of each error: the middle one for errors near 0."""
+    steps = np.maximum(codes - (top - size), 0)
+    return size + np.where(error < 0, -steps, steps)
+
+
+def move_places(places: Counts, by: int, size: int) -> Counts:
+    """The bins once the largest error lies some codes higher."""
+    steps = places - size
+    return size + np.sign(steps) * np.maximum(np.abs(steps) - by, 0)
+
+
+def side_edges(top: int, size: int, bits: int) -> tuple[Floats, Floats]:
+    """Where the bins of positive errors begin and end, that of 0 first."""
+    codes = np.maximum(np.arange(top - size, top + 1), 0)
+    low, high = code_edge(codes, bits), code_edge(codes + 1, bits)
+    low[0] = 0.0
+    return low, high
+
+
+def both_sides(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The ends of the bins of both signs, from small to large."""
+    return np.concatenate([-high[::-1], low[1:]]), np.concatenate([-low[:0:-1], high])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthAxis:
+    """Bins of the truth: of one width where all of it lies far from 0, else by leading bits as errors are."""
+
+    shift: int | None
+    """Bins are 2**shift wide; None where they are relative."""
+    first: int
+    """The first bin in widths, or the code of the largest absolute truth."""
+    sign: int = 1
+
+    @classmethod
+    def of(cls, low: float, high: float) -> TruthAxis:
+        """The bins that a range of truth asks for; a wider range never asks for finer ones.
+
+        >>> TruthAxis.of(1e8 - 1, 1e8 + 1).shift, TruthAxis.of(0.0, 90.0).shift
+        (-7, None)
+        """
+        size = max(abs(low), abs(high))
+        if high - low >= size / 2:
+            return cls(shift=None, first=int(error_codes(np.array([size]), TRUTH_BITS)[0]))
+        least = min(abs(low), abs(high))
+        shift = max(int(np.frexp((size - least) / TRUTH_CODES)[1]) - 2, int(np.frexp(size)[1]) - 53)
+        while np.floor(np.ldexp(size, -shift)) - np.floor(np.ldexp(least, -shift)) > TRUTH_CODES:
+            shift += 1
+        return cls(shift=shift, first=int(np.floor(np.ldexp(least, -shift))), sign=1 if high > 0 else -1)
+
+    def places(self, truth: Floats) -> Counts:
+        """The bin of each value."""
+        if self.shift is None:
+            return signed_places(error_codes(truth, TRUTH_BITS), truth, self.first, TRUTH_CODES)
+        return (np.abs(truth) * 2.0**-self.shift).astype(np.int64) - self.first
+
+    def move(self, places: Counts, to: TruthAxis) -> Counts:
+        """Bins of this axis as bins of a coarser one."""
+        if self.shift is None:
+            return move_places(places, to.first - self.first, TRUTH_CODES)
+        if to.shift is not None:
+            return ((places + self.first) >> (to.shift - self.shift)) - to.first
+        return to.places(self.sign * np.ldexp((places + self.first).astype(np.float64), self.shift))
+
+    def edges(self) -> tuple[Floats, Floats]:
+        """Where each bin begins and ends, from small to large."""
+        if self.shift is not None:
+            widths = np.arange(2 * TRUTH_CODES + 1) + float(self.first)
+            low, high = np.ldexp(widths, self.shift), np.ldexp(widths + 1, self.shift)
+            return (low, high) if self.sign > 0 else (-high, -low)
+        return both_sides(*side_edges(self.first, TRUTH_CODES, TRUTH_BITS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ErrorGrid:
+    """Rows by truth and by error."""
+
+    axis: TruthAxis
+    top: int
+    """The code of the largest absolute error."""
+    counts: Counts
+    """Bins of truth by bins of error."""
+
+    @classmethod
+    def of(cls, truth: Floats, error: Floats, low: float, high: float) -> ErrorGrid:
+        """Count some rows whose truth lies between two ends."""
+        axis, codes = TruthAxis.of(low, high), error_codes(error, COARSE_BITS)
+        top = int(codes.max())
+        keys = axis.places(truth) * WIDTH + signed_places(codes, error, top, COARSE_CODES)
+        return cls(axis=axis, top=top, counts=np.bincount(keys, minlength=HEIGHT * WIDTH).reshape(HEIGHT, WIDTH))
+
+    def merge(self, other: ErrorGrid, low: float, high: float) -> ErrorGrid:
+        """Both together, over the range of truth of both."""
+        top, axis = max(self.top, other.top), TruthAxis.of(low, high)
+        return ErrorGrid(axis=axis, top=top, counts=self._widened(axis, top) + other._widened(axis, top))
+
+    def _widened(self, axis: TruthAxis, top: int) -> Counts:
+        if (axis, top) == (self.axis, self.top):
+            return self.counts
+        rows, columns = np.nonzero(self.counts)
+        moved = np.zeros_like(self.counts)
+        places = self.axis.move(rows, axis), move_places(columns, top - self.top, COARSE_CODES)
+        np.add.at(moved, places, self.counts[rows, columns])
+        return moved
+
+    def cells(self) -> tuple[Floats, Floats, Floats]:
+        """Truth, error and number of rows of every occupied cell."""
+        rows, columns = np.nonzero(self.counts)
+        low, high = side_edges(self.top, COARSE_CODES, COARSE_BITS)
+        middle = (low + high) / 2
+        middle[0] = 0.0
+        signed = np.concatenate([-middle[:0:-1], middle])
+        begin, end = self.axis.edges()
+        return ((begin + end) / 2)[rows], signed[columns], self.counts[rows, columns].astype(np.float64)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record: occupied cells only, each as the distance from the one before and its rows."""
+        flat = self.counts.ravel()
+        places = np.flatnonzero(flat)
+        return {
+            "shift": self.axis.shift, "first": self.axis.first, "sign": self.axis.sign, "top": self.top,
+            "cells": np.diff(places, prepend=0).tolist(), "counts": flat[places].tolist(),
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ErrorGrid:
+        """The inverse of `to_json`."""
+        flat = np.zeros(HEIGHT * WIDTH, dtype=np.int64)
+        flat[np.cumsum(content["cells"])] = content["counts"]
+        axis = TruthAxis(shift=content["shift"], first=content["first"], sign=content["sign"])
+        return cls(axis=axis, top=content["top"], counts=flat.reshape(HEIGHT, WIDTH))

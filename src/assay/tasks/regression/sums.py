@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measures of regression read: sums over rows, and a few statistics of their order.
+
+The same names hold exact fractions for one table, and arrays for a stack of tables (without each unit, draws).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from assay.core.registry import Declared, Registry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount
+
+    Floats = NDArray[np.float64]
+
+NOT_GIVEN: Final = {
+    "base": "no baseline is stated: baseline='mean', 'median' or 'last', or a column reference=...",
+    "cover": "no prediction intervals are given: lower=... and upper=...",
+    "width": "no prediction intervals are given: lower=... and upper=...",
+    "interval": "no prediction intervals are given: lower=... and upper=...",
+    "scale": "no scale is given: training=[...] holds the training series, or training='truth' takes the test series",
+    "pinball": "there is no predicted quantile of this level: quantile={level: column}",
+    "under": "there is no predicted quantile of this level: quantile={level: column}",
+}
+"""What a measure lacks, by the first word of a sum."""
+
+RATIOS: Final = ("rel", "abs_rel", "sq_log")
+"""Sums that cells of truth and error cannot give, because they turn on the truth near zero."""
+
+
+class LackingColumnError(Exception):
+    """A measure asked for a sum of a column that was not given."""
+
+
+class Errors:
+    """Named sums of one output.
+
+    `n` rows; `y` truth; `e` truth minus prediction; `abs_e`, `sq_e` of it; `dy`, `de` the same about a centre that
+    loses no digits, `dydy`, `dyde`, `dede` their products; `dev` distances of truth from its mean.
+    """
+
+    MEASURES: ClassVar[Registry[Declared]] = Registry("measure", {})
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+
+    def __getattr__(self, name: str) -> Amount:
+        """The sum of a name."""
+        if name.startswith("__") or name == "values":
+            raise AttributeError(name)
+        try:
+            amount: Amount = self.values[name]
+        except KeyError:
+            raise LackingColumnError(NOT_GIVEN[name.split("_")[0].split(" ")[0]]) from None
+        return amount
+
+    def get(self, name: str) -> Amount:
+        """The sum of a name that is not an identifier, such as one of a quantile."""
+        return self.__getattr__(name)
+
+
+def row_sums(
+    truth: Floats, error: Floats, *, truth_centre: float, error_centre: float, truth_mean: float, balance: float
+) -> dict[str, Floats]:
+    """What each row, or each cell of truth and error, adds to the sums.
+
+    `balance` is the mean sign of the distance from the mean; it makes `dev` right to first order without one row.
+    """
+    away, apart = truth - truth_centre, error - error_centre
+    distance = truth - truth_mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        return {
+            "n": np.ones(len(truth)),
+            "y": truth,
+            "e": error,
+            "abs_e": np.abs(error),
+            "sq_e": error * error,
+            "sq_y": truth * truth,
+            "abs_y": np.abs(truth),
+            "dy": away,
+            "dydy": away * away,
+            "de": apart,
+            "dede": apart * apart,
+            "dyde": away * apart,
+            "de3": apart**3,
+            "de4": apart**4,
+            "dev": np.abs(distance) - balance * distance,
+        }
+
+
+def central_moments(values: Floats, weights: Floats | None = None) -> tuple[float, float, float]:
+    """Second, third and fourth sums of powers about the mean."""
+    weights = np.ones(len(values)) if weights is None else weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.sum(values * weights) / np.sum(weights))
+        apart = values - mean
+        second, third, fourth = (float(np.sum(weights * apart**power)) for power in (2, 3, 4))
+    return second, third, fourth
+
+
+def midranks(codes: Floats, counts: Floats) -> Floats:
+    """Mean rank of every entry, as a share of all rows; entries with the same code are tied."""
+    _, place = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(place, weights=counts)
+    before = np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
+    return np.asarray((before + sizes / 2)[place] / counts.sum(), dtype=np.float64)
+
+
+def rank_correlation(truth: Floats, predicted: Floats, counts: Floats) -> tuple[float | None, Floats]:
+    """Spearman's correlation, and what each entry does to it (its influence, up to a constant).
+
+    >>> rank_correlation(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.ones(3))[0]
+    0.5
+    """
+    first, second = midranks(truth, counts) - 0.5, midranks(predicted, counts) - 0.5
+    rows = counts.sum()
+    spreads = [float((counts * ranks * ranks).sum()) for ranks in (first, second)]
+    if not (spreads[0] and spreads[1]):
+        return None, np.zeros(len(truth))
+    size = np.sqrt(spreads[0] * spreads[1])
+    value = float((counts * first * second).sum() / size)
+    above = _mass_above(truth, counts * second) + _mass_above(predicted, counts * first)
+    return min(1.0, max(-1.0, value)), (first * second + above / rows) * (rows / size)
+
+
+def _mass_above(codes: Floats, mass: Floats) -> Floats:
+    """The mass of all entries with a larger code, half of that of equal ones."""
+    _, place = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(place, weights=mass)
+    behind = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
+    return np.asarray((behind + sizes / 2)[place], dtype=np.float64)

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measures and intervals ask of one output: exact totals, sums by unit or by cell, and order statistics."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.tally.exact_sums import Dyadic, sum_exactly, sum_products
+from assay.tasks.regression.summary import Summary, base_columns, exact_sums, own_columns
+from assay.tasks.regression.sums import Errors, central_moments, rank_correlation, row_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from assay.measures.declare import Measure
+    from assay.tasks.regression.tally import Facts, Residuals
+    from assay.tasks.regression.unit_moments import UnitMoments
+
+    Floats = NDArray[np.float64]
+
+LAST: Final = "last"
+ORDER: Final = ("error_quantile", "absolute_error_quantile", "median_absolute_error")
+"""Measures that are quantiles of errors."""
+
+
+def view_of(tally: Residuals, output: str) -> View:
+    """The view of an output of a tally, made once."""
+    if output not in tally.cache:
+        final = tally.final()
+        place = tally.facts.outputs.index(output)
+        if final.table is not None:
+            tally.cache[output] = RowView(final.table.columns(output), final.table.units, tally.facts, output)
+        else:
+            moments = None if final.unit_moments is None else final.unit_moments[place]
+            summary = cast("tuple[Summary, ...]", final.summaries)[place]
+            tally.cache[output] = SummaryView(summary, moments, tally.facts, output)
+    view: View = tally.cache[output]
+    return view
+
+
+class View(ABC):
+    """One output."""
+
+    facts: Facts
+    output: str
+    rows: int
+    by_unit: bool
+
+    @property
+    @abstractmethod
+    def units(self) -> int:
+        """How many units there are."""
+
+    @cached_property
+    @abstractmethod
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows, exact where they are sums of truth and predictions."""
+
+    @abstractmethod
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """A quantile of the errors, and the ends of the bin it was found in."""
+
+    @abstractmethod
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:
+        """The error of a rank, counted from 1, or the upper or lower end of its bin."""
+
+    @abstractmethod
+    def count_above(self, size: float) -> int:
+        """Rows with a larger absolute error."""
+
+    @property
+    def scale(self) -> float | None:
+        """What scales the mean absolute error."""
+        scales = self.facts.scales
+        return scales[self.facts.outputs.index(self.output)] if scales else None
+
+    def errors(self, measure: Measure) -> Errors:
+        """The sums that a measure reads, its own quantiles included."""
+        own: dict[str, Any] = {}
+        share, size = measure.given.get("q"), measure.given.get("size")
+        if measure.name == "error_quantile":
+            own[f"error {share!r}"] = self.quantile(cast("float", share), absolute=False)[0]
+        elif measure.name == "absolute_error_quantile":
+            own[f"size {share!r}"] = self.quantile(cast("float", share), absolute=True)[0]
+        elif measure.name == "share_above":
+            own[f"above {size!r}"] = self.count_above(cast("float", size))
+        return Errors({**self.total, **own})
+
+    def shape(self) -> tuple[float, float]:
+        """Skewness and kurtosis of the errors; 0 and 3 where they do not vary."""
+        second, third, fourth = (self.total["central"][power] for power in range(3))
+        if not (second > 0 and np.isfinite(fourth) and second * second > 0):
+            return 0.0, 3.0
+        return third * self.rows**0.5 / second**1.5, fourth * self.rows / second**2
+
+
+def exact_totals(rows: int, sums: Mapping[str, Dyadic]) -> dict[str, Any]:
+    """Sums that measures read, as fractions, from the exact sums of truth and predictions."""
+    exact = {name: value.fraction for name, value in sums.items()}
+    y, p = exact.pop("y"), exact.pop("p")
+    yy, yp, pp = (exact.pop(name) for name in ("yy", "yp", "pp"))
+    squares = yy - 2 * yp + pp
+    return exact | {
+        "n": rows, "y": y, "e": y - p, "sq_e": squares, "sq_y": yy,
+        "dy": y, "dydy": yy, "de": y - p, "dede": squares, "dyde": yy - yp,
+    }  # fmt: skip
+
+
+def leave_one_out(view: View, columns: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The sums of all units, and those without each unit, of every column."""
+    stack = {}
+    for name, values in columns.items():
+        total = values.sum()
+        stack[name] = np.concatenate([[total], total - values])
+    for name in ("span", "iqr", "median_abs", "max_abs", "scale"):
+        if name in view.total:
+            stack[name] = np.full(len(stack["n"]), float(view.total[name]))
+    return stack
+
+
+class RowView(View):
+    """An output whose rows are held."""
+
+    def __init__(
+        self, columns: Mapping[str, Floats], units: tuple[str, ...] | None, facts: Facts, output: str = ""
+    ) -> None:
+        self.columns, self.facts, self.output = columns, facts, output
+        self.truth, self.predicted = columns["truth"], columns["predicted"]
+        self.error = self.truth - self.predicted
+        self.rows, self.by_unit = len(self.truth), units is not None
+        self.codes = None if units is None else np.unique(np.array(units), return_inverse=True)[1]
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.rows if self.codes is None else int(self.codes.max()) + 1 if self.rows else 0
+
+    @cached_property
+    def sorted_error(self) -> Floats:
+        """Errors in ascending order."""
+        return np.sort(self.error)
+
+    @cached_property
+    def sorted_size(self) -> Floats:
+        """Absolute errors in ascending order."""
+        return np.sort(np.abs(self.error))
+
+    @cached_property
+    def baseline(self) -> Floats | None:
+        """What the stated baseline predicts for each row, NaN where it has nothing to say."""
+        stated = self.facts.baseline
+        if stated is None:
+            return None
+        if stated == "reference":
+            return self.columns["reference"]
+        if stated == LAST:
+            return self._last_values()
+        centre = self.mean if stated == "mean" else float(np.median(self.truth))
+        return np.full(self.rows, centre)
+
+    def _last_values(self) -> Floats:
+        """The truth of the row before, by time and within the unit."""
+        codes = np.zeros(self.rows, dtype=np.intp) if self.codes is None else self.codes
+        order = np.lexsort((self.truth, self.columns["time"], codes))
+        before = np.full(self.rows, np.nan)
+        same = codes[order][1:] == codes[order][:-1]
+        before[order[1:][same]] = self.truth[order[:-1][same]]
+        return before
+
+    @cached_property
+    def own(self) -> dict[str, Floats]:
+        """Quantities of each row whose means are measures."""
+        columns = own_columns(self.columns, self.facts.interval_level)
+        if self.baseline is not None:
+            columns |= base_columns(self.truth, self.baseline)
+            if self.facts.baseline == "mean":
+                columns["base_abs"] = columns["base_abs"] - self.balance * (self.truth - self.mean)
+        return columns
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of the truth."""
+        return float(self.exact["y"].fraction / self.rows)
+
+    @cached_property
+    def balance(self) -> float:
+        """Share of the truth above its mean, minus that below."""
+        return float(np.sign(self.truth - self.mean).mean())
+
+    @cached_property
+    def exact(self) -> dict[str, Dyadic]:
+        """Exact sums of truth and predictions."""
+        return exact_sums(self.truth, self.predicted, self.error)
+
+    @cached_property
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows."""
+        own = {name: sum_exactly(values) for name, values in self.own.items()}
+        total = exact_totals(self.rows, self.exact | own)
+        if self.baseline is not None:
+            total |= self._exact_baseline()
+        if self.scale is not None:
+            total["scale"] = Fraction(self.scale)
+        quartiles = np.quantile(self.truth, [0.25, 0.75])
+        central = central_moments(self.error)
+        return total | {
+            "dev": self._exact_distances(),
+            "zeros": int((self.truth == 0).sum()),
+            "below": int(((self.truth <= -1) | (self.predicted <= -1)).sum()),
+            "span": Fraction(float(self.truth.max())) - Fraction(float(self.truth.min())),
+            "iqr": Fraction(float(quartiles[1])) - Fraction(float(quartiles[0])),
+            "median_abs": self.quantile(0.5, absolute=True)[0],
+            "max_abs": float(self.sorted_size[-1]),
+            "rank_r": self.ranks[0],
+            "central": central,
+            "de3": central[1],
+            "de4": central[2],
+        }
+
+    def _exact_distances(self) -> Fraction:
+        """The distances of the truth from its mean, added up without rounding."""
+        above = self.truth > self.mean
+        high = sum_exactly(self.truth[above]).fraction
+        y, count = self.exact["y"].fraction, int(above.sum())
+        return high - (y - high) + y / self.rows * (self.rows - 2 * count)
+
+    def _exact_baseline(self) -> dict[str, Any]:
+        """The squared errors of the baseline without rounding."""
+        baseline = cast("Floats", self.baseline)
+        known = ~np.isnan(baseline)
+        _, products = sum_products([self.truth[known], baseline[known]])
+        squares = products[0][0].fraction - 2 * products[0][1].fraction + products[1][1].fraction
+        exact: dict[str, Any] = {"base_n": int(known.sum()), "base_sq": squares}
+        if self.facts.baseline == "mean":
+            exact["base_abs"] = self._exact_distances()
+        return exact
+
+    @cached_property
+    def ranks(self) -> tuple[float | None, Floats]:
+        """Spearman's correlation and the influence of each row."""
+        return rank_correlation(self.truth, self.predicted, np.ones(self.rows))
+
+    @cached_property
+    def by_row(self) -> dict[str, Floats]:
+        """What each row adds to every sum."""
+        centre = float(self.exact["y"].fraction / self.rows)
+        error_centre = float((self.exact["y"].fraction - self.exact["p"].fraction) / self.rows)
+        sums = row_sums(
+            self.truth, self.error, truth_centre=centre, error_centre=error_centre, truth_mean=self.mean,
+            balance=self.balance,
+        )  # fmt: skip
+        below = ((self.truth <= -1) | (self.predicted <= -1)).astype(np.float64)
+        return sums | self.own | {"zeros": (self.truth == 0).astype(np.float64), "below": below}
+
+    @cached_property
+    def per_unit(self) -> dict[str, Floats]:
+        """What each unit adds to every sum."""
+        return {name: self.by_units(values) for name, values in self.by_row.items()}
+
+    @cached_property
+    def stack(self) -> dict[str, Floats]:
+        """The sums of all units, and those without each unit."""
+        return leave_one_out(self, self.per_unit)
+
+    def by_units(self, values: Floats) -> Floats:
+        """Values of rows, added up by unit."""
+        return values if self.codes is None else np.bincount(self.codes, weights=values)
+
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """A quantile of type 7."""
+        ordered = self.sorted_size if absolute else self.sorted_error
+        value = float(np.quantile(ordered, share))
+        return value, value, value
+
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:  # noqa: ARG002  rows need no bins
+        """The error of a rank."""
+        return float((self.sorted_size if absolute else self.sorted_error)[rank - 1])
+
+    def count_above(self, size: float) -> int:
+        """Rows with a larger absolute error."""
+        return int((np.abs(self.error) > size).sum())
+
+
+class SummaryView(View):
+    """An output of very many rows: exact sums, and cells of truth and error."""
+
+    def __init__(self, summary: Summary, moments: UnitMoments | None, facts: Facts, output: str = "") -> None:
+        self.summary, self.moments, self.facts, self.output = summary, moments, facts, output
+        self.rows, self.by_unit = summary.rows, moments is not None
+        self.truth, self.error, self.counts = summary.grid.cells()
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.rows if self.moments is None else len(self.moments.ids)
+
+    @cached_property
+    def centres(self) -> tuple[float, float]:
+        """The means of truth and error."""
+        sums = self.summary.sums
+        y, p = sums["y"].fraction, sums["p"].fraction
+        return float(y / self.rows), float((y - p) / self.rows)
+
+    @cached_property
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows; what needs order or distances from a mean comes from the cells."""
+        plain = {name: value for name, value in self.summary.sums.items() if not name.endswith("*")}
+        total = exact_totals(self.rows, plain)
+        low, high, least, most = self.summary.ends
+        if self.scale is not None:
+            total["scale"] = Fraction(self.scale)
+        quartiles = [self._truth_quantile(share) for share in (0.25, 0.75)]
+        if self.base_centre is not None:
+            total |= self._cell_baseline(self.base_centre)
+        central = central_moments(self.error, self.counts)
+        return total | {
+            "dev": float((np.abs(self.truth - self.centres[0]) * self.counts).sum()),
+            "zeros": self.summary.zeros,
+            "below": self.summary.below,
+            "span": Fraction(high) - Fraction(low),
+            "iqr": quartiles[1] - quartiles[0],
+            "median_abs": self.quantile(0.5, absolute=True)[0],
+            "max_abs": max(abs(least), abs(most)),
+            "rank_r": self.ranks[0],
+            "central": central,
+            "de3": central[1],
+            "de4": central[2],
+        }
+
+    @cached_property
+    def base_centre(self) -> float | None:
+        """What the baseline always predicts, where it is a constant."""
+        if self.facts.baseline not in ("mean", "median"):
+            return None
+        return self.centres[0] if self.facts.baseline == "mean" else self._truth_quantile(0.5)
+
+    def _cell_baseline(self, centre: float) -> dict[str, Any]:
+        sums = self.summary.sums
+        exact = Fraction(centre)
+        squares = sums["yy"].fraction - 2 * exact * sums["y"].fraction + self.rows * exact * exact
+        away = np.abs(self.truth - centre)
+        return {"base_n": self.rows, "base_sq": squares, "base_abs": float((away * self.counts).sum())}
+
+    def _truth_quantile(self, share: float) -> float:
+        grid = self.summary.grid
+        low, high = grid.axis.edges()
+        counts = grid.counts.sum(axis=1)
+        if low[0] > low[-1]:
+            low, high, counts = low[::-1], high[::-1], counts[::-1]
+        running = np.cumsum(counts)
+        place = int(np.searchsorted(running, share * self.rows))
+        part = (share * self.rows - (running[place] - counts[place])) / counts[place]
+        return float(low[place] + part * (high[place] - low[place]))
+
+    @cached_property
+    def ranks(self) -> tuple[float | None, Floats]:
+        """Spearman's correlation from the cells, and the influence of each."""
+        return rank_correlation(self.truth, self.truth - self.error, self.counts)
+
+    @cached_property
+    def per_cell(self) -> dict[str, Floats]:
+        """What a row of each cell adds to every sum."""
+        mean = self.centres[0]
+        balance = float((np.sign(self.truth - mean) * self.counts).sum() / self.rows)
+        sums = row_sums(
+            self.truth, self.error, truth_centre=mean, error_centre=self.centres[1], truth_mean=mean, balance=balance
+        )
+        if self.base_centre is not None:
+            sums |= base_columns(self.truth, np.full(len(self.truth), self.base_centre))
+            sums["base_abs"] = sums["dev"] if self.facts.baseline == "mean" else sums["base_abs"]
+        return sums
+
+    @cached_property
+    def per_unit(self) -> dict[str, Floats] | None:
+        """What each unit adds to every sum, where units are named."""
+        return None if self.moments is None else self.moments.sums(*self.centres)
+
+    @cached_property
+    def stack(self) -> dict[str, Floats]:
+        """The sums of all units, and those without each unit."""
+        return leave_one_out(self, self.per_unit or {})
+
+    @cached_property
+    def _bins(self) -> dict[bool, tuple[Floats, Floats, NDArray[np.int64]]]:
+        """Ends and running counts of the bins of errors, and of absolute errors."""
+        histogram = self.summary.histogram
+        low, high = histogram.edges()
+        middle = len(histogram.counts) // 2
+        folded = histogram.counts[middle:].copy()
+        folded[1:] += histogram.counts[:middle][::-1]
+        sizes = np.maximum(low[middle:], 0.0), high[middle:]
+        return {False: (low, high, np.cumsum(histogram.counts)), True: (*sizes, np.cumsum(folded))}
+
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """The middle of the bin that holds a quantile, and its ends."""
+        low, high, running = self._bins[absolute]
+        place = int(np.searchsorted(running, share * (self.rows - 1) + 1))
+        return (
+            float(low[place] + high[place]) / 2, float(low[place]), float(high[place])
+        )  # fmt: skip
+
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:
+        """An end of the bin that holds a rank."""
+        low, high, running = self._bins[absolute]
+        return float((high if upper else low)[int(np.searchsorted(running, rank))])
+
+    def count_above(self, size: float) -> int:
+        """Rows in bins above a size; the bin that holds the size is shared out evenly."""
+        low, high, running = self._bins[True]
+        place = int(np.clip(np.searchsorted(high, size, side="right"), 0, len(high) - 1))
+        inside = running[place] - (running[place - 1] if place else 0)
+        part = min(1.0, max(0.0, (size - low[place]) / (high[place] - low[place])))
+        return int(round(self.rows - running[place] + inside * (1 - part)))
