@@ -55,7 +55,7 @@ class Dyadic(NamedTuple):
         zeros = (self.significand & -self.significand).bit_length() - 1
         return Dyadic(self.significand >> zeros, self.exponent + zeros)
 
-    def __add__(self, other: object) -> Dyadic:  # type: ignore[override]
+    def __add__(self, other: object) -> Dyadic:
         """Both together, exactly."""
         a, b = self, cast("Dyadic", other)
         low = min(a.exponent, b.exponent)

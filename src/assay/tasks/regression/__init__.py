@@ -11,10 +11,9 @@ from assay.core.task import Counted, Example, Option, Request, Role
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.regression import measures
 from assay.tasks.regression.estimates import RegressionEstimates
-from assay.tasks.regression.paired import PairedResiduals
 from assay.tasks.regression.roles import BASELINES, read_paired_residuals, read_residuals
 from assay.tasks.regression.sums import Errors
-from assay.tasks.regression.tally import Residuals
+from assay.tasks.regression.tally import PairedResiduals, Residuals
 
 if TYPE_CHECKING:
     from assay.tasks.task_settings import TaskSettings

@@ -33,8 +33,7 @@ HEIGHT, WIDTH = 2 * TRUTH_CODES + 1, 2 * COARSE_CODES + 1
 
 def error_codes(error: Floats, bits: int) -> Counts:
     """The leading bits of each absolute error, a whole number that grows with it."""
-    magnitude = np.abs(error).view(np.int64)
-    return magnitude >> (FRACTION_BITS - bits)
+    return np.asarray(np.abs(error).view(np.int64) >> (FRACTION_BITS - bits), dtype=np.int64)
 
 
 def code_edge(code: Counts, bits: int) -> Floats:
@@ -97,7 +96,7 @@ def signed_places(codes: Counts, error: Floats, top: int, size: int) -> Counts:
 def move_places(places: Counts, by: int, size: int) -> Counts:
     """The bins once the largest error lies some codes higher."""
     steps = places - size
-    return size + np.sign(steps) * np.maximum(np.abs(steps) - by, 0)
+    return np.asarray(size + np.sign(steps) * np.maximum(np.abs(steps) - by, 0), dtype=np.int64)
 
 
 def side_edges(top: int, size: int, bits: int) -> tuple[Floats, Floats]:

@@ -15,11 +15,12 @@ from assay.core.text import counted
 from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_error, scale_of, student_quantile
+from assay.tasks.regression.summary import SummaryView
 from assay.tasks.regression.sums import RATIOS, Errors, LackingColumnError
-from assay.tasks.regression.views import ORDER, RowView, SummaryView, View
+from assay.tasks.regression.views import ORDER, RowView, View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,18 +56,21 @@ def find_interval(measure: Measure, view: View, level: float) -> Interval | str:
         return NONE[measure.name]
     if measure.name in SUMS:
         return _sum_interval(measure, view, level)
-    if measure.name in ORDER:
-        return order_interval(measure, view, level)
     if view.units < FEWEST:
         return f"only {counted(view.units, 'unit')}; an interval needs {FEWEST} or more"
+    return _choose_method(measure, view)(measure, cast("Any", view), level)
+
+
+def _choose_method(measure: Measure, view: View) -> Callable[[Measure, Any, float], Interval | str]:
+    if measure.name in ORDER:
+        return order_interval
     if measure.gives is Share and not view.by_unit:
-        return _share_interval(measure, view, level)
+        return _share_interval
     if measure.name in LIMITS and not view.by_unit:
-        return _limit_interval(measure, view, level)
+        return _limit_interval
     if isinstance(view, RowView):
-        return _jackknife(measure, [view], level)
-    summary = cast("SummaryView", view)
-    return _by_units(measure, summary, level) if summary.by_unit else _linearised(measure, summary, level)
+        return _row_interval
+    return _unit_interval if view.by_unit else _cell_interval
 
 
 def mean_interval(measure: Measure, views: Sequence[View], level: float) -> Interval | str:
@@ -94,7 +98,7 @@ def warn(measure: Measure, view: View) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _finish(scale: Scale, value: float, error: float, df: float, level: float, method: str) -> Interval | str:
+def _finish(scale: Scale, value: float, error: float, *, df: float, level: float, method: str) -> Interval | str:
     if not math.isfinite(error):
         return "the spread is too large to be computed"
     if not error:
@@ -111,6 +115,10 @@ def _without_each(measure: Measure, view: RowView | SummaryView) -> Floats:
     """The value of all rows, and those without each unit."""
     with np.errstate(all="ignore"):
         return measure.values(cast("Any", Errors(view.stack)))
+
+
+def _row_interval(measure: Measure, view: RowView, level: float) -> Interval | str:
+    return _jackknife(measure, [view], level)
 
 
 def _jackknife(measure: Measure, views: Sequence[RowView], level: float) -> Interval | str:
@@ -133,7 +141,9 @@ def _from_stack(values: Floats, scale: Scale, units: int, level: float, method: 
         scaled = scale.to(values)
     if not np.isfinite(scaled).all():
         return "the value, or that without one unit, is at an end of its range"
-    return _finish(scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), units - 1, level, method)
+    return _finish(
+        scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=units - 1, level=level, method=method
+    )
 
 
 def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Interval | str:
@@ -146,7 +156,7 @@ def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Inte
     units = views[0].units
     error = math.sqrt(units / (units - 1) * math.fsum((influence**2).tolist())) / (1 - value * value)
     method = f"influence of {units:,} {'units' if views[0].by_unit else 'rows'}, {scale.name} scale, Student's t"
-    return _finish(scale, math.atanh(value), error, units - 1, level, method)
+    return _finish(scale, math.atanh(value), error, df=units - 1, level=level, method=method)
 
 
 def _centred_influence(view: RowView) -> Floats:
@@ -155,7 +165,7 @@ def _centred_influence(view: RowView) -> Floats:
     return view.by_units(influence - influence.mean()) / view.rows
 
 
-def _by_units(measure: Measure, view: SummaryView, level: float) -> Interval | str:
+def _unit_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
     scale = scale_of(measure)
     method = f"jackknife of {view.units:,} units, {scale.name} scale, Student's t"
     try:
@@ -165,7 +175,7 @@ def _by_units(measure: Measure, view: SummaryView, level: float) -> Interval | s
     return _from_stack(values, scale, view.units, level, method)
 
 
-def _linearised(measure: Measure, view: SummaryView, level: float) -> Interval | str:
+def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
     """By the influence of each cell of truth and error; ratios and other means by their sums of squares."""
     scale, n = scale_of(measure), view.rows
     names = [name for name, value in view.total.items() if name not in ("central", "rank_r") and value is not None]
@@ -177,7 +187,8 @@ def _linearised(measure: Measure, view: SummaryView, level: float) -> Interval |
             return "the value is at an end of its range"
         centred = influence - float(influence @ view.counts) / n
         error = math.sqrt(float(centred**2 @ view.counts)) / n / (1 - value * value)
-        return _finish(scale, math.atanh(value), error, n - 1, level, f"influence of cells, {scale.name} scale")
+        method = f"influence of cells, {scale.name} scale"
+        return _finish(scale, math.atanh(value), error, df=n - 1, level=level, method=method)
     gradient = _gradient(measure, plain, scale)
     if isinstance(gradient, str):
         return gradient
@@ -195,7 +206,7 @@ def _linearised(measure: Measure, view: SummaryView, level: float) -> Interval |
     influence -= float(influence @ view.counts) / n
     variance = (float(influence**2 @ view.counts) if not rest else 0.0) + rest
     method = f"linearised over cells of truth and error, {scale.name} scale, Student's t"
-    return _finish(scale, value, math.sqrt(variance), n - 1, level, method)
+    return _finish(scale, value, math.sqrt(variance), df=n - 1, level=level, method=method)
 
 
 def _gradient(measure: Measure, plain: dict[str, float], scale: Scale) -> tuple[float, dict[str, float]] | str:

@@ -16,8 +16,7 @@ from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, visible
 from assay.tally.batches import Column, open_batches
 from assay.tally.grouped import MISSING, Grouped
-from assay.tasks.regression.paired import PairedResiduals
-from assay.tasks.regression.tally import HELD_ROWS, OF, Facts, Residuals, RowTable
+from assay.tasks.regression.tally import HELD_ROWS, OF, Facts, PairedResiduals, Residuals, RowTable
 from assay.tasks.unit_reading import GROUP, UNIT, ordered_levels, side_columns
 
 if TYPE_CHECKING:
@@ -92,9 +91,7 @@ def read_paired_residuals(request: Request, models: Mapping[str, Mapping[str, ob
 
 def flatten_images(request: Request) -> tuple[Request, tuple[str, ...]]:
     """Arrays of three axes or more as columns of pixels, whose unit is the entry of the first axis."""
-    arrays = {
-        name: np.asarray(value) for name, value in request.given.items() if getattr(value, "ndim", 1) >= IMAGES
-    }
+    arrays = {name: np.asarray(value) for name, value in request.given.items() if getattr(value, "ndim", 1) >= IMAGES}
     if not arrays:
         return request, ()
     shapes = {array.shape for array in arrays.values()}
@@ -121,8 +118,8 @@ def choose_columns(request: Request) -> tuple[dict[str, Column], Facts]:
                 "role-missing", f"no {name} is given", where=name, known=f"{name} holds a number",
                 fix=f"give {name}=... (--{name} COLUMN)",
             )  # fmt: skip
-    parts = {name: split_outputs(given[name]) for name in ("truth", "predicted", "reference") if name in given}
-    parts = {name: part for name, part in parts.items() if part is not None}
+    roles = [name for name in ("truth", "predicted", "reference") if given.get(name) is not None]
+    parts = {name: split_outputs(given[name]) for name in roles}
     outputs = tuple(parts["truth"])
     if len({len(part) for part in parts.values()}) > 1:
         found = ", ".join(f"{name} {len(part)}" for name, part in parts.items())
@@ -140,10 +137,8 @@ def choose_columns(request: Request) -> tuple[dict[str, Column], Facts]:
     return columns, choose_facts(request, outputs)
 
 
-def split_outputs(values: object) -> dict[str, object] | None:
+def split_outputs(values: object) -> dict[str, object]:
     """The columns of each output: names of columns, a two-dimensional array, or one column."""
-    if values is None:
-        return None
     if isinstance(values, (list, tuple)) and values and all(isinstance(value, str) for value in values):
         return {str(value): value for value in values}
     if getattr(values, "ndim", 1) == 2:  # noqa: PLR2004  a table of outputs
@@ -253,7 +248,7 @@ def scale_series(request: Request, outputs: tuple[str, ...]) -> tuple[float | No
             "option-unknown", "the training series must be given as an array", where="training",
             fix="read the series first, and give training=[...]",
         )  # fmt: skip
-    parts = split_outputs(source) or {}
+    parts = split_outputs(source)
     if len(parts) != len(outputs):
         raise PlanError(
             "role-clash", "the training series has another number of outputs", where="training",
@@ -285,7 +280,11 @@ def describe_facts(request: Request, facts: Facts) -> tuple[str, ...]:
 
 
 def count_rows(
-    facts: Facts, names: tuple[str, ...], factors: tuple[str, ...], many: bool, batch: Mapping[str, NDArray[Any]]  # noqa: FBT001
+    facts: Facts,
+    names: tuple[str, ...],
+    factors: tuple[str, ...],
+    many: bool,  # noqa: FBT001  bound by position
+    batch: Mapping[str, NDArray[Any]],
 ) -> Parts:
     """Count a batch of rows and those of each level: the kernel."""
     table = build_table(names, batch, facts.outputs)

@@ -5,15 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tally.exact_sums import Dyadic, sum_exactly, sum_products
+from assay.tally.exact_sums import Dyadic, sum_exactly
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
+from assay.tasks.regression.sums import (
+    base_columns,
+    central_moments,
+    exact_sums,
+    own_columns,
+    rank_correlation,
+    row_sums,
+)
+from assay.tasks.regression.views import View, exact_totals, leave_one_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from assay.tasks.regression.tally import Facts
+    from assay.tasks.regression.unit_moments import UnitMoments
 
     Floats = NDArray[np.float64]
 
@@ -21,47 +35,6 @@ STEP: Final = 1 << 18
 """Rows that are counted on the grids at a time."""
 NO_SQUARE: Final = ("abs_rel", "abs_y")
 """Means whose squares are known otherwise, or are not asked for."""
-
-
-def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
-    """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals, the reference."""
-    truth, predicted = batch["truth"], batch["predicted"]
-    error = truth - predicted
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.divide(error, truth, out=np.zeros(len(truth)), where=truth != 0)
-        logs = np.log1p(truth) - np.log1p(predicted)
-    columns = {"rel": ratio, "abs_rel": np.abs(ratio), "abs_y": np.abs(truth)}
-    valid = (truth > -1) & (predicted > -1)
-    columns["sq_log"] = np.where(valid, logs * logs, 0.0) if not valid.all() else logs * logs
-    for name, values in batch.items():
-        if name.startswith("quantile "):
-            level = float(name.removeprefix("quantile "))
-            above = truth - values
-            columns[f"pinball {level!r}"] = np.maximum(level * above, (level - 1) * above)
-            columns[f"under {level!r}"] = (truth <= values).astype(np.float64)
-    if "lower" in batch:
-        columns |= _interval_columns(truth, batch["lower"], batch["upper"], interval_level)
-    return columns
-
-
-def _interval_columns(truth: Floats, lower: Floats, upper: Floats, level: float | None) -> dict[str, Floats]:
-    width = upper - lower
-    columns = {"cover": ((truth >= lower) & (truth <= upper)).astype(np.float64), "width": width}
-    if level is not None:
-        outside = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
-        columns["interval_score"] = width + 2 / (1 - level) * outside
-    return columns
-
-
-def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
-    """The errors of a baseline in the rows where it has a prediction."""
-    known = ~np.isnan(baseline)
-    apart = np.where(known, truth - baseline, 0.0)
-    ratio = np.divide(np.abs(apart), np.abs(truth), out=np.zeros(len(truth)), where=truth != 0)
-    with np.errstate(over="ignore"):
-        return {
-            "base_n": known.astype(np.float64), "base_abs": np.abs(apart), "base_sq": apart * apart, "base_rel": ratio
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,14 +116,133 @@ class Summary:
         )  # fmt: skip
 
 
-def exact_sums(truth: Floats, predicted: Floats, error: Floats) -> dict[str, Dyadic]:
-    """Sums of truth and prediction, of their products, and of absolute errors, without rounding."""
-    (y, p), products = sum_products([truth, predicted])
-    absolute = sum_exactly(np.abs(error)) + sum_exactly(np.sign(error) * rounding_of(truth, predicted, error))
-    return {"y": y, "p": p, "yy": products[0][0], "yp": products[0][1], "pp": products[1][1], "abs_e": absolute}
+class SummaryView(View):
+    """An output of very many rows: exact sums, and cells of truth and error."""
 
+    def __init__(self, summary: Summary, moments: UnitMoments | None, facts: Facts, output: str = "") -> None:
+        self.summary, self.moments, self.facts, self.output = summary, moments, facts, output
+        self.rows, self.by_unit = summary.rows, moments is not None
+        self.truth, self.error, self.counts = summary.grid.cells()
 
-def rounding_of(a: Floats, b: Floats, difference: Floats) -> Floats:
-    """What rounding took from a - b (Knuth): the difference and this are exact together."""
-    back = difference - a
-    return (a - (difference - back)) - (b + back)
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.rows if self.moments is None else len(self.moments.ids)
+
+    @cached_property
+    def centres(self) -> tuple[float, float]:
+        """The means of truth and error."""
+        sums = self.summary.sums
+        y, p = sums["y"].fraction, sums["p"].fraction
+        return float(y / self.rows), float((y - p) / self.rows)
+
+    @cached_property
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows; what needs order or distances from a mean comes from the cells."""
+        plain = {name: value for name, value in self.summary.sums.items() if not name.endswith("*")}
+        total = exact_totals(self.rows, plain)
+        low, high, least, most = self.summary.ends
+        if self.scale is not None:
+            total["scale"] = Fraction(self.scale)
+        quartiles = [self._truth_quantile(share) for share in (0.25, 0.75)]
+        if self.base_centre is not None:
+            total |= self._cell_baseline(self.base_centre)
+        central = central_moments(self.error, self.counts)
+        return total | {
+            "dev": float((np.abs(self.truth - self.centres[0]) * self.counts).sum()),
+            "zeros": self.summary.zeros,
+            "below": self.summary.below,
+            "span": Fraction(high) - Fraction(low),
+            "iqr": quartiles[1] - quartiles[0],
+            "median_abs": self.quantile(0.5, absolute=True)[0],
+            "max_abs": max(abs(least), abs(most)),
+            "rank_r": self.ranks[0],
+            "central": central,
+            "de3": central[1],
+            "de4": central[2],
+        }
+
+    @cached_property
+    def base_centre(self) -> float | None:
+        """What the baseline always predicts, where it is a constant."""
+        if self.facts.baseline not in ("mean", "median"):
+            return None
+        return self.centres[0] if self.facts.baseline == "mean" else self._truth_quantile(0.5)
+
+    def _cell_baseline(self, centre: float) -> dict[str, Any]:
+        sums = self.summary.sums
+        exact = Fraction(centre)
+        squares = sums["yy"].fraction - 2 * exact * sums["y"].fraction + self.rows * exact * exact
+        away = np.abs(self.truth - centre)
+        return {"base_n": self.rows, "base_sq": squares, "base_abs": float((away * self.counts).sum())}
+
+    def _truth_quantile(self, share: float) -> float:
+        grid = self.summary.grid
+        low, high = grid.axis.edges()
+        counts = grid.counts.sum(axis=1)
+        if low[0] > low[-1]:
+            low, high, counts = low[::-1], high[::-1], counts[::-1]
+        running = np.cumsum(counts)
+        place = int(np.searchsorted(running, share * self.rows))
+        part = (share * self.rows - (running[place] - counts[place])) / counts[place]
+        return float(low[place] + part * (high[place] - low[place]))
+
+    @cached_property
+    def ranks(self) -> tuple[float | None, Floats]:
+        """Spearman's correlation from the cells, and the influence of each."""
+        return rank_correlation(self.truth, self.truth - self.error, self.counts)
+
+    @cached_property
+    def per_cell(self) -> dict[str, Floats]:
+        """What a row of each cell adds to every sum."""
+        mean = self.centres[0]
+        balance = float((np.sign(self.truth - mean) * self.counts).sum() / self.rows)
+        sums = row_sums(
+            self.truth, self.error, truth_centre=mean, error_centre=self.centres[1], truth_mean=mean, balance=balance
+        )
+        if self.base_centre is not None:
+            sums |= base_columns(self.truth, np.full(len(self.truth), self.base_centre))
+            sums["base_abs"] = sums["dev"] if self.facts.baseline == "mean" else sums["base_abs"]
+        return sums
+
+    @cached_property
+    def per_unit(self) -> dict[str, Floats] | None:
+        """What each unit adds to every sum, where units are named."""
+        return None if self.moments is None else self.moments.sums(*self.centres)
+
+    @cached_property
+    def stack(self) -> dict[str, Floats]:
+        """The sums of all units, and those without each unit."""
+        return leave_one_out(self, self.per_unit or {})
+
+    @cached_property
+    def _bins(self) -> dict[bool, tuple[Floats, Floats, NDArray[np.int64]]]:
+        """Ends and running counts of the bins of errors, and of absolute errors."""
+        histogram = self.summary.histogram
+        low, high = histogram.edges()
+        middle = len(histogram.counts) // 2
+        folded = histogram.counts[middle:].copy()
+        folded[1:] += histogram.counts[:middle][::-1]
+        sizes = np.maximum(low[middle:], 0.0), high[middle:]
+        return {False: (low, high, np.cumsum(histogram.counts)), True: (*sizes, np.cumsum(folded))}
+
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """The middle of the bin that holds a quantile, and its ends."""
+        low, high, running = self._bins[absolute]
+        place = int(np.searchsorted(running, share * (self.rows - 1) + 1))
+        return (
+            float(low[place] + high[place]) / 2, float(low[place]), float(high[place])
+        )  # fmt: skip
+
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:
+        """An end of the bin that holds a rank."""
+        low, high, running = self._bins[absolute]
+        return float((high if upper else low)[int(np.searchsorted(running, rank))])
+
+    def count_above(self, size: float) -> int:
+        """Rows in bins above a size; the bin that holds the size is shared out evenly."""
+        low, high, running = self._bins[True]
+        place = int(np.clip(np.searchsorted(high, size, side="right"), 0, len(high) - 1))
+        inside = running[place] - (running[place - 1] if place else 0)
+        part = min(1.0, max(0.0, (size - low[place]) / (high[place] - low[place])))
+        return round(float(self.rows - running[place] + inside * (1 - part)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
+from assay.tally.exact_sums import Dyadic, sum_exactly, sum_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class Errors:
         try:
             amount: Amount = self.values[name]
         except KeyError:
-            raise LackingColumnError(NOT_GIVEN[name.split("_")[0].split(" ")[0]]) from None
+            raise LackingColumnError(NOT_GIVEN[name.replace(" ", "_").partition("_")[0]]) from None
         return amount
 
     def get(self, name: str) -> Amount:
@@ -136,3 +137,57 @@ def _mass_above(codes: Floats, mass: Floats) -> Floats:
     sizes = np.bincount(place, weights=mass)
     behind = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
     return np.asarray((behind + sizes / 2)[place], dtype=np.float64)
+
+
+def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
+    """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals, the reference."""
+    truth, predicted = batch["truth"], batch["predicted"]
+    error = truth - predicted
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.divide(error, truth, out=np.zeros(len(truth)), where=truth != 0)
+        logs = np.log1p(truth) - np.log1p(predicted)
+    columns = {"rel": ratio, "abs_rel": np.abs(ratio), "abs_y": np.abs(truth)}
+    valid = (truth > -1) & (predicted > -1)
+    columns["sq_log"] = np.where(valid, logs * logs, 0.0) if not valid.all() else logs * logs
+    for name, values in batch.items():
+        if name.startswith("quantile "):
+            level = float(name.removeprefix("quantile "))
+            above = truth - values
+            columns[f"pinball {level!r}"] = np.maximum(level * above, (level - 1) * above)
+            columns[f"under {level!r}"] = (truth <= values).astype(np.float64)
+    if "lower" in batch:
+        columns |= _interval_columns(truth, batch["lower"], batch["upper"], interval_level)
+    return columns
+
+
+def _interval_columns(truth: Floats, lower: Floats, upper: Floats, level: float | None) -> dict[str, Floats]:
+    width = upper - lower
+    columns = {"cover": ((truth >= lower) & (truth <= upper)).astype(np.float64), "width": width}
+    if level is not None:
+        outside = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
+        columns["interval_score"] = width + 2 / (1 - level) * outside
+    return columns
+
+
+def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
+    """The errors of a baseline in the rows where it has a prediction."""
+    known = ~np.isnan(baseline)
+    apart = np.where(known, truth - baseline, 0.0)
+    ratio = np.divide(np.abs(apart), np.abs(truth), out=np.zeros(len(truth)), where=truth != 0)
+    with np.errstate(over="ignore"):
+        return {
+            "base_n": known.astype(np.float64), "base_abs": np.abs(apart), "base_sq": apart * apart, "base_rel": ratio
+        }  # fmt: skip
+
+
+def exact_sums(truth: Floats, predicted: Floats, error: Floats) -> dict[str, Dyadic]:
+    """Sums of truth and prediction, of their products, and of absolute errors, without rounding."""
+    (y, p), products = sum_products([truth, predicted])
+    absolute = sum_exactly(np.abs(error)) + sum_exactly(np.sign(error) * rounding_of(truth, predicted, error))
+    return {"y": y, "p": p, "yy": products[0][0], "yp": products[0][1], "pp": products[1][1], "abs_e": absolute}
+
+
+def rounding_of(a: Floats, b: Floats, difference: Floats) -> Floats:
+    """What rounding took from a - b (Knuth): the difference and this are exact together."""
+    back = difference - a
+    return (a - (difference - back)) - (b + back)

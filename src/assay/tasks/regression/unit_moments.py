@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.tasks.regression.summary import base_columns, own_columns
+from assay.tasks.regression.sums import base_columns, own_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -189,7 +189,6 @@ def bland_altman_high(t: Errors) -> Number:
 def _sd_part(t: Errors, bias: int, deviations: Fraction | int) -> Number:
     """The bias plus some standard deviations, over one denominator: n root(n - 1)."""
     rows = root(t.n - 1)
-    stack = isinstance(t.n, np.ndarray)
-    factor = float(deviations) if stack else deviations
+    factor = cast("int", float(deviations) if isinstance(t.n, np.ndarray) else deviations)
     top = -t.e * rows * bias + factor * t.n * root(error_spread(t))
     return number(top, over=t.n * rows, empty="there is only one row")

@@ -21,7 +21,8 @@ CONSTANT = "the truth is constant"
 
 def nonzero(zeros: Amount, n: Amount) -> Amount:
     """The number of rows where no truth is 0, and 0 where one is."""
-    return n * (zeros == 0)
+    rows: Amount = n * (zeros == 0)
+    return rows
 
 
 @measure(
