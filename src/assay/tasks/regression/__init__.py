@@ -47,7 +47,6 @@ class Regression(UnitTask):
         Option(name="baseline", says="what skill is measured against", choices=BASELINES),
         Option(name="interval_level", says="the level that predicted intervals claim, such as 0.9", kind=float),
         Option(name="season", says="steps after which the naive forecast of MASE repeats", default=1, kind=int),
-        Option(name="missing", says="what becomes of rows without a value", default="error", choices=("error", "drop")),
     )
     examples = (
         Example(

@@ -7,11 +7,13 @@ into bins of one power of two. A grid that meets a wider one becomes as coarse a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from assay.tally.exact_sums import CHUNK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +30,7 @@ COARSE_CODES: Final = 20 << COARSE_BITS
 TRUTH_BITS: Final = 5
 TRUTH_CODES: Final = 16 << TRUTH_BITS
 """Bins of one sign of the truth, 32 for each power of two; or as many bins of one width."""
-HEIGHT, WIDTH = 2 * TRUTH_CODES + 1, 2 * COARSE_CODES + 1
+WIDTH: Final = 2 * COARSE_CODES + 1
 
 
 def error_codes(error: Floats, bits: int) -> Counts:
@@ -52,9 +54,8 @@ class ErrorHistogram:
     @classmethod
     def of(cls, error: Floats) -> ErrorHistogram:
         """Count some errors."""
-        codes = error_codes(error, FINE_BITS)
-        top = int(codes.max())
-        places = signed_places(codes, error, top, FINE_CODES)
+        top = largest_code(error, FINE_BITS)
+        places = fill_places(lambda part: signed_places(error[part], top, FINE_CODES, FINE_BITS), len(error))
         return cls(top=top, counts=np.bincount(places, minlength=2 * FINE_CODES + 1))
 
     def __add__(self, other: ErrorHistogram) -> ErrorHistogram:
@@ -87,10 +88,29 @@ class ErrorHistogram:
         return cls(top=content["top"], counts=counts)
 
 
-def signed_places(codes: Counts, error: Floats, top: int, size: int) -> Counts:
-    """The bin of each error: the middle one for errors near 0."""
-    steps = np.maximum(codes - (top - size), 0)
-    return size + np.where(error < 0, -steps, steps)
+def signed_places(values: Floats, top: int, size: int, bits: int) -> Counts:
+    """The bin of each value: the middle one for values near 0."""
+    steps = error_codes(values, bits)
+    steps -= top - size
+    np.maximum(steps, 0, out=steps)
+    if values.min() < 0:
+        steps *= 1 - 2 * np.signbit(values).view(np.int8)
+    steps += size
+    return steps
+
+
+def largest_code(values: Floats, bits: int) -> int:
+    """The code of the largest absolute value."""
+    return int(error_codes(np.array([max(-float(values.min()), float(values.max()))]), bits)[0])
+
+
+def fill_places(place: Callable[[slice], Counts], size: int) -> Counts:
+    """Bins of many rows, found a step at a time that stays in the cache of a processor."""
+    places = np.empty(size, dtype=np.int64)
+    for start in range(0, size, CHUNK):
+        part = slice(start, min(start + CHUNK, size))
+        places[part] = place(part)
+    return places
 
 
 def move_places(places: Counts, by: int, size: int) -> Counts:
@@ -141,7 +161,7 @@ class TruthAxis:
     def places(self, truth: Floats) -> Counts:
         """The bin of each value."""
         if self.shift is None:
-            return signed_places(error_codes(truth, TRUTH_BITS), truth, self.first, TRUTH_CODES)
+            return signed_places(truth, self.first, TRUTH_CODES, TRUTH_BITS)
         return (np.abs(truth) * 2.0**-self.shift).astype(np.int64) - self.first
 
     def move(self, places: Counts, to: TruthAxis) -> Counts:
@@ -168,30 +188,54 @@ class ErrorGrid:
     axis: TruthAxis
     top: int
     """The code of the largest absolute error."""
+    start: int
+    """The bin of truth of the first row of counts."""
     counts: Counts
-    """Bins of truth by bins of error."""
+    """Bins of truth, from the first to the last occupied one, by bins of error."""
 
     @classmethod
     def of(cls, truth: Floats, error: Floats, low: float, high: float) -> ErrorGrid:
         """Count some rows whose truth lies between two ends."""
-        axis, codes = TruthAxis.of(low, high), error_codes(error, COARSE_BITS)
-        top = int(codes.max())
-        keys = axis.places(truth) * WIDTH + signed_places(codes, error, top, COARSE_CODES)
-        return cls(axis=axis, top=top, counts=np.bincount(keys, minlength=HEIGHT * WIDTH).reshape(HEIGHT, WIDTH))
+        axis, top = TruthAxis.of(low, high), largest_code(error, COARSE_BITS)
+        start, end = (int(place) for place in np.sort(axis.places(np.array([low, high]))))
+
+        def place(part: slice) -> Counts:
+            rows = (axis.places(truth[part]) - start) * WIDTH
+            return rows + signed_places(error[part], top, COARSE_CODES, COARSE_BITS)
+
+        flat = np.bincount(fill_places(place, len(truth)), minlength=(end - start + 1) * WIDTH)
+        return cls(axis=axis, top=top, start=start, counts=flat.reshape(-1, WIDTH))
+
+    @classmethod
+    def _count(
+        cls, axis: TruthAxis, top: int, rows: Counts, columns: Counts, counts: Counts | None = None
+    ) -> ErrorGrid:
+        start, end = int(rows.min()), int(rows.max())
+        flat = np.bincount((rows - start) * WIDTH + columns, weights=counts, minlength=(end - start + 1) * WIDTH)
+        return cls(axis=axis, top=top, start=start, counts=flat.astype(np.int64, copy=False).reshape(-1, WIDTH))
 
     def merge(self, other: ErrorGrid, low: float, high: float) -> ErrorGrid:
         """Both together, over the range of truth of both."""
         top, axis = max(self.top, other.top), TruthAxis.of(low, high)
-        return ErrorGrid(axis=axis, top=top, counts=self._widened(axis, top) + other._widened(axis, top))
+        a, b = self._widened(axis, top), other._widened(axis, top)
+        start = min(a.start, b.start)
+        counts = np.zeros((max(a.start + len(a.counts), b.start + len(b.counts)) - start, WIDTH), dtype=np.int64)
+        for part in (a, b):
+            counts[part.start - start : part.start - start + len(part.counts)] += part.counts
+        return ErrorGrid(axis=axis, top=top, start=start, counts=counts)
 
-    def _widened(self, axis: TruthAxis, top: int) -> Counts:
+    def _widened(self, axis: TruthAxis, top: int) -> ErrorGrid:
         if (axis, top) == (self.axis, self.top):
-            return self.counts
+            return self
         rows, columns = np.nonzero(self.counts)
-        moved = np.zeros_like(self.counts)
-        places = self.axis.move(rows, axis), move_places(columns, top - self.top, COARSE_CODES)
-        np.add.at(moved, places, self.counts[rows, columns])
-        return moved
+        moved = self.axis.move(rows + self.start, axis), move_places(columns, top - self.top, COARSE_CODES)
+        return self._count(axis, top, *moved, self.counts[rows, columns])
+
+    def by_truth(self) -> tuple[Floats, Floats, Counts]:
+        """Where each bin of truth begins and ends, and its rows, from small to large."""
+        low, high = (ends[self.start : self.start + len(self.counts)] for ends in self.axis.edges())
+        counts = self.counts.sum(axis=1)
+        return (low, high, counts) if self.axis.sign > 0 else (low[::-1], high[::-1], counts[::-1])
 
     def cells(self) -> tuple[Floats, Floats, Floats]:
         """Truth, error and number of rows of every occupied cell."""
@@ -201,7 +245,8 @@ class ErrorGrid:
         middle[0] = 0.0
         signed = np.concatenate([-middle[:0:-1], middle])
         begin, end = self.axis.edges()
-        return ((begin + end) / 2)[rows], signed[columns], self.counts[rows, columns].astype(np.float64)
+        truth = ((begin + end) / 2)[rows + self.start]
+        return truth, signed[columns], self.counts[rows, columns].astype(np.float64)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record: occupied cells only, each as the distance from the one before and its rows."""
@@ -209,13 +254,13 @@ class ErrorGrid:
         places = np.flatnonzero(flat)
         return {
             "shift": self.axis.shift, "first": self.axis.first, "sign": self.axis.sign, "top": self.top,
-            "cells": np.diff(places, prepend=0).tolist(), "counts": flat[places].tolist(),
+            "start": self.start, "cells": np.diff(places, prepend=0).tolist(), "counts": flat[places].tolist(),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> ErrorGrid:
         """The inverse of `to_json`."""
-        flat = np.zeros(HEIGHT * WIDTH, dtype=np.int64)
-        flat[np.cumsum(content["cells"])] = content["counts"]
         axis = TruthAxis(shift=content["shift"], first=content["first"], sign=content["sign"])
-        return cls(axis=axis, top=content["top"], counts=flat.reshape(HEIGHT, WIDTH))
+        places = np.cumsum(content["cells"])
+        counts = np.array(content["counts"], dtype=np.int64)
+        return cls._count(axis, content["top"], places // WIDTH + content["start"], places % WIDTH, counts)

@@ -16,7 +16,7 @@ from assay.core.values import Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.unit_intervals import FEW, FEWEST, jackknife_error, scale_of, student_quantile
 from assay.tasks.regression.summary import SummaryView
-from assay.tasks.regression.sums import RATIOS, Errors, LackingColumnError
+from assay.tasks.regression.sums import Errors, LackingColumnError
 from assay.tasks.regression.views import ORDER, RowView, View
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
     """By the influence of each cell of truth and error; ratios and other means by their sums of squares."""
     scale, n = scale_of(measure), view.rows
     names = [name for name, value in view.total.items() if name not in ("central", "rank_r") and value is not None]
-    plain = {name: float(view.total[name]) for name in names}
+    plain = {name: float(view.total[name]) for name in names if math.isfinite(view.total[name])}
     plain |= {name: float(values @ view.counts) for name, values in view.per_cell.items() if name[0] == "d"}
     if measure.name == "spearman_r":
         value, influence = view.ranks
@@ -197,8 +197,8 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
     for name, slope in slopes.items():
         if name in view.per_cell:
             influence += slope * view.per_cell[name]
-        elif f"{name}*" in view.summary.sums or name == "abs_rel":
-            square = view.summary.sums["rel*" if name == "abs_rel" else f"{name}*"].fraction
+        elif (starred := "rel*" if name == "abs_rel" else f"{name}*") in view.summary.sums:
+            square = view.summary.sums[starred].fraction
             total = view.summary.sums[name].fraction
             rest += slope * slope * float(square - total * total / n)
         elif name not in ("zeros", "below", "scale", "base_n"):
@@ -290,6 +290,3 @@ def _rank_ends(n: int, share: float, level: float) -> tuple[int, int]:
     chances = bdtr(np.arange(first, min(n, math.ceil(n * share + reach)) + 1), n, share)
     tail = (1 - level) / 2
     return first + int((chances <= tail).sum()), first + int((chances < 1 - tail).sum()) + 1
-
-
-__all__ = ["RATIOS", "find_interval", "mean_interval", "order_interval", "warn"]

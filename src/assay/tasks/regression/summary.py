@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tally.exact_sums import Dyadic, sum_exactly
+from assay.tally.exact_sums import CHUNK, Dyadic, sum_exactly
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
 from assay.tasks.regression.sums import (
     base_columns,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 STEP: Final = 1 << 18
 """Rows that are counted on the grids at a time."""
-NO_SQUARE: Final = ("abs_rel", "abs_y")
-"""Means whose squares are known otherwise, or are not asked for."""
+NO_SQUARE: Final = ("abs_rel",)
+"""Means whose squares are known otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,17 +71,9 @@ class Summary:
     def _of_part(cls, batch: Mapping[str, Floats], interval_level: float | None) -> Summary:
         truth, predicted = batch["truth"], batch["predicted"]
         error = truth - predicted
-        sums = exact_sums(truth, predicted, error)
-        means = own_columns(batch, interval_level)
-        if "reference" in batch:
-            means |= base_columns(truth, batch["reference"])
-        for name, values in means.items():
-            sums[name] = sum_exactly(values)
-            if name not in NO_SQUARE:
-                sums[f"{name}*"] = sum_exactly(values * values)
         ends = (float(truth.min()), float(truth.max()), float(error.min()), float(error.max()))
         return cls(
-            rows=len(truth), sums=sums, zeros=int((truth == 0).sum()),
+            rows=len(truth), sums=_sum_part(batch, interval_level), zeros=len(truth) - int(np.count_nonzero(truth)),
             below=int(((truth <= -1) | (predicted <= -1)).sum()) if min(ends[0], predicted.min()) <= -1 else 0,
             ends=ends, histogram=ErrorHistogram.of(error), grid=ErrorGrid.of(truth, error, ends[0], ends[1]),
         )  # fmt: skip
@@ -92,7 +84,7 @@ class Summary:
         ends = (min(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), max(a[3], b[3]))
         return Summary(
             rows=self.rows + other.rows,
-            sums={name: value + other.sums[name] for name, value in self.sums.items()},
+            sums={name: value + other.sums[name] for name, value in self.sums.items() if name in other.sums},
             zeros=self.zeros + other.zeros, below=self.below + other.below, ends=ends,
             histogram=self.histogram + other.histogram, grid=self.grid.merge(other.grid, ends[0], ends[1]),
         )  # fmt: skip
@@ -114,6 +106,22 @@ class Summary:
             sums={name: Dyadic.from_json(value) for name, value in content["sums"].items()},
             histogram=ErrorHistogram.from_json(content["histogram"]), grid=ErrorGrid.from_json(content["grid"]),
         )  # fmt: skip
+
+
+def _sum_part(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Dyadic]:
+    """Exact sums, a step at a time that stays in the cache of a processor."""
+    total: dict[str, Dyadic] = {}
+    for start in range(0, len(batch["truth"]), CHUNK):
+        part = {name: values[start : start + CHUNK] for name, values in batch.items()}
+        sums, means = exact_sums(part["truth"], part["predicted"]), own_columns(part, interval_level)
+        if "reference" in part:
+            means |= base_columns(part["truth"], part["reference"])
+        for name, values in means.items():
+            sums[name] = sum_exactly(values)
+            if name not in NO_SQUARE:
+                sums[f"{name}*"] = sum_exactly(values * values)
+        total = {name: value + total[name] for name, value in sums.items() if name in total} if start else sums
+    return total
 
 
 class SummaryView(View):
@@ -140,7 +148,7 @@ class SummaryView(View):
     def total(self) -> dict[str, Any]:
         """The sums of all rows; what needs order or distances from a mean comes from the cells."""
         plain = {name: value for name, value in self.summary.sums.items() if not name.endswith("*")}
-        total = exact_totals(self.rows, plain)
+        total = exact_totals(self.rows, plain, zeros=self.summary.zeros, below=self.summary.below)
         low, high, least, most = self.summary.ends
         if self.scale is not None:
             total["scale"] = Fraction(self.scale)
@@ -150,8 +158,6 @@ class SummaryView(View):
         central = central_moments(self.error, self.counts)
         return total | {
             "dev": float((np.abs(self.truth - self.centres[0]) * self.counts).sum()),
-            "zeros": self.summary.zeros,
-            "below": self.summary.below,
             "span": Fraction(high) - Fraction(low),
             "iqr": quartiles[1] - quartiles[0],
             "median_abs": self.quantile(0.5, absolute=True)[0],
@@ -177,11 +183,7 @@ class SummaryView(View):
         return {"base_n": self.rows, "base_sq": squares, "base_abs": float((away * self.counts).sum())}
 
     def _truth_quantile(self, share: float) -> float:
-        grid = self.summary.grid
-        low, high = grid.axis.edges()
-        counts = grid.counts.sum(axis=1)
-        if low[0] > low[-1]:
-            low, high, counts = low[::-1], high[::-1], counts[::-1]
+        low, high, counts = self.summary.grid.by_truth()
         running = np.cumsum(counts)
         place = int(np.searchsorted(running, share * self.rows))
         part = (share * self.rows - (running[place] - counts[place])) / counts[place]

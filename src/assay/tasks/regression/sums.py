@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tally.exact_sums import Dyadic, sum_exactly, sum_products
+from assay.tally.exact_sums import CHUNK, PRODUCT_BITS, Dyadic, cut_digits, sum_exactly, sum_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,9 +31,6 @@ NOT_GIVEN: Final = {
     "under": "there is no predicted quantile of this level: quantile={level: column}",
 }
 """What a measure lacks, by the first word of a sum."""
-
-RATIOS: Final = ("rel", "abs_rel", "sq_log")
-"""Sums that cells of truth and error cannot give, because they turn on the truth near zero."""
 
 
 class LackingColumnError(Exception):
@@ -140,15 +137,22 @@ def _mass_above(codes: Floats, mass: Floats) -> Floats:
 
 
 def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
-    """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals, the reference."""
+    """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals.
+
+    Ratios are left out where the truth is 0 in some row, logarithms where something is -1 or less: no measure has a
+    value there.
+    """
     truth, predicted = batch["truth"], batch["predicted"]
     error = truth - predicted
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.divide(error, truth, out=np.zeros(len(truth)), where=truth != 0)
-        logs = np.log1p(truth) - np.log1p(predicted)
-    columns = {"rel": ratio, "abs_rel": np.abs(ratio), "abs_y": np.abs(truth)}
-    valid = (truth > -1) & (predicted > -1)
-    columns["sq_log"] = np.where(valid, logs * logs, 0.0) if not valid.all() else logs * logs
+    columns: dict[str, Floats] = {}
+    with np.errstate(over="ignore"):
+        if np.all(truth):
+            columns["rel"] = error / truth
+            columns["abs_rel"] = np.abs(columns["rel"])
+        if len(truth) and min(truth.min(), predicted.min()) > -1:
+            logs = np.log1p(error / (1 + predicted))  # ln(1 + truth) - ln(1 + predicted), exact for small errors
+            columns["sq_log"] = logs * logs
+    columns = {name: values for name, values in columns.items() if np.isfinite(values).all()}
     for name, values in batch.items():
         if name.startswith("quantile "):
             level = float(name.removeprefix("quantile "))
@@ -180,14 +184,22 @@ def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
         }  # fmt: skip
 
 
-def exact_sums(truth: Floats, predicted: Floats, error: Floats) -> dict[str, Dyadic]:
+def exact_sums(truth: Floats, predicted: Floats) -> dict[str, Dyadic]:
     """Sums of truth and prediction, of their products, and of absolute errors, without rounding."""
-    (y, p), products = sum_products([truth, predicted])
-    absolute = sum_exactly(np.abs(error)) + sum_exactly(np.sign(error) * rounding_of(truth, predicted, error))
-    return {"y": y, "p": p, "yy": products[0][0], "yp": products[0][1], "pp": products[1][1], "abs_e": absolute}
-
-
-def rounding_of(a: Floats, b: Floats, difference: Floats) -> Floats:
-    """What rounding took from a - b (Knuth): the difference and this are exact together."""
-    back = difference - a
-    return (a - (difference - back)) - (b + back)
+    names = ("y", "p", "yy", "yp", "pp", "abs_e", "abs_y")
+    total = dict.fromkeys(names, Dyadic())
+    for start in range(0, len(truth), CHUNK):
+        y, p = truth[start : start + CHUNK], predicted[start : start + CHUNK]
+        signs, first, second = np.sign(y - p), cut_digits(y, PRODUCT_BITS), cut_digits(p, PRODUCT_BITS)
+        if first is None or second is None:
+            apart = sum_exactly(y * signs) + sum_exactly(-p * signs)
+            parts = [sum_exactly(y), sum_exactly(p), sum_products(y, y), sum_products(y, p), sum_products(p, p), apart]
+        else:
+            apart = first.sum(signs) + second.sum(-signs)
+            parts = [first.sum(), second.sum(), first.sum_products(first), first.sum_products(second)]
+            parts += [second.sum_products(second), apart]
+        positive = bool(y.min() >= 0)
+        parts.append(parts[0] if positive else sum_exactly(np.abs(y)))
+        for name, part in zip(names, parts, strict=True):
+            total[name] += part
+    return total

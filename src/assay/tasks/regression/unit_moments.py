@@ -53,7 +53,7 @@ class UnitMoments:
         ]
         away, apart = truth - means[0][codes], error - means[1][codes]
         columns = [n, *means, *(np.bincount(codes, weights=w) for w in (away * away, away * apart, apart * apart))]
-        plain = own_columns(sorted_batch, interval_level) | {"abs_e": np.abs(error)}
+        plain = own_columns(sorted_batch, interval_level) | {"abs_e": np.abs(error), "abs_y": np.abs(truth)}
         plain |= {"zeros": (truth == 0).astype(np.float64)}
         if "reference" in sorted_batch:
             plain |= base_columns(truth, sorted_batch["reference"])
@@ -63,8 +63,10 @@ class UnitMoments:
     def __add__(self, other: UnitMoments) -> UnitMoments:
         """All units of both; a unit that both hold is put together from its two parts."""
         ids, place = np.unique(np.array([*self.ids, *other.ids]), return_inverse=True)
-        a, b = (np.zeros((len(ids), len(self.names))) for _ in range(2))
-        a[place[: len(self.ids)]], b[place[len(self.ids) :]] = self.values, other.values
+        names = tuple(name for name in self.names if name in other.names)  # ratios are left out where one has none
+        a, b = (np.zeros((len(ids), len(names))) for _ in range(2))
+        for part, target, rows in ((self, a, place[: len(self.ids)]), (other, b, place[len(self.ids) :])):
+            target[rows] = part.values[:, [part.names.index(name) for name in names]]
         total = a + b
         n = total[:, 0]
         gap_y, gap_e = (b[:, i] - a[:, i] for i in (1, 2))
@@ -72,7 +74,7 @@ class UnitMoments:
             total[:, column] += first * second * a[:, 0] * b[:, 0] / n
         for column in (1, 2):
             total[:, column] = (a[:, column] * a[:, 0] + b[:, column] * b[:, 0]) / n
-        return UnitMoments(ids=tuple(ids.tolist()), names=self.names, values=total)
+        return UnitMoments(ids=tuple(ids.tolist()), names=names, values=total)
 
     def sums(self, truth_centre: float, error_centre: float) -> dict[str, Floats]:
         """What each unit adds to the sums of measures."""

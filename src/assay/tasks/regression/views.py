@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property
@@ -109,14 +110,19 @@ class View(ABC):
         return third * self.rows**0.5 / second**1.5, fourth * self.rows / second**2
 
 
-def exact_totals(rows: int, sums: Mapping[str, Dyadic]) -> dict[str, Any]:
-    """Sums that measures read, as fractions, from the exact sums of truth and predictions."""
-    exact = {name: value.fraction for name, value in sums.items()}
+def exact_totals(rows: int, sums: Mapping[str, Dyadic], *, zeros: int, below: int) -> dict[str, Any]:
+    """Sums that measures read, as fractions, from the exact sums of truth and predictions.
+
+    A ratio that is not defined in some row has no sum; one that has none though it is defined did overflow.
+    """
+    none = {"rel": zeros, "abs_rel": zeros, "sq_log": below}
+    exact: dict[str, Any] = {name: 0 if rows_without else math.inf for name, rows_without in none.items()}
+    exact |= {name: value.fraction for name, value in sums.items()}
     y, p = exact.pop("y"), exact.pop("p")
     yy, yp, pp = (exact.pop(name) for name in ("yy", "yp", "pp"))
     squares = yy - 2 * yp + pp
     return exact | {
-        "n": rows, "y": y, "e": y - p, "sq_e": squares, "sq_y": yy,
+        "n": rows, "zeros": zeros, "below": below, "y": y, "e": y - p, "sq_e": squares, "sq_y": yy,
         "dy": y, "dydy": yy, "de": y - p, "dede": squares, "dyde": yy - yp,
     }  # fmt: skip
 
@@ -205,13 +211,15 @@ class RowView(View):
     @cached_property
     def exact(self) -> dict[str, Dyadic]:
         """Exact sums of truth and predictions."""
-        return exact_sums(self.truth, self.predicted, self.error)
+        return exact_sums(self.truth, self.predicted)
 
     @cached_property
     def total(self) -> dict[str, Any]:
         """The sums of all rows."""
         own = {name: sum_exactly(values) for name, values in self.own.items()}
-        total = exact_totals(self.rows, self.exact | own)
+        below = int(((self.truth <= -1) | (self.predicted <= -1)).sum())
+        zeros = self.rows - int(np.count_nonzero(self.truth))
+        total = exact_totals(self.rows, self.exact | own, zeros=zeros, below=below)
         if self.baseline is not None:
             total |= self._exact_baseline()
         if self.scale is not None:
@@ -220,8 +228,6 @@ class RowView(View):
         central = central_moments(self.error)
         return total | {
             "dev": self._exact_distances(),
-            "zeros": int((self.truth == 0).sum()),
-            "below": int(((self.truth <= -1) | (self.predicted <= -1)).sum()),
             "span": Fraction(float(self.truth.max())) - Fraction(float(self.truth.min())),
             "iqr": Fraction(float(quartiles[1])) - Fraction(float(quartiles[0])),
             "median_abs": self.quantile(0.5, absolute=True)[0],
@@ -243,8 +249,8 @@ class RowView(View):
         """The squared errors of the baseline without rounding."""
         baseline = cast("Floats", self.baseline)
         known = ~np.isnan(baseline)
-        _, products = sum_products([self.truth[known], baseline[known]])
-        squares = products[0][0].fraction - 2 * products[0][1].fraction + products[1][1].fraction
+        y, b = self.truth[known], baseline[known]
+        squares = sum_products(y, y).fraction - 2 * sum_products(y, b).fraction + sum_products(b, b).fraction
         exact: dict[str, Any] = {"base_n": int(known.sum()), "base_sq": squares}
         if self.facts.baseline == "mean":
             exact["base_abs"] = self._exact_distances()
@@ -264,8 +270,8 @@ class RowView(View):
             self.truth, self.error, truth_centre=centre, error_centre=error_centre, truth_mean=self.mean,
             balance=self.balance,
         )  # fmt: skip
-        below = ((self.truth <= -1) | (self.predicted <= -1)).astype(np.float64)
-        return sums | self.own | {"zeros": (self.truth == 0).astype(np.float64), "below": below}
+        none = np.zeros(self.rows)  # a measure that these rows leave undefined has no interval
+        return sums | self.own | {"zeros": none, "below": none}
 
     @cached_property
     def per_unit(self) -> dict[str, Floats]:
