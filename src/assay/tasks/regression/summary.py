@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tally.exact_sums import CHUNK, Dyadic, sum_exactly
+from assay.tally.digit_sums import CHUNK, Dyadic, sum_exactly
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
 from assay.tasks.regression.sums import (
     base_columns,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.tally.exact_sums import Dyadic, sum_exactly, sum_products
+from assay.tally.digit_sums import Dyadic, sum_exactly, sum_products
 from assay.tasks.regression.sums import (
     Errors,
     base_columns,
