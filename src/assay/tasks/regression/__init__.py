@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.core.labels import Label
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.regression import measures
-from assay.tasks.regression.estimates import RegressionEstimates
+from assay.tasks.regression.blocks import regression_sections
+from assay.tasks.regression.compare import TESTS, compare_models
+from assay.tasks.regression.estimates import RegressionEstimates, value_units
+from assay.tasks.regression.figures import collect_figures
 from assay.tasks.regression.roles import BASELINES, read_paired_residuals, read_residuals
 from assay.tasks.regression.sums import Errors
 from assay.tasks.regression.tally import PairedResiduals, Residuals
 
 if TYPE_CHECKING:
+    from assay.core.blocks import Section
+    from assay.inference.findings import Finding
     from assay.tasks.task_settings import TaskSettings
 
 
@@ -46,6 +51,13 @@ class Regression(UnitTask):
     options = (
         Option(name="baseline", says="what skill is measured against", choices=BASELINES),
         Option(name="interval_level", says="the level that predicted intervals claim, such as 0.9", kind=float),
+        Option(
+            name="error_tests",
+            several=True,
+            choices=TESTS,
+            says="tests of a comparison; by default Diebold-Mariano where time is named, else permutation",
+        ),
+        Option(name="horizon", says="steps ahead of forecasts, for Diebold-Mariano", default=1, kind=int),
         Option(name="season", says="steps after which the naive forecast of MASE repeats", default=1, kind=int),
     )
     examples = (
@@ -84,6 +96,22 @@ class Regression(UnitTask):
     def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:  # type: ignore[override]
         """The estimates of each model."""
         return {model: self.estimates(paired.residuals(model), settings) for model in paired.models}
+
+    def sections(self, tally: Residuals, settings: TaskSettings) -> dict[str, object]:  # type: ignore[override]
+        """Data of the pictures."""
+        return {"figures": collect_figures(tally, settings.wanted.level)}
+
+    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
+        """How errors lie, and where they are large."""
+        return regression_sections(record)
+
+    def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+        """The leading measures of every unit alone."""
+        return value_units(tally, self.headline)
+
+    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+        """Findings about every two models."""
+        return compare_models(paired, settings)
 
     def check_alike(self, new: Residuals, reference: Residuals) -> None:  # type: ignore[override]
         """Both hold the same columns."""

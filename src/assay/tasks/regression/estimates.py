@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import numpy as np
+
 from assay.core.labels import Label
 from assay.core.values import Number, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
@@ -198,3 +200,19 @@ class OutputEstimates(Mapping[str, Estimate]):
     def __len__(self) -> int:
         """How many there are."""
         return len(self.whole)
+
+
+def value_units(tally: Residuals, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """Some measures of every unit alone, of the first output; nothing where rows are the units."""
+    if not tally.by_unit:
+        return {}
+    final = tally.final()
+    view = view_of(tally, tally.facts.outputs[0])
+    ids = final.unit_moments[0].ids if final.unit_moments else sorted(set(final.table.units or ()))  # type: ignore[union-attr]
+    sums = cast("Any", view).per_unit
+    columns = {}
+    with np.errstate(all="ignore"):
+        for name in names:
+            values = find_measure(name).values(cast("Any", Errors(sums)))
+            columns[name] = [float(value) if math.isfinite(value) else None for value in values]
+    return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(ids)}

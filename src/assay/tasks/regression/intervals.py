@@ -259,7 +259,7 @@ def _limit_interval(measure: Measure, view: View, level: float) -> Interval | st
 
 
 def _share_interval(measure: Measure, view: View, level: float) -> Interval | str:
-    from assay.inference.proportion import wilson
+    from assay.inference.intervals.proportion import wilson
 
     part = cast("Share", measure(cast("Any", view.errors(measure))))
     low, high = wilson(int(part.numerator), view.rows, level)

@@ -15,7 +15,7 @@ from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, visible
 from assay.tally.batches import Column, open_batches
-from assay.tally.grouped import MISSING, Grouped
+from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.regression.tally import HELD_ROWS, OF, Facts, PairedResiduals, Residuals, RowTable
 from assay.tasks.unit_reading import GROUP, UNIT, ordered_levels, side_columns
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of association and agreement: R2, correlations, limits of agreement."""
-# ruff: noqa: D103  `says` and `formula` in the declaration are the documentation
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of the size of errors. An error is truth minus prediction; a bias is prediction minus truth."""
-# ruff: noqa: D103  `says` and `formula` in the declaration are the documentation
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of predicted quantiles and intervals, and skill against a stated baseline."""
-# ruff: noqa: D103  `says` and `formula` in the declaration are the documentation
 
 from __future__ import annotations
 
