@@ -153,7 +153,9 @@ class TruthAxis:
         if high - low >= size / 2:
             return cls(shift=None, first=int(error_codes(np.array([size]), TRUTH_BITS)[0]))
         least = min(abs(low), abs(high))
-        shift = max(int(np.frexp((size - least) / TRUTH_CODES)[1]) - 2, int(np.frexp(size)[1]) - 53)
+        shift = int(np.frexp(size)[1]) - 53
+        if size > least:
+            shift = max(shift, int(np.frexp((size - least) / TRUTH_CODES)[1]) - 2)
         while np.floor(np.ldexp(size, -shift)) - np.floor(np.ldexp(least, -shift)) > TRUTH_CODES:
             shift += 1
         return cls(shift=shift, first=int(np.floor(np.ldexp(least, -shift))), sign=1 if high > 0 else -1)

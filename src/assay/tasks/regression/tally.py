@@ -128,10 +128,11 @@ class Residuals:
 
     def final(self) -> Residuals:
         """Either the rows, in order, or the summary: the form depends on the number of rows alone."""
+        if self.table is None:
+            return self
         if self.rows > HELD_ROWS:
             return replace(self.summarised(), table=None, cache={})
-        table = cast("RowTable", self.table).sorted()
-        return replace(self, table=table, summaries=None, unit_moments=None, cache={})
+        return replace(self, table=self.table.sorted(), summaries=None, unit_moments=None, cache={})
 
     @property
     def units(self) -> int:
