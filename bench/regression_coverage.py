@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ def draw_truth(rng: np.random.Generator, rows: int) -> np.ndarray:
     return rng.gamma(25.0, 2.0, size=rows)
 
 
+@cache
 def true_values(shape: str) -> dict[str, float]:
     """What the intervals should hold."""
     rng = np.random.default_rng(99)
