@@ -91,6 +91,15 @@ class Digits(NamedTuple):
             total = (total << self.bits) + int(digit.sum() if signs is None else digit @ signs)
         return Dyadic(total, self.low)
 
+    def sum_squares(self) -> Dyadic:
+        """The sum of the squares of the values."""
+        total, last = 0, len(self.digits) - 1
+        for i, digit in enumerate(self.digits):
+            total += int(digit @ digit) << (self.bits * 2 * (last - i))
+            for j in range(i):
+                total += int(digit @ self.digits[j]) << (self.bits * (2 * last - i - j) + 1)
+        return Dyadic(total, 2 * self.low)
+
     def sum_products(self, other: Digits) -> Dyadic:
         """The sum of the products with other values."""
         total = 0

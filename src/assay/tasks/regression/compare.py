@@ -213,7 +213,7 @@ def pitman_morgan(paired: PairedResiduals, pair: tuple[str, str], level: float) 
         "models": pair, "n": n, "level": level, "statistic_name": "t",
     }  # fmt: skip
     a, b = a - a.mean(), b - b.mean()
-    spreads = float(a @ a), float(b @ b)
+    spreads = float((a * a).sum()), float((b * b).sum())
     if paired.table.units is not None:
         none = Undefined(reason="rows of one unit are not independent, which this test needs", code="dependent")
     elif n < FEWEST_ROWS or not all(spreads):
@@ -228,8 +228,9 @@ def pitman_morgan(paired: PairedResiduals, pair: tuple[str, str], level: float) 
 
 def _pitman_morgan(a: Floats, b: Floats, spreads: tuple[float, float], name: str, level: float) -> dict[str, Any]:
     n, ratio = len(a), spreads[0] / spreads[1]
-    shared = float(a @ b) / math.sqrt(spreads[0] * spreads[1])
-    gap = (spreads[0] - spreads[1]) / math.sqrt((spreads[0] + spreads[1]) ** 2 - 4 * float(a @ b) ** 2)
+    product = float((a * b).sum())
+    shared = product / math.sqrt(spreads[0] * spreads[1])
+    gap = (spreads[0] - spreads[1]) / math.sqrt((spreads[0] + spreads[1]) ** 2 - 4 * product**2)
     free = max(1 - shared * shared, 0.0)
     statistic = (ratio - 1) * math.sqrt((n - 2) / (4 * ratio * free)) if free else math.inf
     quantile = student_quantile((1 + level) / 2, n - 2)

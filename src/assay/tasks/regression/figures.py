@@ -139,8 +139,8 @@ def deciles(truth: Floats, error: Floats, counts: Floats, level: float) -> list[
         chosen = order[parts == part]
         weights, sizes = counts[chosen], np.abs(error[chosen])
         n = float(weights.sum())
-        mean = float(weights @ sizes) / n
-        spread = math.sqrt(max(float(weights @ (sizes - mean) ** 2), 0.0) / (n - 1) / n) if n > 1 else 0.0
+        mean = float((weights * sizes).sum()) / n
+        spread = math.sqrt(max(float((weights * (sizes - mean) ** 2).sum()), 0.0) / (n - 1) / n) if n > 1 else 0.0
         reach = student_quantile((1 + level) / 2, n - 1) * spread if spread else 0.0
         ends = [float(truth[chosen].min()), float(truth[chosen].max())]
         rows.append([*map(_digits, ends), n, mean, max(mean - reach, 0.0), mean + reach])

@@ -178,15 +178,13 @@ def _unit_interval(measure: Measure, view: SummaryView, level: float) -> Interva
 def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:
     """By the influence of each cell of truth and error; ratios and other means by their sums of squares."""
     scale, n = scale_of(measure), view.rows
-    names = [name for name, value in view.total.items() if name not in ("central", "rank_r") and value is not None]
-    plain = {name: float(view.total[name]) for name in names if math.isfinite(view.total[name])}
-    plain |= {name: float(values @ view.counts) for name, values in view.per_cell.items() if name[0] == "d"}
+    plain = view.plain
     if measure.name == "spearman_r":
         value, influence = view.ranks
         if value is None or abs(value) >= 1:
             return "the value is at an end of its range"
-        centred = influence - float(influence @ view.counts) / n
-        error = math.sqrt(float(centred**2 @ view.counts)) / n / (1 - value * value)
+        centred = influence - view.add_cells(influence) / n
+        error = math.sqrt(view.add_cells(centred**2)) / n / (1 - value * value)
         method = f"influence of cells, {scale.name} scale"
         return _finish(scale, math.atanh(value), error, df=n - 1, level=level, method=method)
     gradient = _gradient(measure, plain, scale)
@@ -203,8 +201,8 @@ def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interva
             rest += slope * slope * float(square - total * total / n)
         elif name not in ("zeros", "below", "scale", "base_n"):
             return f"beyond {n:,} rows there is no interval of {measure.name}: its rows are not held"
-    influence -= float(influence @ view.counts) / n
-    variance = (float(influence**2 @ view.counts) if not rest else 0.0) + rest
+    influence -= view.add_cells(influence) / n
+    variance = (view.add_cells(influence**2) if not rest else 0.0) + rest
     method = f"linearised over cells of truth and error, {scale.name} scale, Student's t"
     return _finish(scale, value, math.sqrt(variance), df=n - 1, level=level, method=method)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 STEP: Final = 1 << 18
 """Rows that are counted on the grids at a time."""
-NO_SQUARE: Final = ("abs_rel",)
-"""Means whose squares are known otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,7 +117,7 @@ def _sum_part(batch: Mapping[str, Floats], interval_level: float | None) -> dict
             means |= base_columns(part["truth"], part["reference"])
         for name, values in means.items():
             sums[name] = sum_exactly(values)
-            if name not in NO_SQUARE:
+            if name != "abs_rel":  # its square is that of rel
                 sums[f"{name}*"] = sum_exactly(values * values)
         total = {name: value + total[name] for name, value in sums.items() if name in total} if start else sums
     return total
@@ -206,6 +205,17 @@ class SummaryView(View):
             sums |= base_columns(self.truth, np.full(len(self.truth), self.base_centre))
             sums["base_abs"] = sums["dev"] if self.facts.baseline == "mean" else sums["base_abs"]
         return sums
+
+    def add_cells(self, values: Floats) -> float:
+        """Values of cells, each counted as often as it has rows."""
+        return float((values * self.counts).sum())  # without BLAS, which would start threads for so little
+
+    @cached_property
+    def plain(self) -> dict[str, float]:
+        """The sums of all rows as doubles; those about a centre are about the mean."""
+        names = [name for name, value in self.total.items() if name not in ("central", "rank_r") and value is not None]
+        plain = {name: float(self.total[name]) for name in names if math.isfinite(self.total[name])}
+        return plain | {name: self.add_cells(values) for name, values in self.per_cell.items() if name[0] == "d"}
 
     @cached_property
     def per_unit(self) -> dict[str, Floats] | None:

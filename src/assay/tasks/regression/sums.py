@@ -196,8 +196,8 @@ def exact_sums(truth: Floats, predicted: Floats) -> dict[str, Dyadic]:
             parts = [sum_exactly(y), sum_exactly(p), sum_products(y, y), sum_products(y, p), sum_products(p, p), apart]
         else:
             apart = first.sum(signs) + second.sum(-signs)
-            parts = [first.sum(), second.sum(), first.sum_products(first), first.sum_products(second)]
-            parts += [second.sum_products(second), apart]
+            parts = [first.sum(), second.sum(), first.sum_squares(), first.sum_products(second)]
+            parts += [second.sum_squares(), apart]
         positive = bool(y.min() >= 0)
         parts.append(parts[0] if positive else sum_exactly(np.abs(y)))
         for name, part in zip(names, parts, strict=True):
