@@ -131,10 +131,10 @@ def _jackknife(measure: Measure, views: Sequence[RowView], level: float) -> Inte
         values = np.mean([_without_each(measure, view) for view in views], axis=0)
     except LackingColumnError as lacking:
         return str(lacking)
-    return _from_stack(values, scale, units, level, method)
+    return _from_stack(values, scale, views[0].freedom, level, method)
 
 
-def _from_stack(values: Floats, scale: Scale, units: int, level: float, method: str) -> Interval | str:
+def _from_stack(values: Floats, scale: Scale, df: float, level: float, method: str) -> Interval | str:
     if not np.isfinite(values).all():
         return "the value is undefined, or infinite, without one of the units"
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -142,7 +142,7 @@ def _from_stack(values: Floats, scale: Scale, units: int, level: float, method: 
     if not np.isfinite(scaled).all():
         return "the value, or that without one unit, is at an end of its range"
     return _finish(
-        scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=units - 1, level=level, method=method
+        scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=df, level=level, method=method
     )
 
 
@@ -156,7 +156,7 @@ def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Inte
     units = views[0].units
     error = math.sqrt(units / (units - 1) * math.fsum((influence**2).tolist())) / (1 - value * value)
     method = f"influence of {units:,} {'units' if views[0].by_unit else 'rows'}, {scale.name} scale, Student's t"
-    return _finish(scale, math.atanh(value), error, df=units - 1, level=level, method=method)
+    return _finish(scale, math.atanh(value), error, df=views[0].freedom, level=level, method=method)
 
 
 def _centred_influence(view: RowView) -> Floats:
@@ -172,7 +172,7 @@ def _unit_interval(measure: Measure, view: SummaryView, level: float) -> Interva
         values = _without_each(measure, view)
     except (LackingColumnError, KeyError):
         return f"rows beyond what is held give no interval of {measure.name} by unit"
-    return _from_stack(values, scale, view.units, level, method)
+    return _from_stack(values, scale, view.freedom, level, method)
 
 
 def _cell_interval(measure: Measure, view: SummaryView, level: float) -> Interval | str:

@@ -90,6 +90,14 @@ class View(ABC):
         scales = self.facts.scales
         return scales[self.facts.outputs.index(self.output)] if scales else None
 
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a t interval: units of unequal size count as fewer (Kish)."""
+        if not self.by_unit:
+            return self.units - 1
+        sizes = cast("Any", self).per_unit["n"]
+        return max(min(self.units, float(sizes.sum() ** 2 / (sizes**2).sum())) - 1, 1.0)
+
     def errors(self, measure: Measure) -> Errors:
         """The sums that a measure reads, its own quantiles included."""
         own: dict[str, Any] = {}
