@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from assay.core.values import Undefined
-from assay.tally.digit_sums import cut_digits, sum_exactly, sum_products
+from assay.tasks.regression.digit_sums import cut_digits, sum_exactly, sum_products
+from assay.tasks.regression.summary import view_of
 from assay.tasks.regression.sums import Errors
 from assay.tasks.regression.tally import Residuals
-from assay.tasks.regression.views import view_of
 from tests.tasks.regression.residual_cases import TASK, count, draw_rows, estimate, held_rows
 
 MEASURES = [measure for measure in Errors.MEASURES if not measure.needs]

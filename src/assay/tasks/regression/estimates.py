@@ -16,9 +16,9 @@ from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.measures.declare import Measure, parse
 from assay.tasks.regression.intervals import find_interval, mean_interval, warn
 from assay.tasks.regression.measures.forecasts import SKILLS
-from assay.tasks.regression.summary import SummaryView
+from assay.tasks.regression.summary import SummaryView, view_of
 from assay.tasks.regression.sums import Errors, LackingColumnError
-from assay.tasks.regression.views import ORDER, View, view_of
+from assay.tasks.regression.views import ORDER, View
 
 if TYPE_CHECKING:
     from assay.tasks.regression.tally import Residuals

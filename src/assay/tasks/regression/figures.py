@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.inference.unit_intervals import student_quantile
-from assay.tasks.regression.views import RowView, View, view_of
+from assay.tasks.regression.summary import view_of
+from assay.tasks.regression.views import RowView, View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tally.digit_sums import CHUNK
+from assay.tasks.regression.digit_sums import CHUNK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -141,9 +141,7 @@ def _from_stack(values: Floats, scale: Scale, df: float, level: float, method: s
         scaled = scale.to(values)
     if not np.isfinite(scaled).all():
         return "the value, or that without one unit, is at an end of its range"
-    return _finish(
-        scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=df, level=level, method=method
-    )
+    return _finish(scale, float(scaled[0]), jackknife_error(scaled[0], scaled[1:]), df=df, level=level, method=method)
 
 
 def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Interval | str:

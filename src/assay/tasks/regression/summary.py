@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tally.digit_sums import CHUNK, Dyadic, sum_exactly
+from assay.tasks.regression.digit_sums import CHUNK, Dyadic, sum_exactly
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
 from assay.tasks.regression.sums import (
     base_columns,
@@ -22,12 +22,12 @@ from assay.tasks.regression.sums import (
     rank_correlation,
     row_sums,
 )
-from assay.tasks.regression.views import View, exact_totals, leave_one_out
+from assay.tasks.regression.views import RowView, View, exact_totals, leave_one_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tasks.regression.tally import Facts
+    from assay.tasks.regression.tally import Facts, Residuals
     from assay.tasks.regression.unit_moments import UnitMoments
 
     Floats = NDArray[np.float64]
@@ -258,3 +258,18 @@ class SummaryView(View):
         inside = running[place] - (running[place - 1] if place else 0)
         part = min(1.0, max(0.0, (size - low[place]) / (high[place] - low[place])))
         return round(float(self.rows - running[place] + inside * (1 - part)))
+
+
+def view_of(tally: Residuals, output: str) -> View:
+    """The view of an output of a tally, made once."""
+    if output not in tally.cache:
+        final = tally.final()
+        place = tally.facts.outputs.index(output)
+        if final.table is not None:
+            tally.cache[output] = RowView(final.table.columns(output), final.table.units, tally.facts, output)
+        else:
+            moments = None if final.unit_moments is None else final.unit_moments[place]
+            summary = (final.summaries or ())[place]
+            tally.cache[output] = SummaryView(summary, moments, tally.facts, output)
+    view: View = tally.cache[output]
+    return view

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tally.digit_sums import CHUNK, PRODUCT_BITS, Dyadic, cut_digits, sum_exactly, sum_products
+from assay.tasks.regression.digit_sums import CHUNK, PRODUCT_BITS, Dyadic, cut_digits, sum_exactly, sum_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.tally.digit_sums import Dyadic, sum_exactly, sum_products
+from assay.tasks.regression.digit_sums import Dyadic, sum_exactly, sum_products
 from assay.tasks.regression.sums import (
     Errors,
     base_columns,
@@ -28,30 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.measures.declare import Measure
-    from assay.tasks.regression.tally import Facts, Residuals
+    from assay.tasks.regression.tally import Facts
 
     Floats = NDArray[np.float64]
 
 LAST: Final = "last"
 ORDER: Final = ("error_quantile", "absolute_error_quantile", "median_absolute_error")
 """Measures that are quantiles of errors."""
-
-
-def view_of(tally: Residuals, output: str) -> View:
-    """The view of an output of a tally, made once."""
-    if output not in tally.cache:
-        from assay.tasks.regression.summary import SummaryView
-
-        final = tally.final()
-        place = tally.facts.outputs.index(output)
-        if final.table is not None:
-            tally.cache[output] = RowView(final.table.columns(output), final.table.units, tally.facts, output)
-        else:
-            moments = None if final.unit_moments is None else final.unit_moments[place]
-            summary = (final.summaries or ())[place]
-            tally.cache[output] = SummaryView(summary, moments, tally.facts, output)
-    view: View = tally.cache[output]
-    return view
 
 
 class View(ABC):

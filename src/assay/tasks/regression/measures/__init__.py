@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from assay.tasks.regression.measures import agreement, errors, forecasts
+from assay.tasks.regression.measures import agreement, error_sizes, forecasts
 
-__all__ = ["agreement", "errors", "forecasts"]
+__all__ = ["agreement", "error_sizes", "forecasts"]

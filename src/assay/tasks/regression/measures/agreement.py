@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.traits import EXTENSION, HIGHER, NEITHER, RAINIO, SCHLOSSER, Source
 from assay.core.values import NO_ROWS, Number, number, root
 from assay.measures.declare import measure
-from assay.tasks.regression.measures.errors import CONSTANT
+from assay.tasks.regression.measures.error_sizes import CONSTANT
 from assay.tasks.regression.sums import Errors
 
 if TYPE_CHECKING:
