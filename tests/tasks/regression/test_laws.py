@@ -210,3 +210,25 @@ def test_values_without_sums_are_undefined_not_zero():
     assert found["interval_coverage"].reason.startswith("no prediction intervals")
     assert found["skill_score(error='mean_absolute_error')"].reason.startswith("no baseline")
     assert found["mase"].reason.startswith("no scale")
+
+
+def test_outputs_may_have_weights():
+    truth, predicted = draw_rows(120)
+    outputs = np.column_stack([truth, -truth]), np.column_stack([predicted, -predicted - 2])
+    found = estimate(*outputs, options={"output_weights": (3, 1)})
+    values = [found.by_class[name]["mae"].value for name in ("1", "2")]
+    assert found["mae"].value == pytest.approx(0.75 * values[0] + 0.25 * values[1])
+    alone = estimate(*outputs, options={"output_weights": (1, 0)})
+    assert (alone["r2"].low, alone["r2"].high) == pytest.approx(
+        (alone.by_class["1"]["r2"].low, alone.by_class["1"]["r2"].high)
+    )
+
+
+def test_the_interval_of_a_quantile_by_unit_is_that_of_rows_where_rows_are_units():
+    truth, predicted = draw_rows(400)
+    rows = estimate(truth, predicted)["median_absolute_error"]
+    units = estimate(truth, predicted, unit=np.arange(400))["median_absolute_error"]
+    assert (units.low, units.high) == pytest.approx((rows.low, rows.high), rel=0.05)
+    doubled = estimate(np.repeat(truth, 2), np.repeat(predicted, 2), unit=np.repeat(np.arange(400), 2))
+    wide = doubled["median_absolute_error"]
+    assert (wide.low, wide.high) == pytest.approx((units.low, units.high), rel=0.05)

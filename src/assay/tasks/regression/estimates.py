@@ -149,7 +149,9 @@ class RegressionEstimates(Estimates):
             if isinstance(part, Undefined):
                 value: Value = Undefined(reason=f"output {output}: {part.reason}", code=part.code)
                 return self._finish(measure, value, "the value is undefined", views[0], None)
-        value = Number(cast("Any", math.fsum(part.value for part in cast("list[Number]", values)) / len(values)))
+        shares = self.tally.facts.shares
+        mean = math.fsum(share * part.value for share, part in zip(shares, cast("list[Number]", values), strict=True))
+        value = Number(cast("Any", mean))
         interval = mean_interval(measure, views, self.settings.wanted.level)
         return self._finish(measure, value, interval, views[0], None)
 

@@ -128,10 +128,16 @@ def _jackknife(measure: Measure, views: Sequence[RowView], level: float) -> Inte
     if measure.name == "spearman_r":
         return _rank_interval(views, scale, level)
     try:
-        values = np.mean([_without_each(measure, view) for view in views], axis=0)
+        values = _mean_over([_without_each(measure, view) for view in views], views)
     except LackingColumnError as lacking:
         return str(lacking)
     return _from_stack(values, scale, views[0].freedom, level, method)
+
+
+def _mean_over(parts: Sequence[Floats], views: Sequence[View]) -> Floats:
+    """The mean over outputs, by their weights."""
+    shares = views[0].facts.shares if len(views) > 1 else (1.0,)
+    return np.asarray(sum(share * part for share, part in zip(shares, parts, strict=True)), dtype=np.float64)
 
 
 def _from_stack(values: Floats, scale: Scale, df: float, level: float, method: str) -> Interval | str:
@@ -149,8 +155,8 @@ def _rank_interval(views: Sequence[RowView], scale: Scale, level: float) -> Inte
     values = [view.ranks[0] for view in views]
     if any(value is None or abs(value) >= 1 for value in values):
         return "the value is at an end of its range"
-    value = float(np.mean(cast("list[float]", values)))
-    influence = np.mean([_centred_influence(view) for view in views], axis=0)
+    value = float(_mean_over([np.array(value) for value in values], views))
+    influence = _mean_over([_centred_influence(view) for view in views], views)
     units = views[0].units
     error = math.sqrt(units / (units - 1) * math.fsum((influence**2).tolist())) / (1 - value * value)
     method = f"influence of {units:,} {'units' if views[0].by_unit else 'rows'}, {scale.name} scale, Student's t"
@@ -263,18 +269,34 @@ def _share_interval(measure: Measure, view: View, level: float) -> Interval | st
 
 
 def order_interval(measure: Measure, view: View, level: float) -> Interval | str:
-    """The interval of a quantile between two order statistics; by unit there is none."""
-    if view.by_unit:
-        return "an interval of a quantile by unit is not offered; rows of one unit are not independent"
+    """The interval of a quantile between two order statistics; with units, widened by how these vary (Woodruff)."""
     share = float(cast("float", measure.given.get("q", 0.5)))
     absolute, n = measure.name != "error_quantile", view.rows
-    low, high = _rank_ends(n, share, level)
+    if not view.by_unit:
+        low, high = _rank_ends(n, share, level)
+        method = f"order statistics {low:,} and {high:,} of {n:,}"
+    elif isinstance(view, RowView):
+        low, high = _unit_rank_ends(view, share, level, absolute=absolute)
+        method = f"order statistics {low:,} and {high:,} of {n:,}, by {view.units:,} units (Woodruff)"
+    else:
+        return "rows beyond what is held give no interval of a quantile by unit"
     if low < 1 or high > n:
         return f"{counted(n, 'row')} are too few for an interval of this quantile"
     return Interval(
         low=view.ordered(low, absolute=absolute, upper=False), high=view.ordered(high, absolute=absolute, upper=True),
-        level=level, method=f"order statistics {low:,} and {high:,} of {n:,}",
+        level=level, method=method,
     )  # fmt: skip
+
+
+def _unit_rank_ends(view: RowView, share: float, level: float, *, absolute: bool) -> tuple[int, int]:
+    """Ranks around a quantile, as far as the share of rows below it varies by unit."""
+    values = np.abs(view.error) if absolute else view.error
+    below = values <= view.quantile(share, absolute=absolute)[0]
+    units, n = view.units, view.rows
+    apart = view.by_units(below - below.mean())
+    error = math.sqrt(units / (units - 1) * float((apart**2).sum())) / n
+    reach = student_quantile((1 + level) / 2, view.freedom) * error
+    return math.floor(n * (share - reach)), math.ceil(n * (share + reach)) + 1
 
 
 def _rank_ends(n: int, share: float, level: float) -> tuple[int, int]:

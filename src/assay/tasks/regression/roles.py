@@ -232,8 +232,20 @@ def choose_facts(request: Request, outputs: tuple[str, ...]) -> Facts:
         )  # fmt: skip
     return Facts(
         outputs=outputs, baseline=baseline, interval_level=None if level is None else float(cast("float", level)),
-        scales=scale_series(request, outputs),
+        scales=scale_series(request, outputs), weights=weigh_outputs(options.get("output_weights"), outputs),
     )  # fmt: skip
+
+
+def weigh_outputs(stated: object, outputs: Sequence[str]) -> tuple[float, ...]:
+    """The stated weights of outputs."""
+    weights = tuple(float(cast("float", weight)) for weight in cast("Sequence[object]", stated or ()))
+    if weights and (len(weights) != len(outputs) or min(weights) < 0 or not 0 < sum(weights) < np.inf):
+        raise PlanError(
+            "option-unknown", "output_weights does not fit the outputs", where="output_weights",
+            found=f"{len(weights)} weights for {len(outputs)} outputs", known="one number of 0 or more for each output",
+            fix="state one weight for each output, in their order",
+        )  # fmt: skip
+    return weights
 
 
 def scale_series(request: Request, outputs: tuple[str, ...]) -> tuple[float | None, ...]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -78,18 +79,27 @@ class Facts:
     interval_level: float | None = None
     scales: tuple[float | None, ...] = ()
     """By output: the mean absolute step of the series that scales errors; 0 where it has none."""
+    weights: tuple[float, ...] = ()
+    """By output: its weight in the mean over outputs; empty where all weigh the same."""
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The weights of outputs, which add up to 1."""
+        weights = self.weights or (1.0,) * len(self.outputs)
+        return tuple(weight / math.fsum(weights) for weight in weights)
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         return {
             "outputs": list(self.outputs), "baseline": self.baseline, "interval_level": self.interval_level,
-            "scales": list(self.scales),
+            "scales": list(self.scales), "weights": list(self.weights),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Facts:
         """The inverse of `to_json`."""
-        return cls(**{**content, "outputs": tuple(content["outputs"]), "scales": tuple(content["scales"])})
+        lists = {name: tuple(content[name]) for name in ("outputs", "scales", "weights")}
+        return cls(**{**content, **lists})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
