@@ -82,24 +82,24 @@ def estimate(truth: np.ndarray, error: np.ndarray, units: tuple[str, ...] | None
 def cover(shape: str, rows: int, tables: int, seed: int) -> dict[str, tuple[int, int, int]]:
     """For each measure: intervals that hold the true value, intervals given, intervals that carry a warning."""
     expected, rng = true_values(shape), np.random.default_rng(seed)
-    held = dict.fromkeys(MEASURES, (0, 0, 0))
+    counts = dict.fromkeys(MEASURES, (0, 0, 0))
     for _ in range(tables):
         truth = draw_truth(rng, rows)
-        found = estimate(truth, SHAPES[shape](rng, truth))
+        estimates = estimate(truth, SHAPES[shape](rng, truth))
         for name in MEASURES:
-            one, (inside, given, warned) = found[name], held[name]
-            if one.interval is not None:
-                warning = any("kurtosis" in note or "skewness" in note for note in one.interval.notes)
-                hit = one.interval.low <= expected[name] <= one.interval.high
-                held[name] = (inside + hit, given + 1, warned + warning)
-    return held
+            part, (inside, given, warned) = estimates[name], counts[name]
+            if part.interval is not None:
+                warning = any("kurtosis" in note or "skewness" in note for note in part.interval.notes)
+                hit = part.interval.low <= expected[name] <= part.interval.high
+                counts[name] = (inside + hit, given + 1, warned + warning)
+    return counts
 
 
 def cover_units(units: int, tables: int, seed: int) -> dict[str, tuple[int, int, int, int]]:
     """Rows of units that share half of their error variance: intervals by unit, and as if rows were independent."""
     rng = np.random.default_rng(seed)
     expected = {"mean_absolute_error": 5 * math.sqrt(2 / math.pi), "root_mean_squared_error": 5.0, "mean_error": 0.0}
-    held = dict.fromkeys(expected, (0, 0, 0, 0))
+    counts = dict.fromkeys(expected, (0, 0, 0, 0))
     for _ in range(tables):
         sizes = np.maximum(1, rng.lognormal(1.9, 0.8, size=units).astype(int))
         place = np.repeat(np.arange(units), sizes)
@@ -108,11 +108,11 @@ def cover_units(units: int, tables: int, seed: int) -> dict[str, tuple[int, int,
         by_unit, by_row = estimate(truth, error, tuple(map(str, place))), estimate(truth, error)
         for name, value in expected.items():
             hits = []
-            for found in (by_unit, by_row):
-                one = found[name].interval
-                hits += [one is not None and one.low <= value <= one.high, one is not None]
-            held[name] = tuple(a + b for a, b in zip(held[name], hits, strict=True))  # type: ignore[assignment]
-    return held
+            for estimates in (by_unit, by_row):
+                part = estimates[name].interval
+                hits += [part is not None and part.low <= value <= part.high, part is not None]
+            counts[name] = tuple(a + b for a, b in zip(counts[name], hits, strict=True))  # type: ignore[assignment]
+    return counts
 
 
 def main() -> None:

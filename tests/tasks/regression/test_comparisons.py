@@ -35,8 +35,8 @@ def test_t_and_wilcoxon_agree_with_scipy():
     findings = compare(error_tests=("t", "wilcoxon"))
     gap = np.abs(TRUTH - A) - np.abs(TRUTH - B)
     by_name = {(finding.test, finding.about): finding for finding in findings.findings}
-    found = by_name["paired_t", "mean_absolute_error"]
-    assert found.p == pytest.approx(stats.ttest_1samp(gap, 0).pvalue, rel=1e-9)
+    estimates = by_name["paired_t", "mean_absolute_error"]
+    assert estimates.p == pytest.approx(stats.ttest_1samp(gap, 0).pvalue, rel=1e-9)
     squared = (TRUTH - A) ** 2 - (TRUTH - B) ** 2
     assert by_name["paired_t", "mean_squared_error"].p == pytest.approx(stats.ttest_1samp(squared, 0).pvalue, rel=1e-9)
     expected = stats.wilcoxon(gap, method="asymptotic", correction=False).pvalue
@@ -111,3 +111,17 @@ def test_diebold_mariano_without_time_is_refused():
     with pytest.raises(AssayError) as caught:
         _ = compare(error_tests=("diebold_mariano",)).findings
     assert caught.value.code == "comparison-needs"
+
+
+def test_a_measure_that_is_no_function_of_sums_cannot_be_swapped():
+    with pytest.raises(AssayError) as caught:
+        _ = compare(measures=["spearman_r"]).findings
+    assert caught.value.code == "comparison-needs"
+
+
+def test_any_measure_of_sums_can_be_compared():
+    findings = compare(measures=["r2", "concordance_correlation", "mape"])
+    assert [finding.about for finding in findings.findings] == [
+        "r2", "concordance_correlation", "mean_absolute_percentage_error",
+    ]  # fmt: skip
+    assert all(finding.p is not None for finding in findings.findings)

@@ -20,12 +20,12 @@ ROUNDED_RATIOS = ("mean_percentage_error", "mean_normalized_bias", "mean_absolut
 @pytest.mark.parametrize("name", CASES["cases"])
 def test_every_value_of_the_cases_is_exact(name):
     case = CASES["cases"][name]
-    found = estimate(case["truth"], case["predicted"])
+    estimates = estimate(case["truth"], case["predicted"])
     for measure, expected in case["expected"].items():
-        value = found[measure].value
+        value = estimates[measure].value
         if expected is None:
             assert value is None, measure
-            assert found[measure].reason, measure
+            assert estimates[measure].reason, measure
         elif measure in ROUNDED_RATIOS or measure.startswith("bland_altman"):
             assert value == pytest.approx(expected, rel=1e-13), measure
         else:
@@ -34,9 +34,9 @@ def test_every_value_of_the_cases_is_exact(name):
 
 def test_the_series_of_schlosser_gives_the_corrected_values():
     case = CASES["schlosser"]
-    found = estimate(case["truth"], case["predicted"], training="truth", options={"baseline": "mean"})
+    estimates = estimate(case["truth"], case["predicted"], training="truth", options={"baseline": "mean"})
     for measure, expected in case["expected"].items():
-        assert found[measure].value == pytest.approx(expected, rel=1e-14), measure
+        assert estimates[measure].value == pytest.approx(expected, rel=1e-14), measure
 
 
 NUMACC = {
@@ -47,20 +47,20 @@ NUMACC = {
 }
 
 
-def digits(found, certified):
-    return 15.0 if found == certified else min(15.0, -math.log10(abs(found - certified) / abs(certified)))
+def digits(estimates, certified):
+    return 15.0 if estimates == certified else min(15.0, -math.log10(abs(estimates - certified) / abs(certified)))
 
 
 @pytest.mark.parametrize("name", NUMACC)
 def test_nist_univariate_sets_have_all_digits_that_doubles_hold(name):
     values, mean, deviation, least = NUMACC[name]
-    found = estimate(values, [0.0] * len(values))
-    assert digits(found["mean_error"].value, mean) >= 14.5
-    assert digits(found["bland_altman_sd"].value, deviation) >= least
+    estimates = estimate(values, [0.0] * len(values))
+    assert digits(estimates["mean_error"].value, mean) >= 14.5
+    assert digits(estimates["bland_altman_sd"].value, deviation) >= least
     exact = [Fraction(value) for value in map(float, values)]
     centre = sum(exact) / len(exact)
     variance = sum((value - centre) ** 2 for value in exact) / (len(exact) - 1)
-    assert found["bland_altman_sd"].value == pytest.approx(math.sqrt(variance), rel=2e-16)
+    assert estimates["bland_altman_sd"].value == pytest.approx(math.sqrt(variance), rel=2e-16)
 
 
 def test_norris_of_nist_has_its_certified_r2():
@@ -69,17 +69,17 @@ def test_norris_of_nist_has_its_certified_r2():
         pytest.skip("this SciPy came without its test data")
     rows = [line.split() for line in path.read_text().splitlines()[60:] if len(line.split()) == 2]
     truth, x = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    found = estimate(truth, -0.262323073774029 + 1.00211681802045 * x)
-    assert digits(found["r2"].value, 0.999993745883712) >= 14.5
-    residual = math.sqrt(found["sum_squared_error"].value / (len(truth) - 2))
+    estimates = estimate(truth, -0.262323073774029 + 1.00211681802045 * x)
+    assert digits(estimates["r2"].value, 0.999993745883712) >= 14.5
+    residual = math.sqrt(estimates["sum_squared_error"].value / (len(truth) - 2))
     assert digits(residual, 0.884796396144373) >= 11
 
 
 def test_longley_of_nist_has_its_certified_r2():
     case = CASES["cases"]["longley_ols"]
-    found = estimate(case["truth"], case["predicted"])
-    assert digits(found["r2"].value, 0.995479004577296) >= 14.5
-    assert digits(math.sqrt(found["sum_squared_error"].value / 9), 304.854073561965) >= 12
+    estimates = estimate(case["truth"], case["predicted"])
+    assert digits(estimates["r2"].value, 0.995479004577296) >= 14.5
+    assert digits(math.sqrt(estimates["sum_squared_error"].value / 9), 304.854073561965) >= 12
 
 
 @pytest.mark.parametrize("path", sorted((FOLDER / "nist_anova").glob("*.dat")), ids=lambda path: path.stem)

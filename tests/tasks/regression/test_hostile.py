@@ -30,11 +30,11 @@ def test_e02_a_nearly_constant_target_far_from_zero_loses_no_digit(offset, limit
 
 
 def test_e03_zeros_in_the_target_leave_percentages_undefined_and_are_counted():
-    found = estimate([0.0, 1.0, 2.0], [1.0, 1.0, 2.0])
+    estimates = estimate([0.0, 1.0, 2.0], [1.0, 1.0, 2.0])
     for name in ("mape", "mpe", "mean_normalized_bias"):
-        assert found[name].value is None
-        assert "1 of 3 rows" in found[name].reason
-    assert found["wape"].value == pytest.approx(100 / 3)
+        assert estimates[name].value is None
+        assert "1 of 3 rows" in estimates[name].reason
+    assert estimates["wape"].value == pytest.approx(100 / 3)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
@@ -51,12 +51,12 @@ def test_e04_a_missing_value_may_be_left_out_and_is_counted():
 
 
 def test_e05_one_row_has_an_error_but_no_r2_and_no_correlation():
-    found = estimate([2.0], [3.0])
-    assert found["mae"].value == 1.0
+    estimates = estimate([2.0], [3.0])
+    assert estimates["mae"].value == 1.0
     for name in ("r2", "pearson_r", "spearman_r", "explained_variance", "bland_altman_sd"):
-        assert found[name].value is None, name
-    assert "only one row" in found["r2"].reason
-    assert found["mae"].low is None
+        assert estimates[name].value is None, name
+    assert "only one row" in estimates["r2"].reason
+    assert estimates["mae"].low is None
 
 
 def test_e06_single_rows_are_not_lost_beside_very_many():
@@ -74,35 +74,35 @@ def test_e08_reversed_intervals_are_refused_and_counted():
 
 
 def test_e09_squares_that_overflow_are_undefined_and_never_infinite():
-    found = estimate([1e200, 2e200], [0.0, 0.0])
-    assert found["mse"].value is None
-    assert found["mse"].result.code == "overflow"
-    assert found["rmse"].value == pytest.approx(1.5811388300841898e200)
-    assert found["mae"].value == 1.5e200
-    for one in found.listed():
-        assert one.value is None or np.isfinite(one.value)
-        assert one.low is None or np.isfinite([one.low, one.high]).all()
+    estimates = estimate([1e200, 2e200], [0.0, 0.0])
+    assert estimates["mse"].value is None
+    assert estimates["mse"].result.code == "overflow"
+    assert estimates["rmse"].value == pytest.approx(1.5811388300841898e200)
+    assert estimates["mae"].value == 1.5e200
+    for part in estimates.listed():
+        assert part.value is None or np.isfinite(part.value)
+        assert part.low is None or np.isfinite([part.low, part.high]).all()
 
 
 def test_small_whole_numbers_do_not_wrap_around():
-    found = estimate(np.array([0, 5, 250], np.uint8), np.array([10, 0, 251], np.uint8))
-    assert found["max_absolute_error"].value == 10
-    assert found["mean_error"].value == -2.0
+    estimates = estimate(np.array([0, 5, 250], np.uint8), np.array([10, 0, 251], np.uint8))
+    assert estimates["max_absolute_error"].value == 10
+    assert estimates["mean_error"].value == -2.0
     assert estimate(np.array([100, -100], np.int8), np.array([-100, 100], np.int8))["mse"].value == 40000.0
 
 
 @pytest.mark.parametrize("limit", [200_000, 3])
 def test_perfect_predictions_and_constant_truth_have_no_interval_and_no_r2(limit):
     with held_rows(limit):
-        found = estimate([3.0] * 8, [3.0] * 8)
-        assert found["mae"].value == 0.0
-        assert found["mae"].low is None
-        assert found["r2"].reason == "the truth is constant"
-        assert found["pearson_r"].value is None
-        assert found["spearman_r"].value is None
-        assert found["skill_score(error='mean_absolute_error')"].value is None
-        for one in found.listed():
-            assert one.value is None or np.isfinite(one.value)
+        estimates = estimate([3.0] * 8, [3.0] * 8)
+        assert estimates["mae"].value == 0.0
+        assert estimates["mae"].low is None
+        assert estimates["r2"].reason == "the truth is constant"
+        assert estimates["pearson_r"].value is None
+        assert estimates["spearman_r"].value is None
+        assert estimates["skill_score(error='mean_absolute_error')"].value is None
+        for part in estimates.listed():
+            assert part.value is None or np.isfinite(part.value)
 
 
 def test_lengths_that_differ_are_refused():

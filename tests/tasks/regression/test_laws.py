@@ -160,9 +160,9 @@ def test_an_interval_holds_the_value_and_nests_with_the_level():
 
 def test_every_value_lies_in_the_range_of_its_measure():
     truth, predicted = draw_rows(50)
-    found = estimate(truth, predicted)
+    estimates = estimate(truth, predicted)
     for measure in MEASURES:
-        value = found[measure.name].value
+        value = estimates[measure.name].value
         assert value is None or measure.range[0] <= value <= measure.range[1]
 
 
@@ -204,20 +204,20 @@ def test_groups_are_counted_like_tables_of_their_own():
 
 
 def test_values_without_sums_are_undefined_not_zero():
-    found = estimate([0.0, 1.0], [1.0, 1.0])
-    assert isinstance(found["mape"].result, Undefined)
-    assert "1 of 2 rows" in found["mape"].reason
-    assert found["interval_coverage"].reason.startswith("no prediction intervals")
-    assert found["skill_score(error='mean_absolute_error')"].reason.startswith("no baseline")
-    assert found["mase"].reason.startswith("no scale")
+    estimates = estimate([0.0, 1.0], [1.0, 1.0])
+    assert isinstance(estimates["mape"].result, Undefined)
+    assert "1 of 2 rows" in estimates["mape"].reason
+    assert estimates["interval_coverage"].reason.startswith("no prediction intervals")
+    assert estimates["skill_score(error='mean_absolute_error')"].reason.startswith("no baseline")
+    assert estimates["mase"].reason.startswith("no scale")
 
 
 def test_outputs_may_have_weights():
     truth, predicted = draw_rows(120)
     outputs = np.column_stack([truth, -truth]), np.column_stack([predicted, -predicted - 2])
-    found = estimate(*outputs, options={"output_weights": (3, 1)})
-    values = [found.by_class[name]["mae"].value for name in ("1", "2")]
-    assert found["mae"].value == pytest.approx(0.75 * values[0] + 0.25 * values[1])
+    estimates = estimate(*outputs, options={"output_weights": (3, 1)})
+    values = [estimates.by_class[name]["mae"].value for name in ("1", "2")]
+    assert estimates["mae"].value == pytest.approx(0.75 * values[0] + 0.25 * values[1])
     alone = estimate(*outputs, options={"output_weights": (1, 0)})
     assert (alone["r2"].low, alone["r2"].high) == pytest.approx(
         (alone.by_class["1"]["r2"].low, alone.by_class["1"]["r2"].high)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -21,11 +22,12 @@ from assay.inference.unit_comparison import check_margin, compare_measure, model
 from assay.inference.unit_intervals import student_quantile
 from assay.tally.unit_models import UnitModels
 from assay.tasks.regression.estimates import find_measure
-from assay.tasks.regression.sums import Errors, row_sums
+from assay.tasks.regression.sums import Errors, LackingColumnError, row_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.values import Amount
     from assay.measures.declare import Measure
     from assay.tasks.regression.tally import PairedResiduals
     from assay.tasks.task_settings import TaskSettings
@@ -66,17 +68,46 @@ def chosen_measures(settings: TaskSettings) -> list[Measure]:
 
 def swap_units(paired: PairedResiduals, settings: TaskSettings, pair: tuple[str, str]) -> Iterator[Finding]:
     """Swap the predictions of two models row by row, or unit by unit."""
-    models = build_unit_models(paired)
+    all_sums = build_unit_models(paired)
     wanted, unit = settings.wanted, "unit" if paired.table.units is not None else "row"
     for measure in chosen_measures(settings):
+        models = select_columns(all_sums, measure)
         finding = compare_measure(
-            measure, models, cast("Any", lambda totals: _name_columns(models.names, totals)), pair,
+            measure, models, cast("Any", partial(_name_columns, models.names)), pair,
             level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit=unit,
         )  # fmt: skip
         yield finding
         if settings.margin is not None:
             higher = measure.better is HIGHER
             yield check_margin(finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher)
+
+
+class _Noted(Errors):
+    """Sums that note which of them a measure reads."""
+
+    def __getattr__(self, name: str) -> Amount:
+        """The sum of a name, noted."""
+        amount = super().__getattr__(name)
+        self.__dict__.setdefault("read", set()).add(name)
+        return amount
+
+
+def select_columns(models: UnitModels, measure: Measure) -> UnitModels:
+    """Only the sums that a measure reads: swaps add up far fewer numbers."""
+    noted = _Noted({name: models.sums[:1, 0, place] for place, name in enumerate(models.names)})
+    try:
+        with np.errstate(all="ignore"):
+            measure.values(cast("Any", noted))
+    except LackingColumnError as lacking:
+        from assay.core.errors import PlanError
+
+        raise PlanError(
+            "comparison-needs", f"{measure.title} cannot be compared by swaps", where="measures", found=str(lacking),
+            fix="name measures of sums, such as mean_absolute_error",
+        ) from None  # fmt: skip
+    kept = [place for place, name in enumerate(models.names) if name in noted.__dict__["read"]]
+    names = tuple(models.names[place] for place in kept)
+    return replace(models, names=names, sums=np.ascontiguousarray(models.sums[:, :, kept]))
 
 
 def _name_columns(names: tuple[str, ...], totals: Floats) -> Errors:

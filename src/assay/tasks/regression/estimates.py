@@ -70,7 +70,8 @@ def find_value(measure: Measure, view: View) -> Value:
     except OverflowError:
         finite, value = False, None
     if not finite or value is None:
-        return Undefined(reason="the value is larger than any double: rescale truth and predictions", code="overflow")
+        largest = f"the largest absolute error is {float(view.total['max_abs']):.3g}"
+        return Undefined(reason=f"the value is larger than any double; {largest}: rescale the data", code="overflow")
     if isinstance(value, Undefined) and (zeros := view.total["zeros"]) and "in some rows, where a per" in value.reason:
         return Undefined(
             reason=f"the truth is 0 in {zeros:,} of {view.rows:,} rows; WAPE and NMB allow that", code=value.code

@@ -147,7 +147,7 @@ class TruthAxis:
         """The bins that a range of truth asks for; a wider range never asks for finer ones.
 
         >>> TruthAxis.of(1e8 - 1, 1e8 + 1).shift, TruthAxis.of(0.0, 90.0).shift
-        (-7, None)
+        (-8, None)
         """
         size = max(abs(low), abs(high))
         if high - low >= size / 2:

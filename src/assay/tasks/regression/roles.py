@@ -122,9 +122,9 @@ def choose_columns(request: Request) -> tuple[dict[str, Column], Facts]:
     parts = {name: split_outputs(given[name]) for name in roles}
     outputs = tuple(parts["truth"])
     if len({len(part) for part in parts.values()}) > 1:
-        found = ", ".join(f"{name} {len(part)}" for name, part in parts.items())
+        numbers = ", ".join(f"{name} {len(part)}" for name, part in parts.items())
         raise PlanError(
-            "role-clash", "truth and predictions have different numbers of outputs", found=found,
+            "role-clash", "truth and predictions have different numbers of outputs", found=numbers,
             fix="give as many columns of predictions as of truth, in the same order",
         )  # fmt: skip
     columns: dict[str, Column] = {}
@@ -269,6 +269,8 @@ def scale_series(request: Request, outputs: tuple[str, ...]) -> tuple[float | No
     scales: list[float | None] = []
     for values in parts.values():
         series = np.asarray(values, dtype=np.float64)
+        if source is request.given["truth"] and request.given.get("time") is not None:
+            series = series[np.argsort(np.asarray(read_times(request.given["time"], None)), kind="stable")]
         if not np.isfinite(series).all():
             raise OutOfRange(
                 "value-not-finite", "the training series holds values that are not finite", where="training",
@@ -287,7 +289,7 @@ def describe_facts(request: Request, facts: Facts) -> tuple[str, ...]:
     if facts.baseline == "last":
         notes.append("the baseline is the truth of the row before, by time; the first row of a unit has none")
     if isinstance(request.given.get("training"), str):
-        notes.append("MASE is scaled by the test series in the order given, not by the training series")
+        notes.append("MASE is scaled by the test series, by time or in the order given, not by the training series")
     return tuple(notes)
 
 
@@ -333,7 +335,7 @@ def build_table(names: tuple[str, ...], batch: Mapping[str, NDArray[Any]], parts
 def check_size(names: Sequence[str], values: Floats) -> None:
     """Raise where a difference of two values could overflow."""
     for name, column in zip(names, values, strict=True):
-        if len(column) and np.abs(column).max() > LARGEST:
+        if len(column) and max(-column.min(), column.max()) > LARGEST:
             raise OutOfRange(
                 "value-out-of-domain", f"{name} holds values above {LARGEST:g}", where=name,
                 found=f"{float(column[np.abs(column).argmax()]):g}", fix="rescale truth and predictions",

@@ -56,7 +56,8 @@ class Errors:
         try:
             amount: Amount = self.values[name]
         except KeyError:
-            raise LackingColumnError(NOT_GIVEN[name.replace(" ", "_").partition("_")[0]]) from None
+            word = name.replace(" ", "_").partition("_")[0]
+            raise LackingColumnError(NOT_GIVEN.get(word, f"{name} is not known of these rows")) from None
         return amount
 
     def get(self, name: str) -> Amount:

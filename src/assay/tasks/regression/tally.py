@@ -122,8 +122,8 @@ class Residuals:
     def of(cls, facts: Facts, table: RowTable, *, many: bool = False) -> Residuals:
         """Count rows; with `many`, the summary is made at once, because the rows will not be held."""
         rows = table.values.shape[1]
-        held = cls(facts=facts, names=table.names, rows=rows, table=table, by_unit=table.units is not None)
-        return held.summarised() if many and rows else held
+        tally = cls(facts=facts, names=table.names, rows=rows, table=table, by_unit=table.units is not None)
+        return tally.summarised() if many and rows else tally
 
     def summarised(self) -> Residuals:
         """The same with a summary beside the rows."""

@@ -108,9 +108,9 @@ def pearson_r(t: Errors) -> Number:
     family="association",
 )
 def spearman_r(t: Errors) -> Number:
-    found = cast("object", t.rank_r)
+    value = cast("object", t.rank_r)
     constant = "truth or predictions are constant"
-    if found is None:
+    if value is None:
         return number(cast("Amount", 0), over=cast("Amount", 0), empty=constant)
     return number(t.rank_r, empty=constant)
 
