@@ -145,3 +145,14 @@ def test_values_near_the_end_of_doubles_are_refused():
     with pytest.raises(AssayError) as caught:
         count([1e308, 1.0], [-1e308, 1.0])
     assert caught.value.code == "value-out-of-domain"
+
+
+def test_series_with_the_same_rows_in_another_order_are_refused():
+    import pandas as pd
+
+    truth = pd.Series([1.0, 2.0, 3.0], index=list("abc"))
+    with pytest.raises(AssayError) as caught:
+        count(truth, truth[::-1])
+    assert caught.value.code == "rows-unmatched"
+    assert "another order" in str(caught.value)
+    assert count(truth, truth + 1).tally.rows == 3

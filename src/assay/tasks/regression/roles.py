@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RowsError
+from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, visible
@@ -55,6 +55,7 @@ class Parts:
 
 def read_residuals(request: Request) -> Counted:
     """Read and count one model."""
+    check_row_names({**request.given, "unit": request.unit, **request.group})
     request, notes = flatten_images(request)
     columns, facts = choose_columns(request)
     notes += describe_facts(request, facts)
@@ -73,6 +74,7 @@ def read_paired_residuals(request: Request, models: Mapping[str, Mapping[str, ob
     """Read and count several models on the same rows."""
     by_model: dict[str, Column] = {}
     for model, given in models.items():
+        check_row_names({**request.given, **given, "unit": request.unit})
         own, _ = flatten_images(replace(request, given={**request.given, **given}))
         chosen, facts = choose_columns(own)
         if len(facts.outputs) > 1:
@@ -87,6 +89,21 @@ def read_paired_residuals(request: Request, models: Mapping[str, Mapping[str, ob
         kernel = partial(count_models, facts, tuple(models), tuple(by_model))
         paired = batches.run(kernel, PairedResiduals)
         return Counted(tally=paired.final(), census=batches.census, notes=batches.notes, data=batches.about)
+
+
+def check_row_names(columns: Mapping[str, object]) -> None:
+    """Raise where Series carry different row names: rows are never matched by luck."""
+    indexes = {name: cast("Any", getattr(column, "index", None)) for name, column in columns.items()}
+    named = {name: index for name, index in indexes.items() if hasattr(index, "equals") and name != "training"}
+    for name, index in named.items():
+        first = next(iter(named))
+        if not index.equals(named[first]):
+            alike = len(index) == len(named[first]) and set(index) == set(named[first])
+            raise UnpairedRows(
+                "rows-unmatched", f"{first} and {name} are Series with different row names", where=name,
+                found="the same rows in another order" if alike else "row names on one side only",
+                fix=f"align them first, as in {name}.reindex({first}.index), or give arrays whose order you trust",
+            )  # fmt: skip
 
 
 def flatten_images(request: Request) -> tuple[Request, tuple[str, ...]]:
@@ -304,11 +321,13 @@ def count_rows(
     table = build_table(names, batch, facts.outputs)
     grouped: dict[str, dict[Label, Residuals]] = {}
     for factor in factors:
-        levels = batch[f"{GROUP}{factor}"]
-        grouped[factor] = {}
-        for level in dict.fromkeys(levels.tolist()):
-            kept = np.fromiter((value == level for value in levels), dtype=np.bool_, count=len(levels))
-            grouped[factor][MISSING if level is None else level] = Residuals.of(facts, table.select(kept))
+        levels = batch[f"{GROUP}{factor}"].tolist()
+        places: dict[Label | None, int] = {}
+        codes = np.fromiter((places.setdefault(level, len(places)) for level in levels), np.intp, len(levels))
+        grouped[factor] = {
+            MISSING if level is None else level: Residuals.of(facts, table.select(codes == place))
+            for level, place in places.items()
+        }
     return Parts(Residuals.of(facts, table, many=many), Grouped(factors=grouped))
 
 

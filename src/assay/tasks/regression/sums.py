@@ -146,14 +146,18 @@ def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> di
     truth, predicted = batch["truth"], batch["predicted"]
     error = truth - predicted
     columns: dict[str, Floats] = {}
+    least = float(truth.min()) if len(truth) else 0.0
     with np.errstate(over="ignore"):
-        if np.all(truth):
+        if least > 0 or np.all(truth):
             columns["rel"] = error / truth
             columns["abs_rel"] = np.abs(columns["rel"])
-        if len(truth) and min(truth.min(), predicted.min()) > -1:
+        if min(least, float(predicted.min())) > -1:
             logs = np.log1p(error / (1 + predicted))  # ln(1 + truth) - ln(1 + predicted), exact for small errors
             columns["sq_log"] = logs * logs
-    columns = {name: values for name, values in columns.items() if np.isfinite(values).all()}
+    if "rel" in columns and not np.isfinite(columns["abs_rel"].max()):
+        del columns["rel"], columns["abs_rel"]
+    if "sq_log" in columns and not np.isfinite(columns["sq_log"].max()):
+        del columns["sq_log"]
     for name, values in batch.items():
         if name.startswith("quantile "):
             level = float(name.removeprefix("quantile "))
