@@ -7,6 +7,7 @@ Coverage of each: `docs/why/regression-coverage.md`.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -303,8 +304,9 @@ def _rank_ends(n: int, share: float, level: float) -> tuple[int, int]:
     """The ranks between which a quantile lies with at least the level; 0 or n + 1 where there is no such rank."""
     from scipy.special import bdtr
 
-    reach = 10 * math.sqrt(n * share * (1 - share)) + 5
-    first = max(0, math.floor(n * share - reach))
-    chances = bdtr(np.arange(first, min(n, math.ceil(n * share + reach)) + 1), n, share)
+    def chance(successes: int) -> float:
+        return float(bdtr(successes, n, share))
+
     tail = (1 - level) / 2
-    return first + int((chances <= tail).sum()), first + int((chances < 1 - tail).sum()) + 1
+    ranks = range(n + 1)
+    return bisect_right(ranks, tail, key=chance), bisect_left(ranks, 1 - tail, key=chance) + 1
