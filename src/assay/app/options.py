@@ -354,7 +354,19 @@ def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_FAIRNESS = (
+    click.option(
+        "--fairness",
+        metavar="CRITERION",
+        multiple=True,
+        help='Judge a criterion between groups: equal_opportunity, equalized_odds, "gap(recall)", ...; repeatable.',
+    ),
+    click.option("--tolerance", type=float, metavar="NUMBER", help="Largest accepted gap of --fairness."),
+    click.option("--min-group", type=int, default=10, show_default=True, help="Fewest rows a group is judged with."),
+)
+
 _DECISIONS = (
+    *_FAIRNESS,
     click.option(
         "--accept",
         "accept",

@@ -194,7 +194,7 @@ class TaskComparison(Result):
                 ahead[best].append(other)
         order = sorted(values, key=lambda model: -sign * values[model])
         return [
-            Place(model=model, value=values[model], measure=measure.title, ahead_of=tuple(ahead[model]))
+            Place(model=model, value=values[model], measure=measure.title, ahead_of=tuple(dict.fromkeys(ahead[model])))
             for model in order
         ]
 

@@ -178,6 +178,13 @@ def count_part(
     _demand_task(frozen.loaded, part, found)
     if plan.fairness.smallest_cell is not None:
         found = pooled(found, plan.fairness.smallest_cell)
+    if plan.fairness.judged is not None:
+        found = found.require_fairness(
+            plan.fairness.judged,
+            tolerance=plan.fairness.tolerance,
+            minimum=plan.fairness.minimum or 10,
+            reason=plan.fairness.criterion or "",
+        )
     if plan.metrics.accept:
         against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against
         found = found.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)
