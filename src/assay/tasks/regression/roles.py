@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
+from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, visible
+from assay.rows.source import check_same_index
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.regression.tally import HELD_ROWS, OF, Facts, PairedResiduals, Residuals, RowTable
@@ -55,7 +56,7 @@ class Parts:
 
 def read_residuals(request: Request) -> Counted:
     """Read and count one model."""
-    check_row_names({**request.given, "unit": request.unit, **request.group})
+    check_same_index({**_without_training(request.given), "unit": request.unit, **request.group})
     request, notes = flatten_images(request)
     columns, facts = choose_columns(request)
     notes += describe_facts(request, facts)
@@ -74,7 +75,7 @@ def read_paired_residuals(request: Request, models: Mapping[str, Mapping[str, ob
     """Read and count several models on the same rows."""
     by_model: dict[str, Column] = {}
     for model, given in models.items():
-        check_row_names({**request.given, **given, "unit": request.unit})
+        check_same_index({**_without_training(request.given), **given, "unit": request.unit})
         own, _ = flatten_images(replace(request, given={**request.given, **given}))
         chosen, facts = choose_columns(own)
         if len(facts.outputs) > 1:
@@ -91,19 +92,8 @@ def read_paired_residuals(request: Request, models: Mapping[str, Mapping[str, ob
         return Counted(tally=paired.final(), census=batches.census, notes=batches.notes, data=batches.about)
 
 
-def check_row_names(columns: Mapping[str, object]) -> None:
-    """Raise where Series carry different row names: rows are never matched by luck."""
-    indexes = {name: cast("Any", getattr(column, "index", None)) for name, column in columns.items()}
-    named = {name: index for name, index in indexes.items() if hasattr(index, "equals") and name != "training"}
-    for name, index in named.items():
-        first = next(iter(named))
-        if not index.equals(named[first]):
-            alike = len(index) == len(named[first]) and set(index) == set(named[first])
-            raise UnpairedRows(
-                "rows-unmatched", f"{first} and {name} are Series with different row names", where=name,
-                found="the same rows in another order" if alike else "row names on one side only",
-                fix=f"align them first, as in {name}.reindex({first}.index), or give arrays whose order you trust",
-            )  # fmt: skip
+def _without_training(given: Mapping[str, object]) -> dict[str, object]:
+    return {name: column for name, column in given.items() if name != "training"}
 
 
 def flatten_images(request: Request) -> tuple[Request, tuple[str, ...]]:
