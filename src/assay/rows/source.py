@@ -342,7 +342,7 @@ def check_same_index(columns: Mapping[str, object]) -> None:
     indexes = {role: cast("Any", getattr(column, "index", None)) for role, column in columns.items()}
     indexes = {role: index for role, index in indexes.items() if hasattr(index, "equals")}
     first = next(iter(indexes), "")
-    reference = indexes.get(first)
+    reference: Any = indexes.get(first)
     for role, index in indexes.items():
         if index.equals(reference):
             continue
