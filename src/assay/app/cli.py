@@ -109,8 +109,8 @@ def run(
             f"assay report {where / 'record.json'} -o report.pdf   (or .md, .csv, a model card: assay report --help)"
         )
         start = "assay run" if task is None else f"assay run --task {task.name}"
-        first = shown(predictions[0]) if predictions else ""
-        plain = f"{start} {first} ... --group COLUMN   ({start} --help: options, intervals)"
+        first, more = shown(predictions[0]) if predictions else "", "weights" if task is None else "options"
+        plain = f"{start} {first} ... --group COLUMN   ({start} --help: {more}, intervals)"
         say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
     decided_by([assessment])
 
@@ -256,7 +256,7 @@ def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet
     every, folders = [], []
     for name, assessment in demo_assessments(task, quiet=quiet):
         every.append(assessment)
-        folders.append(write_run(assessment, Path(out) / name))
+        folders.append(write_run(assessment, Path(out) / name.replace(" ", "-")))
         records[name] = dict(assessment.record)
         if not quiet:
             say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))

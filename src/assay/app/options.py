@@ -148,6 +148,13 @@ _ROWS = (
     click.option(
         "--group", "groups", metavar="COLUMN", multiple=True, help="Also assess each level of this column; repeatable."
     ),
+    click.option(
+        "--unit",
+        "--subject",
+        "unit",
+        metavar="COLUMN",
+        help="Column with what a row belongs to, such as a patient: units vary by chance, not their rows.",
+    ),
     click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option(
         "--weight-quantum",

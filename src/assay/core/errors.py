@@ -90,6 +90,7 @@ CODES: dict[str, str] = {
     "folds-unsound": "Training and test parts share rows or groups, or are not made of rows.",
     "fold-failed": "A model failed to train or to predict in one fold.",
     "estimator-unfit": "An estimator cannot be trained and asked for predictions as scikit-learn does it.",
+    "target-failed": "What was to be timed cannot be loaded, or does not answer.",
     "value-not-finite": "A value is missing, NaN or infinite.",
     "value-out-of-domain": "A value lies outside what it can be.",
     "measure-unfit": "The measure does not fit the task.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
@@ -299,7 +299,7 @@ def _arrays(roles: Roles) -> Source:
         from assay.rows.engines.narwhals_frames import from_columns
 
         return from_columns(native, roles)
-    _same_index(roles)
+    check_same_index(roles.named())
     if roles.weight is None and roles.score is None and (frame := _text_objects(roles)) is not None:
         return frame
     columns = {role: coded(column, role) for role, column in roles.labelled().items()}
@@ -337,24 +337,24 @@ def _same_length(sizes: Mapping[str, int]) -> None:
             )
 
 
-def _same_index(roles: Roles) -> None:
+def check_same_index(columns: Mapping[str, object]) -> None:
     """Series that carry row names must carry the same ones in the same order: rows are never matched by luck."""
-    reference = getattr(roles.truth, "index", None)
-    if reference is None or not hasattr(reference, "equals"):
-        return
-    for role, column in roles.named().items():
-        index = getattr(column, "index", None)
-        if index is None or not hasattr(index, "equals") or index.equals(reference):
+    indexes = {role: cast("Any", getattr(column, "index", None)) for role, column in columns.items()}
+    indexes = {role: index for role, index in indexes.items() if hasattr(index, "equals")}
+    first = next(iter(indexes), "")
+    reference: Any = indexes.get(first)
+    for role, index in indexes.items():
+        if index.equals(reference):
             continue
         same_rows = len(index) == len(reference) and set(index) == set(reference)
         raise UnpairedRows(
             "rows-unmatched",
-            f"truth and {role} are Series with different row names",
+            f"{first} and {role} are Series with different row names",
             where=role,
             found="the same rows in another order"
             if same_rows
             else f"{counted(len(set(reference) ^ set(index)), 'row name')} on one side only",
-            fix=f"align them first, as in {role}.reindex(truth.index), or pass plain arrays whose order you trust",
+            fix=f"align them first, as in {role}.reindex({first}.index), or pass plain arrays whose order you trust",
         )
 
 

@@ -21,7 +21,7 @@ from assay.core.text import counted, quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
-from assay.rows.source import refuse_limits, require
+from assay.rows.source import check_same_index, refuse_limits, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ def open_columns(request: Request, columns: Mapping[str, Column]) -> Table:
 
 
 def _from_arrays(data: Mapping[str, object] | None, columns: Mapping[str, Column]) -> Table:
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays, given = dict[str, "NDArray[Any]"](), dict[str, object]()
     for role, column in columns.items():
         values = column.given
         if isinstance(values, str):
@@ -106,7 +106,9 @@ def _from_arrays(data: Mapping[str, object] | None, columns: Mapping[str, Column
                     fix="give data=..., or the column itself",
                 )
             values = data[require(values, [str(name) for name in data], "data")]
+        given[role] = values
         arrays[role] = _typed(as_array(values, role), column.kind, role)
+    check_same_index(given)
     sizes = {role: len(array) for role, array in arrays.items()}
     if len(set(sizes.values())) > 1:
         raise RowsError(

@@ -103,3 +103,9 @@ def test_a_kernel_sees_all_rows_of_a_unit_at_once():
     with open_batches(Request(given={}, data={"u": units}), {"unit": Column("u", "label")}) as batches:
         assert batches.run(sizes, Total, unit="unit") == Total(1000, 600_000)
         assert batches.census.scored == 600_000
+
+
+def test_series_with_other_row_names_are_never_matched_by_luck():
+    truth = pd.Series([1.0, 2.0], index=[0, 1])
+    with pytest.raises(AssayError, match="different row names"):
+        read({"y": truth, "p": truth[::-1]}, {"truth": Column("y"), "predicted": Column("p")})

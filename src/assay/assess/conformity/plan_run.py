@@ -152,6 +152,7 @@ def count_part(
             threshold_from=_elsewhere(frozen.loaded, model),
             operating_points=plan.metrics.operating_points or () if model.score is not None else (),
         ),
+        unit=plan.columns.subject if plan.columns.weight is None else None,
         weight=plan.columns.weight,
         group=columns_by_group(frozen.loaded) or None,
         positive=plan.task.positive,

@@ -180,5 +180,5 @@ def test_the_number_of_threads_leaves_no_trace(distinct, monkeypatch):
 
     alone = found(1)
     for module in ("ranked_table", "score_counts"):
-        monkeypatch.setattr(f"assay.tally.scores.score_tally.{module}.LARGE", 100)
+        monkeypatch.setattr(f"assay.tally.scores.{module}.LARGE", 100)
     assert found(1) == found(3) == alone
