@@ -112,3 +112,16 @@ def test_sections_of_the_report_come_from_the_record(whole):
     sections = {part.id: part for part in TASK.blocks(whole.record)}
     assert set(sections) == {"curves", "class-precision", "errors", "confidence", "worst-images"}
     assert all(part.blocks for part in sections.values())
+
+
+def test_sites_merge_and_criteria_decide():
+    first, second = (
+        assay.detection(*random_scenes(seed, images=30, first=start), intervals=SETTINGS)
+        for seed, start in ((1, 1), (2, 100))
+    )
+    both = assay.merge(first, second)
+    assert both.counts == first.counts + second.counts
+    assert both.census.read == 60
+    assert str(both.accept("map >= 0.01").decisions.verdict) == "pass"
+    assert str(both.accept("map >= 0.99").decisions.verdict) == "fail"
+    assert both.by_unit["1"].keys() == {"precision", "recall", "errors"}

@@ -168,6 +168,10 @@ class Detection(UnitTask):
 
     check_mergeable = check_alike  # type: ignore[assignment]
 
+    def small_cells(self, tally: Boxes, smallest: int) -> list[str]:  # type: ignore[override]
+        """Every image is a cell of one."""
+        return [f"{len(tally.images)} images"] if smallest > 1 else []
+
 
 TASK = Detection()
 
