@@ -10,7 +10,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, Protocol, Self
+from typing import Final, Literal, Protocol, Self
 
 from assay.core.blocks import Section
 from assay.core.errors import PlanError
@@ -34,6 +34,8 @@ class Role:
     """A line of help, where `holds` does not say enough."""
     by_model: bool = False
     """Whether a comparison has one for each model."""
+    kind: Literal["number", "label", "any"] = "any"
+    """How a column of a table is read; `any` where the task reads files or arrays of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,9 @@ class Task(Protocol):
 
     def model_estimates(self, paired: object, settings: object) -> Mapping[str, object]:
         """By model: its `inference.estimates.Estimates`."""
+
+    def unit_values(self, tally: Tally) -> Mapping[str, Mapping[str, float | None]]:
+        """By unit: the values of measures on that unit alone; empty where units have no names."""
 
     def blocks(self, record: Mapping[str, object]) -> Iterator[Section]:
         """Sections of a report that only this task has, from its Record alone."""

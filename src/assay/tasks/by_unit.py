@@ -1,53 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 """The common half of tasks whose measures are functions of sums over units: images, queries, rows of numbers.
 
-Such a task declares its roles, its sums and its measures, and counts; estimates, intervals and the Record follow.
+Such a task declares its roles, its sums, its measures and a kernel; reading, estimates, intervals, comparisons and the
+Record follow. A task that reads files of its own overrides `read` and `read_models`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from abc import ABC
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.core.task import Counted, Request
+from assay.core.traits import HIGHER
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.unit_comparison import check_margin, compare_measure, model_pairs
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure, parse
+from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums, UnitTable
+from assay.tasks.task_settings import TaskSettings
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
+    from assay.core.blocks import Section
     from assay.core.registry import Registry
-    from assay.core.task import Role
-    from assay.inference.intervals import Wanted
-    from assay.tally.census import Census
-
-
-class UnitSettings(Protocol):
-    """What estimates of units need of the settings."""
-
-    @property
-    def measures(self) -> Sequence[Measure] | None:
-        """The measures asked for; None for all."""
-
-    @property
-    def wanted(self) -> Wanted:
-        """Level and method of intervals."""
+    from assay.core.task import Example, Option, Role
+    from assay.inference.findings import Finding
 
 
 class UnitTask(ABC):
     """A task that counts into a table of sums by unit."""
 
     name: ClassVar[str]
+    says: ClassVar[str] = ""
     roles: ClassVar[tuple[Role, ...]]
-    unit: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+    unit: ClassVar[str] = "row"
     sums: ClassVar[type[Sums]]
     """What its measures read."""
+    examples: ClassVar[tuple[Example, ...]] = ()
+    headline: ClassVar[tuple[str, ...]] = ()
     in_scope = False
 
     @property
@@ -55,13 +55,25 @@ class UnitTask(ABC):
         """What a Record calls it."""
         return (self.name,)
 
-    @abstractmethod
-    def count(self, columns: Mapping[str, NDArray[Any]]) -> tuple[UnitTable, Census]:
-        """Count columns by role into a tally, and account for every row."""
+    def kernel(self, batch: Mapping[str, NDArray[Any]], options: Mapping[str, Any]) -> NDArray[np.float64]:
+        """The sums of every row of a batch: rows by sums."""
+        raise NotImplementedError
+
+    def read(self, request: Request) -> Counted:
+        """Read the rows of any table."""
+        from assay.tasks.unit_reading import read_units
+
+        return read_units(self, request)
+
+    def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
+        """Read the rows of several models."""
+        from assay.tasks.unit_reading import read_unit_models
+
+        return read_unit_models(self, request, models)
 
     @property
     def measures(self) -> list[Measure]:
-        """Every measure that was declared over the sums of this task."""
+        """Every measure that was declared over the sums of this task and needs no parameter."""
         return [measure for measure in self.registry if not measure.needs]
 
     @property
@@ -73,9 +85,17 @@ class UnitTask(ABC):
         """Its name."""
         return self.name
 
+    def read_settings(self, plan: Mapping[str, Any], labels: Iterable[Label] = ()) -> TaskSettings:  # noqa: ARG002
+        """The settings of a Record."""
+        return TaskSettings.from_json(plan, self.registry)
+
     def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> UnitTable:  # noqa: ARG002
         """The table of a Record."""
         return UnitTable.from_json(content)
+
+    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> UnitModels:  # noqa: ARG002
+        """The paired table of the Record of a comparison."""
+        return UnitModels.from_json(content)
 
     def describe(self, tally: UnitTable) -> dict[str, object]:
         """How many units there are."""
@@ -89,14 +109,56 @@ class UnitTask(ABC):
         """No further parts."""
         return {}
 
+    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:  # noqa: ARG002
+        """No section of its own."""
+        yield from ()
+
+    def comparison_blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:  # noqa: ARG002
+        """No section of its own."""
+        yield from ()
+
+    def unit_values(self, tally: UnitTable) -> dict[str, dict[str, float | None]]:
+        """The leading measures of every unit alone."""
+        if tally.ids is None:
+            return {}
+        columns = {}
+        for name in self.headline:
+            measure = parse(name, self.registry)
+            values = measure.values(cast("Any", self.sums(tally.sums)))
+            columns[name] = [float(value) if math.isfinite(value) else None for value in values]
+        return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(tally.ids)}
+
     def estimates(
-        self,
-        tally: UnitTable,
-        settings: UnitSettings,
-        slice_: Mapping[str, Label] | None = None,
+        self, tally: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
     ) -> UnitEstimates:
         """Every measure of the task."""
         return UnitEstimates(self, tally, settings, slice_)
+
+    def model_estimates(self, paired: UnitModels, settings: TaskSettings) -> dict[str, Estimates]:
+        """The estimates of each model."""
+        return {model: self.estimates(paired.table(model), settings) for model in paired.models}
+
+    def compared_measures(self, settings: TaskSettings) -> list[Measure]:
+        """The measures that a comparison turns on: those asked for, or the headline."""
+        if settings.measures is not None:
+            return list(settings.measures)
+        return [parse(name, self.registry) for name in self.headline]
+
+    def compare(self, paired: UnitModels, settings: TaskSettings) -> Iterator[Finding]:
+        """Every measure of every two models, by swaps of units."""
+        wanted = settings.wanted
+        for measure in self.compared_measures(settings):
+            for pair in model_pairs(paired.models, settings.control):
+                finding = compare_measure(
+                    measure, paired, self.sums, pair,
+                    level=wanted.level, swaps=settings.swaps, seed=wanted.seed, unit=self.unit,
+                )  # fmt: skip
+                yield finding
+                if settings.margin is not None:
+                    higher = measure.better is HIGHER
+                    yield check_margin(
+                        finding, settings.margin, equivalence=settings.equivalence, higher_is_better=higher
+                    )
 
     def check_alike(self, new: UnitTable, reference: UnitTable) -> None:
         """The sums are the same by construction; what they are sums of is the task."""
@@ -131,11 +193,7 @@ class UnitEstimates(Estimates):
     """Measures of one table of units, computed when asked for."""
 
     def __init__(
-        self,
-        task: UnitTask,
-        table: UnitTable,
-        settings: UnitSettings,
-        slice_: Mapping[str, Label] | None,
+        self, task: UnitTask, table: UnitTable, settings: TaskSettings, slice_: Mapping[str, Label] | None
     ) -> None:
         self.task, self.table, self.settings, self.slice = task, table, settings, dict(slice_ or {})
         self._estimates: dict[str, Estimate] = {}

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of any table, some rows at a time: arrays, frames, files, databases, Spark frames.
+
+Tasks whose tallies are filled by kernels read rows through this module. Numbers arrive as float64 with NaN where a
+value is missing, labels as Python objects with None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import counted, quoted, visible
+from assay.rows.columns import as_array
+from assay.rows.listing import are_paths
+from assay.rows.opening import refuse_limits, require
+from assay.rows.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from assay.core.task import Request
+    from assay.rows.limits import Limits
+    from assay.rows.opened import OpenedFile
+
+Kind: TypeAlias = Literal["number", "label", "any"]
+SIZE: Final = 1 << 18
+"""Rows of a batch."""
+_WHOLE: Final = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint", "hugeint")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a task reads: what was given for it, what it holds, and what becomes of rows without a value."""
+
+    given: object
+    kind: Kind = "number"
+    missing: Literal["error", "drop", "keep"] = "error"
+
+
+@dataclass(kw_only=True)
+class Table:
+    """Some columns of a table, ready to be read."""
+
+    columns: Mapping[str, Column]
+    where: str
+    chunks: Callable[[str | None], Iterator[dict[str, NDArray[Any]]]]
+    """Gives the rows, those of one unit together where a column is named that tells units apart."""
+    rows: int | None = None
+    about: Mapping[str, object] = field(default_factory=dict)
+    """What a Record says of the table."""
+    notes: tuple[str, ...] = ()
+    spark: Any = None
+    """The Spark frame, whose rows are not read here; its columns are called as the roles are."""
+    opened: OpenedFile | None = None
+    """The file or table in the embedded engine, for a query of a task's own."""
+    close: Callable[[], None] = lambda: None
+
+
+def open_columns(request: Request, columns: Mapping[str, Column]) -> Table:
+    """Open what was given for the columns of a request."""
+    data, limits = request.data, cast("Limits | None", request.limits)
+    refuse_limits(data, request.engine, limits)
+    if data is None or isinstance(data, Mapping):
+        return _from_arrays(data, columns)
+    for role, column in columns.items():
+        if not isinstance(column.given, str):
+            raise PlanError(
+                "role-clash",
+                f"data is given, but {role} is not the name of one of its columns",
+                where=role,
+                found=type(column.given).__name__,
+                fix=f'give {role}="COLUMN", or leave data out and give the columns themselves',
+            )
+    reading = cast("Reading | None", request.reading) or Reading()
+    if are_paths(data):
+        from assay.rows.sparksession import is_cluster
+
+        if request.engine is not None and is_cluster(request.engine):
+            return _from_cluster(str(data), columns, reading, request.engine)
+        return _from_path(data, columns, reading, request)
+    from assay.rows.sparksession import is_spark
+
+    return _from_spark(data, columns, "the given Spark frame") if is_spark(data) else _from_frame(data, columns)
+
+
+def _from_arrays(data: Mapping[str, object] | None, columns: Mapping[str, Column]) -> Table:
+    arrays: dict[str, NDArray[Any]] = {}
+    for role, column in columns.items():
+        values = column.given
+        if isinstance(values, str):
+            if data is None:
+                raise PlanError(
+                    "role-missing",
+                    f"{role} names the column {quoted(values)}, but no data is given",
+                    where=role,
+                    fix="give data=..., or the column itself",
+                )
+            values = data[require(values, [str(name) for name in data], "data")]
+        arrays[role] = _typed(as_array(values, role), column.kind, role)
+    sizes = {role: len(array) for role, array in arrays.items()}
+    if len(set(sizes.values())) > 1:
+        raise RowsError(
+            "rows-unmatched",
+            "the columns have different numbers of rows",
+            found=", ".join(f"{role} {size:,}" for role, size in sizes.items()),
+            fix="give columns of the same rows",
+        )
+    return _held(arrays, columns, "the given columns", about={"from": "the given columns", "columns": {}})
+
+
+def _held(
+    arrays: dict[str, NDArray[Any]], columns: Mapping[str, Column], where: str, *, about: Mapping[str, object]
+) -> Table:
+    rows = len(next(iter(arrays.values()))) if arrays else 0
+
+    def chunks(unit: str | None) -> Iterator[dict[str, NDArray[Any]]]:
+        order = None if unit is None else _group_order(arrays[unit])
+        for start in range(0, rows, SIZE):
+            part = slice(start, start + SIZE) if order is None else order[start : start + SIZE]
+            yield {role: array[part] for role, array in arrays.items()}
+
+    return Table(columns=columns, where=where, chunks=chunks, rows=rows, about=about)
+
+
+def _group_order(units: NDArray[Any]) -> NDArray[np.intp]:
+    """Rows in an order that keeps those of one unit together."""
+    if units.dtype != object:
+        return np.argsort(units, kind="stable")
+    numbers: dict[object, int] = {}
+    codes = np.fromiter((numbers.setdefault(unit, len(numbers)) for unit in units), dtype=np.int64, count=len(units))
+    return np.argsort(codes, kind="stable")
+
+
+def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
+    """Values as float64 or as labels."""
+    if kind == "any":
+        return array
+    if kind == "number":
+        return to_numbers(array, role)
+    if array.dtype.kind == "f":
+        whole = array == np.floor(array)
+        if not (whole | np.isnan(array)).all():
+            raise RowsError(
+                "column-type",
+                f"{role} holds numbers with fractions, which cannot name anything",
+                where=role,
+                fix="give text or whole numbers",
+            )
+        return np.array([None if math.isnan(value) else int(value) for value in array.tolist()], dtype=object)
+    values = array.tolist()
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = [None if value is None or value != value else value for value in values]  # noqa: PLR0124  NaN, NaT
+    return labels
+
+
+def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
+    """Numbers as float64, missing ones as NaN; whole numbers that float64 cannot hold are refused."""
+    if array.dtype.kind == "f" and array.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "iub":
+        real = array.astype(np.float64)
+        if array.dtype.kind in "iu" and array.dtype.itemsize > 4 and (real.astype(array.dtype) != array).any():  # noqa: PLR2004
+            raise RowsError(
+                "column-not-numeric",
+                f"{role} holds whole numbers above 2^53, which float64 would round",
+                where=role,
+                fix="subtract a common offset from truth and prediction first",
+            )
+        return real
+    if array.dtype.kind != "O":
+        raise _not_numbers(role, f"values of type {array.dtype}")
+    out = np.empty(len(array))
+    for place, value in enumerate(array.tolist()):
+        if value is None or value is getattr(value, "__class__", None) or type(value).__name__ in ("NAType", "NaTType"):
+            out[place] = math.nan
+        elif isinstance(value, (Real, Decimal)):
+            out[place] = float(value)
+        else:
+            raise _not_numbers(role, f"{visible(repr(value))} at index {place}")
+    return out
+
+
+def _not_numbers(role: str, found: str) -> RowsError:
+    return RowsError(
+        "column-not-numeric", f"{role} must hold numbers", where=role, found=found, fix="give one number a row"
+    )
+
+
+def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
+    """A frame of any library, the columns asked for held in memory."""
+    from assay.rows.frames import narwhals_of
+
+    frame = narwhals_of(data)
+    names = list(frame.collect_schema().names())
+    chosen = {role: require(str(column.given), names, "data") for role, column in columns.items()}
+    eager = frame.select(*dict.fromkeys(chosen.values()))
+    if hasattr(eager, "collect"):
+        eager = eager.collect()
+    arrays = {
+        role: _typed(as_array(eager.get_column(name).to_native(), role), columns[role].kind, role)
+        for role, name in chosen.items()
+    }
+    return _held(arrays, columns, "data", about={"from": "data", "columns": chosen})
+
+
+def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, request: Request) -> Table:  # noqa: ANN401
+    """Files or a database, read by the embedded engine; a batch of rows is held at a time."""
+    from assay.rows.databases import is_database
+    from assay.rows.frames import demand_embedded
+    from assay.rows.limits import Limits
+
+    demand_embedded(request.engine)
+    limits = cast("Limits | None", request.limits) or Limits()
+    names = {role: str(column.given) for role, column in columns.items()}
+    if is_database(data):
+        opened = _open_database(data, columns, reading, request, limits)
+    else:
+        from assay.rows.together import open_files
+
+        opened = open_files(data, reading, progress=request.progress, limits=limits)
+    try:
+        for role, name in names.items():
+            names[role] = require(name, list(opened.columns), opened.path)
+        selected = {role: _expression(opened, names[role], columns[role].kind) for role in columns}
+    except BaseException:
+        opened.close()
+        raise
+    from assay.rows.reading import FRAME
+
+    files = dict(opened.files)
+    about: dict[str, object] = {"from": _called(opened, files), "columns": names}
+    if opened.format != FRAME:
+        about |= {"format": opened.format} | ({"files": files} if files else {})
+        about |= {"reading": list(opened.notes)} if opened.notes else {}
+    return Table(
+        columns=columns, where=opened.path, rows=opened.rows, about=about, notes=opened.notes, opened=opened,
+        chunks=lambda unit: _query_batches(opened, selected, columns, unit), close=opened.close,
+    )  # fmt: skip
+
+
+def _called(opened: OpenedFile, files: Mapping[str, str]) -> str:
+    from pathlib import Path
+
+    return (
+        counted(len(files), "file")
+        if len(files) > 1
+        else opened.path
+        if "://" in opened.path
+        else Path(opened.path).name
+    )
+
+
+def _open_database(
+    data: Any,  # noqa: ANN401
+    columns: Mapping[str, Column],
+    reading: Reading,
+    request: Request,
+    limits: Limits,
+) -> OpenedFile:
+    from assay.rows.copying import fill_table
+    from assay.rows.databases import open_database
+    from assay.rows.engine import connect, release, told_as_ours
+    from assay.rows.opened import OpenedFile
+
+    opened = open_database(data, reading, progress=request.progress, limits=limits)
+    if isinstance(opened, OpenedFile):
+        return opened
+    try:
+        for column in columns.values():
+            use: Literal["number", "label"] = "number" if column.kind == "number" else "label"
+            opened.check(require(str(column.given), opened.columns, opened.path), use)
+        with told_as_ours(opened.path, opened.format):
+            connection = connect([], limits)
+    except BaseException:
+        opened.close()
+        raise
+    try:
+        chosen = list(dict.fromkeys(str(column.given) for column in columns.values()))
+        return fill_table(opened, chosen, connection, max_rows=reading.max_rows)
+    except BaseException:
+        release(connection)
+        raise
+
+
+def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
+    """The SQL that gives a column as this module hands it over."""
+    from assay.rows.engine import quote_identifier
+    from assay.rows.opened import check_scalar, number_column
+
+    if kind == "any":
+        return quote_identifier(name)
+    if kind == "number":
+        return f"coalesce({number_column(opened, name)}, 'nan'::DOUBLE)"
+    check_scalar(opened, name)
+    stored = opened.columns[name].partition("(")[0].lower()
+    if stored in (*_WHOLE, "boolean", "varchar"):
+        return quote_identifier(name)
+    if stored in ("float", "double", "decimal"):
+        return f"CAST({quote_identifier(name)} AS BIGINT)"
+    return f"CAST({quote_identifier(name)} AS VARCHAR)"
+
+
+def _query_batches(
+    opened: OpenedFile, selected: Mapping[str, str], columns: Mapping[str, Column], unit: str | None
+) -> Iterator[dict[str, NDArray[Any]]]:
+    from assay.rows.engine import quote_identifier
+    from assay.rows.opened import translated
+
+    roles = list(selected)
+    parts = ", ".join(f"{expression} AS {quote_identifier(role)}" for role, expression in selected.items())
+    order = f" ORDER BY {quote_identifier(unit)}" if unit is not None else ""
+    query = f"SELECT {parts} FROM {quote_identifier(opened.view)}{order}"  # noqa: S608  identifiers are quoted
+    read = 0
+    if all(columns[role].kind == "number" for role in roles):
+        for batch in opened.batches(opened.connection.sql(query)):
+            read += len(batch[0])
+            yield dict(zip(roles, batch, strict=True))
+    else:
+        with translated(opened):
+            answer = opened.connection.execute(query)
+            while rows := answer.fetchmany(SIZE):
+                read += len(rows)
+                yield {
+                    role: _from_values(list(values), columns[role].kind)
+                    for role, values in zip(roles, zip(*rows, strict=True), strict=True)
+                }
+    opened.confirm(read)
+
+
+def _from_values(values: list[object], kind: Kind) -> NDArray[Any]:
+    if kind == "number":
+        return np.array(values, dtype=np.float64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, engine: str) -> Table:
+    from assay.rows.sparkfiles import read
+    from assay.rows.sparksession import open_session
+
+    session = open_session(engine)
+    try:
+        opened = read(session.spark, path, [str(column.given) for column in columns.values()], reading)
+        table = _from_spark(opened.frame, columns, opened.path)
+    except BaseException:
+        session.end()
+        raise
+    table.close = session.end
+    table.notes = (f"counted by {session.engine}",)
+    return table
+
+
+def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401
+    from assay.rows.sparkerrors import told_as_ours
+
+    with told_as_ours(visible(where)):
+        names = list(frame.columns)
+        chosen = {role: require(str(column.given), names, where) for role, column in columns.items()}
+        plain = frame.toDF(*(f"c{place}" for place in range(len(names))))
+        parts = []
+        for role, name in chosen.items():
+            source = plain[f"c{names.index(name)}"]
+            parts.append((source.cast("double") if columns[role].kind == "number" else source).alias(role))
+        selected = plain.select(*parts)
+    name = where if "given" in where else where.rstrip("/").rpartition("/")[2]
+    return Table(
+        columns=columns, where=where, chunks=lambda _unit: iter(()), spark=selected,
+        about={"from": name, "columns": chosen},
+    )  # fmt: skip
