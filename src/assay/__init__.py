@@ -112,6 +112,9 @@ def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that `import assay` stays instant."""
     if name == "__version__":
         return import_module("importlib.metadata").version("assay")
+    if name not in __all__ and (door := _door(name)) is not None:
+        globals()[name] = door
+        return door
     if name not in __all__:
         msg = f"module 'assay' has no attribute {name!r}"
         raise AttributeError(msg)
@@ -133,6 +136,22 @@ def __getattr__(name: str) -> object:
     return found
 
 
+def _door(name: str) -> object | None:
+    """The function of a task, such as `assay.regression`; None where there is no such task."""
+    if name.startswith("_") or name == "classification":
+        return None
+    from assay.core.task import task_names
+
+    if name not in set(task_names()):
+        return None
+    import_module("assay.report")
+    from assay.assess.task_assessment import make_door
+
+    return make_door(name)
+
+
 def __dir__() -> list[str]:
-    """The public names."""
-    return list(__all__)
+    """The public names, and a function for each task."""
+    from assay.core.task import task_names
+
+    return [*__all__, *(name for name in task_names() if name != "classification")]

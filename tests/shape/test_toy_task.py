@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import assay
-from assay.assess.assessment import Assessment
 from assay.assess.merging import merge
 from assay.assess.verifying import verify
 from assay.core.task import find_task, task_names
-from assay.tasks.classification.settings import Settings
+from assay.tasks.task_settings import TaskSettings
 
 TOY = '''
 # SPDX-License-Identifier: Apache-2.0
@@ -28,8 +27,7 @@ from assay.core.task import Role
 from assay.core.traits import EXTENSION, LOWER
 from assay.core.values import Number, number
 from assay.measures.declare import measure
-from assay.tally.census import Census
-from assay.tally.unit_table import Sums, UnitTable
+from assay.tally.unit_table import Sums
 from assay.tasks.by_unit import UnitTask
 
 
@@ -54,14 +52,19 @@ def mean_distance(t: Distances) -> Number:
 
 class Toy(UnitTask):
     name = "toy"
-    roles = (Role(name="truth", holds="a number"), Role(name="predicted", holds="a number"))
+    says = "two numbers a row"
+    roles = (
+        Role(name="truth", holds="a number", kind="number"),
+        Role(name="predicted", holds="a number", kind="number", by_model=True),
+    )
     unit = "row"
     sums = Distances
 
-    def count(self, columns):
-        distance = np.abs(columns["truth"] - columns["predicted"])
-        table = UnitTable.build(Distances.NAMES, np.column_stack([np.ones(len(distance)), distance]))
-        return table, Census(read=len(distance), scored=len(distance))
+    headline = ("mean_distance",)
+
+    def kernel(self, batch, options):
+        distance = np.abs(batch["truth"] - batch["predicted"])
+        return np.column_stack([np.ones(len(distance)), distance])
 
 
 TASK = Toy()
@@ -80,11 +83,14 @@ def toy(tmp_path, monkeypatch):
     sys.modules.pop("assay.tasks.toy", None)
 
 
-def assess(task, seed, rows=60):
+def rows(seed, n=60, spread=0.5):
     rng = np.random.default_rng(seed)
-    truth = rng.normal(size=rows)
-    table, census = task.count({"truth": truth, "predicted": truth + rng.normal(size=rows) / 2})
-    return Assessment(task, table, Settings(), census=census)
+    truth = rng.normal(size=n)
+    return {"truth": truth, "predicted": truth + rng.normal(size=n) * spread}
+
+
+def assess(_task, seed, n=60):
+    return assay.toy(**rows(seed, n))
 
 
 def test_the_folder_is_all_that_declares_the_task(toy):
@@ -121,7 +127,7 @@ def test_merging_equals_pooling(toy):
     both = merge(a, b)
     pooled = a.counts + b.counts
     assert both.counts == pooled
-    assert both["mean_distance"].value == toy.estimates(pooled, Settings())["mean_distance"].value
+    assert both["mean_distance"].value == toy.estimates(pooled, TaskSettings())["mean_distance"].value
 
 
 def test_criteria_decide(toy):
@@ -131,3 +137,35 @@ def test_criteria_decide(toy):
     better = assess(toy, 7)
     gate = better.accept("mean_distance non-inferior margin 0.3", against=a)
     assert str(gate.decisions.verdict) == "pass"
+
+
+@pytest.mark.usefixtures("toy")
+def test_models_are_compared_and_the_comparison_verifies(tmp_path):
+    given = rows(8)
+    worse = given["truth"] + 3 * (given["predicted"] - given["truth"])
+    models = {"A": given["predicted"], "B": worse}
+    c = assay.compare(truth=given["truth"], predicted=models, task="toy", tests=assay.TestSettings(margin=0.1))
+    assert c["mean_distance"].p < 0.01
+    assert [place.model for place in c.ranking] == ["A", "B"]
+    assert c.ranking[0].ahead_of == ("B",)
+    again = assay.load(c.save(tmp_path / "c.json"))
+    assert again["mean_distance"].p == c["mean_distance"].p
+    assert verify(again.record).holds
+    assert "mean distance" in c.report(tmp_path / "c.html").read_text()
+
+
+@pytest.mark.parametrize("kind", ["html", "pdf", "md"])
+def test_a_report_is_drawn(toy, tmp_path, kind):
+    path = assess(toy, 9).report(tmp_path / f"r.{kind}")
+    assert path.stat().st_size > 500
+
+
+@pytest.mark.usefixtures("toy")
+def test_units_and_groups_are_counted():
+    given = rows(10)
+    units, sex = [f"p{i % 12}" for i in range(60)], ["f", "m"] * 30
+    a = assay.toy(**given, unit=units, group={"sex": sex})
+    assert a.record["units"] == 12
+    assert len(a.by_unit) == 12
+    assert set(a.by_group["sex"]) == {"f", "m"}
+    assert "mean_distance" in a.to_frame().columns or "measure" in a.to_frame().columns

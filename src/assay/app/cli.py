@@ -16,6 +16,7 @@ from assay.app.modelcommands import compare, tests
 from assay.app.options import of_decisions, of_files, of_rows
 from assay.app.plancommands import Group, init, plan
 from assay.app.saying import colour, say, say_end, say_summary
+from assay.app.task_commands import TASK, TaskCommand, run_task
 from assay.app.trustcommands import keys, sign, verify
 from assay.core.errors import AssayError
 
@@ -41,8 +42,9 @@ def cli(ctx: click.Context, *, version: bool) -> None:
         click.echo(ctx.get_help())
 
 
-@cli.command()
+@cli.command(cls=TaskCommand)
 @click.argument("predictions", type=click.Path(), nargs=-1, required=True)
+@click.option("--task", metavar="TASK", help="What is assessed, if not classes; --task TASK --help lists its options.")
 @of_rows
 @of_decisions
 @of_files
@@ -69,9 +71,10 @@ def run(
     from assay.app.reporting import known_kinds, write_run
 
     known_kinds(reports)  # a mistyped ending must not cost a count
-    wanted = stated(given)  # nor a mistyped criterion
+    task = click.get_current_context().meta.get(TASK)
+    wanted = stated(given, measures=None if task is None else task.registry)  # nor a mistyped criterion
     refuse_records(predictions)
-    if len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
+    if task is None and len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
         from assay.app.planrunning import run_and_write
 
         run_and_write(
@@ -88,7 +91,13 @@ def run(
     from assay.app.running import run_file, working
     from assay.rows.databases import shown
 
-    assessment = wanted.held_to(run_file(predictions, quiet=quiet, **given))
+    given.pop("task", None)
+    counted = (
+        run_file(predictions, quiet=quiet, **given)
+        if task is None
+        else run_task(task, predictions, quiet=quiet, **given)
+    )
+    assessment = wanted.held_to(counted)
     with working(quiet=quiet) as progress:
         assessment.work_out(progress)
     where = write_run(assessment, Path(out), reports)
@@ -99,7 +108,9 @@ def run(
         grouped = (
             f"assay report {where / 'record.json'} -o report.pdf   (or .md, .csv, a model card: assay report --help)"
         )
-        plain = f"assay run {shown(predictions[0])} ... --group COLUMN   (assay run --help: weights, intervals)"
+        start = "assay run" if task is None else f"assay run --task {task.name}"
+        first = shown(predictions[0]) if predictions else ""
+        plain = f"{start} {first} ... --group COLUMN   ({start} --help: options, intervals)"
         say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
     decided_by([assessment])
 
@@ -214,7 +225,7 @@ def show(measure: str, *, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--task", metavar="TASK", help="Only measures for binary or multiclass.")
+@click.option("--task", metavar="TASK", help="Only measures of a task, or of binary or multiclass.")
 @click.option("--family", metavar="FAMILY", help="Only one family.")
 @click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
 def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
@@ -227,6 +238,7 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 
 
 @cli.command()
+@click.argument("task", required=False)
 @click.option(
     "--out", "-o", default="assay-demo", show_default=True, type=click.Path(), help="Folder for the demo's reports."
 )
@@ -235,15 +247,14 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the Records on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
-def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
-    """Assess two bundled examples: a screening test and a waste sorter."""
+def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
+    """Assess bundled examples: a screening test and a waste sorter, or those of a task (`assay demo regression`)."""
     from assay.app.reporting import write_run
-    from assay.app.running import demo_files, run_file
+    from assay.app.running import demo_assessments
 
     records: dict[str, Any] = {}
     every, folders = [], []
-    for name, path, roles in demo_files():
-        assessment = run_file(path, quiet=quiet, **roles)
+    for name, assessment in demo_assessments(task, quiet=quiet):
         every.append(assessment)
         folders.append(write_run(assessment, Path(out) / name))
         records[name] = dict(assessment.record)
@@ -253,7 +264,13 @@ def demo(*, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     if as_json:
         click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
     if not quiet:
-        say_end(every, folders, "assay run YOUR.csv --truth COLUMN --predicted COLUMN --positive LABEL")
+        task_option = "" if task in (None, "classification") else f" --task {task}"
+        say_end(
+            every,
+            folders,
+            f"assay run YOUR.csv{task_option} --truth COLUMN --predicted COLUMN"
+            + ("" if task_option else " --positive LABEL"),
+        )
     if opens or (opens is None and not quiet and _desktop()):
         click.launch(str(folders[-1] / "report.html"))
 

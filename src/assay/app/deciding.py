@@ -35,8 +35,8 @@ class Stated:
         return assessment.accept(*self.criteria, against=self.against, name=self.name, correction=self.correction)
 
 
-def stated(given: dict[str, Any]) -> Stated:
-    """The criteria among options, taken out of them."""
+def stated(given: dict[str, Any], measures: Any = None) -> Stated:  # noqa: ANN401  a registry
+    """The criteria among options, taken out of them; `measures` are those of the task, if not of classification."""
     accept, against, correction = (given.pop(name, None) for name in ("accept", "against", "correction"))
     if against is not None and not accept:
         raise PlanError(
@@ -46,7 +46,7 @@ def stated(given: dict[str, Any]) -> Stated:
             fix='add --accept "recall non-inferior margin 0.02", for one',
         )
     return Stated(
-        criteria=tuple(criterion(one) for one in accept or ()),
+        criteria=tuple(criterion(one) if measures is None else criterion(one, measures) for one in accept or ()),
         against=None if against is None else Record.load(against),
         name=None if against is None else Path(against).name,
         correction=correction or "holm",

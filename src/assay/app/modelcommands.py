@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.app.options import of_files, of_models
 from assay.app.saying import say_end, say_summary
+from assay.app.task_commands import TASK, TaskCommand, compare_by_task
+
+if TYPE_CHECKING:
+    from assay.assess.rendering import Result
 
 
-@click.command()
+@click.command(cls=TaskCommand)
 @click.argument("tables", type=click.Path(), nargs=-1, required=True, metavar="A B ...")
+@click.option(
+    "--task", metavar="TASK", help="What is compared, if not classifiers; --task TASK --help lists its options."
+)
 @of_models
 @of_files
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
@@ -39,7 +46,11 @@ def compare(
     from assay.app.reporting import known_kinds, write_run
 
     known_kinds(reports)  # a mistyped ending must not cost a count
-    found = compare_files(tables, **given)
+    task = click.get_current_context().meta.get(TASK)
+    given.pop("task", None)
+    found: Result = (
+        compare_files(tables, **given) if task is None else compare_by_task(task, tables, quiet=quiet, **given)
+    )
     where = write_run(found, Path(out), reports)
     if as_json:
         click.echo(found.record.to_text(), nl=False)

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import assay.report  # noqa: F401  it introduces the kinds
-from assay.assess.assessment import Assessment
-from assay.assess.comparison import Comparison
 from assay.assess.record import Record
-from assay.assess.rendering import kind_of, rendered, write_report
+from assay.assess.rendering import Result, kind_of, rendered, write_report
 from assay.core.errors import PlanError, RecordError
 from assay.core.text import visible
 from assay.rows.scratch import write_whole
@@ -30,7 +28,7 @@ def beside(folder: Path, paths: Iterable[str]) -> list[str]:
     return [str(folder / Path(path).name) for path in paths]
 
 
-def write_run(assessment: Assessment | Comparison, folder: Path, more: Iterable[str] = ()) -> Path:
+def write_run(assessment: Result, folder: Path, more: Iterable[str] = ()) -> Path:
     """All files of a run; they are made before anything is written, so that a fault leaves nothing behind."""
     paths = [folder / "record.json", folder / "report.html", *map(Path, more)]
     made = {path: rendered(assessment.record, path) for path in paths}

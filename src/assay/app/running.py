@@ -38,7 +38,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     truth_files = list(given.pop("truth_files", ()))
     for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures"), ("ids", "id")):
         given[name] = list(given.pop(option, ())) or None
-    given |= {"sha256": _pins(given.pop("sha256", ())), "truth_data": truth_files or None, "spelled": True}
+    given |= {"sha256": pins_of(given.pop("sha256", ())), "truth_data": truth_files or None, "spelled": True}
     given |= {"score": _scores(given.pop("score", ())), "threshold": _threshold(given.pop("threshold", None))}
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
     arguments = arrange(**given)
@@ -153,7 +153,7 @@ def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], 
 
 
 @contextmanager
-def working(name: str = "", *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def working(name: str = "", *, quiet: bool, what: str = "intervals") -> Iterator[Callable[[int, int], None]]:
     """A progress bar for the intervals of many classes and groups, where somebody watches and they take long."""
     if quiet or not sys.stderr.isatty():
         yield lambda _done, _total: None
@@ -163,7 +163,7 @@ def working(name: str = "", *, quiet: bool) -> Iterator[Callable[[int, int], Non
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    task, began = bar.add_task(f"intervals {name}".strip(), total=None), time.monotonic()
+    task, began = bar.add_task(f"{what} {name}".strip(), total=None), time.monotonic()
 
     def tell(done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
@@ -191,7 +191,7 @@ def _size(data: str | list[str]) -> tuple[int, str]:
     return size, files[0].name if len(files) == 1 else counted(len(files), "file")
 
 
-def _pins(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
+def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
     """Digests as typed: one alone, or each with its file's name before it."""
     typed = [given] if isinstance(given, str) else list(given or ())
     if len(typed) == 1 and "=" not in typed[0]:
@@ -224,3 +224,15 @@ def demo_files() -> Iterator[tuple[str, Path, dict[str, Any]]]:
     for name, given in roles.items():
         with as_file(files("assay.app") / "examples" / f"{name}.csv") as path:
             yield name, path, given
+
+
+def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, Assessment]]:
+    """The assessments of bundled examples by name."""
+    if task in (None, "classification"):
+        for name, path, roles in demo_files():
+            yield name, run_file(path, quiet=quiet, **roles)
+        return
+    from assay.app.task_commands import run_examples
+    from assay.core.task import find_task
+
+    yield from run_examples(find_task(str(task)), quiet=quiet)

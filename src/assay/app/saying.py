@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from assay.assess.assessment import Assessment
-    from assay.assess.comparison import Comparison
     from assay.assess.record import Record
+    from assay.assess.rendering import Result
 
 
 def say(text: str) -> None:
@@ -28,7 +27,7 @@ def colour() -> bool:
     return sys.stderr.isatty() and "NO_COLOR" not in os.environ
 
 
-def say_summary(found: Assessment | Comparison) -> None:
+def say_summary(found: Result) -> None:
     """What an assessment or a comparison found."""
     from assay.report.render.terminal import summary
 
@@ -36,9 +35,7 @@ def say_summary(found: Assessment | Comparison) -> None:
     say(summary(found.record, width=width, colour=colour()).rstrip("\n"))
 
 
-def say_end(
-    found: Iterable[Assessment | Comparison], folders: list[Path], next_command: str, more: Iterable[str] = ()
-) -> None:
+def say_end(found: Iterable[Result], folders: list[Path], next_command: str, more: Iterable[str] = ()) -> None:
     """The three lines a run ends with: verdict, where the report is, the next command."""
     say("")
     every = list(found)

@@ -13,6 +13,7 @@ from assay.assess.environment import environment
 from assay.assess.record import VERSION, Record, sealed
 from assay.assess.rendering import Result
 from assay.assess.sites import SMALLEST, site_tally
+from assay.assess.tidy import COLUMNS, UnitValues, tidy_rows, to_columns, to_frame
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
@@ -21,7 +22,6 @@ from assay.inference.estimates import Estimate, Estimates
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.grouped import Grouped
-from assay.tasks.classification.settings import Settings
 
 if TYPE_CHECKING:
     from assay.assess.accepting import Accepted
@@ -44,7 +44,7 @@ class Assessment(Mapping[str, Estimate], Result):
         self,
         contract: Task,
         tally: Tally,
-        settings: Settings,
+        settings: Any,  # noqa: ANN401  those of the task
         *,
         census: Census,
         grouped: Grouped[Any] | None = None,
@@ -126,6 +126,19 @@ class Assessment(Mapping[str, Estimate], Result):
             )
             for factor, levels in self.grouped.factors.items()
         }
+
+    @cached_property
+    def by_unit(self) -> UnitValues:
+        """Unit (image, query, subject) -> measure -> value on that unit alone; empty where units have no names."""
+        return UnitValues(self.contract.unit_values(self.counts), self.contract.unit)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Every estimate as a row: measure, class, group, value, low, high, n, method, reason."""
+        return tidy_rows(self.estimates)
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
+        """The same as a frame of pandas, Polars or PyArrow; the first that is installed, unless one is named."""
+        return to_frame(to_columns(self.to_dict(), COLUMNS), library)
 
     @property
     def estimates(self) -> list[Estimate]:
@@ -235,7 +248,7 @@ class Assessment(Mapping[str, Estimate], Result):
         other._accepted = accepted(self, tuple(every.values()), against, correction)  # noqa: SLF001
         return other
 
-    def restated(self, settings: Settings) -> Assessment:
+    def restated(self, settings: Any) -> Assessment:  # noqa: ANN401
         """The same tallies under other settings, such as another confidence level."""
         return Assessment(
             self.contract,
@@ -312,7 +325,7 @@ class Assessment(Mapping[str, Estimate], Result):
             found = cls(
                 contract,
                 contract.read_tally(tallies, stated),
-                Settings.from_json(record["plan"], record.get("labels", ())),
+                contract.read_settings(record["plan"], record.get("labels", ())),
                 census=Census(
                     read=rows["read"], scored=rows["scored"], excluded=rows["excluded"], unmatched=rows["unmatched"]
                 ),
@@ -341,7 +354,7 @@ def _evidence_of(record: Record) -> dict[str, Any]:
     if record["plan"]["given"] != "plan":
         return {}
     ours = {"level", "intervals", "missing", "unknown", "unmatched", "undefined", "measures", "costs", "data",
-            "accept", "digest", "comparisons", "not_compared", "claims"}  # fmt: skip
+            "accept", "digest", "comparisons", "not_compared", "claims", "options"}  # fmt: skip
     plan = {name: value for name, value in record["plan"].items() if name not in ours}
     kept = {name: record[name] for name in ("controls", "conformity", "ledger") if name in record}
     return {"plan": plan, **kept}

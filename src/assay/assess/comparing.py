@@ -21,6 +21,7 @@ from assay.assess.separating import compare_apart
 from assay.assess.valuing import Valued, compare_read
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.core.text import visible
 from assay.rows.labels import Classes
 from assay.rows.opening import no_rows
 from assay.rows.reading import Reading
@@ -59,6 +60,8 @@ def compare(
     intervals: IntervalSettings | None = None,
     scores: ScoreSettings | None = None,
     tests: TestSettings | None = None,
+    task: str | None = None,
+    **options: object,
 ) -> Comparison:
     """Compare models on the same rows by the admissible test, with effects, intervals and corrected p values.
 
@@ -71,11 +74,25 @@ def compare(
     id: the column that names each row, or one for each model
     reading, limits, intervals, scores: rare settings; see Reading, Limits, IntervalSettings, ScoreSettings
     tests: which test, its margin, correction and pairing; see TestSettings
+    task: the task, where it is not classification: "regression", "detection"; `options` are its roles and options
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
     0.25
     """
+    if task is not None and task not in ("classification", "binary", "multiclass"):
+        given_ = {
+            "truth": truth, "predicted": predicted, "score": score, "data": data, "unit": unit, "weight": weight,
+            "id": id, "positive": positive, "labels": labels, "costs": costs, "measures": measures, "engine": engine,
+            "reading": reading, "limits": limits, "intervals": intervals, "scores": scores, **options,
+        }  # fmt: skip
+        from assay.assess.task_comparison import compare_task
+
+        stated = {name: value for name, value in given_.items() if value is not None}
+        return cast("Comparison", compare_task(task, *tables, tests=tests, level=level, **stated))  # the same face
+    if options:
+        name = next(iter(options))
+        raise PlanError("option-unknown", f'compare has no parameter "{visible(name)}"', fix="leave it out")
     reading, tests, scores = reading or Reading(), tests or TestSettings(), scores or ScoreSettings()
     demand_choice("unmatched", reading.unmatched)
     asked = Asked.of(level, intervals or IntervalSettings(), tests, costs=Costs.read(costs))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, with_settings
 from assay.assess.assessment import Assessment
@@ -35,10 +35,15 @@ from assay.tasks.classification.tally import Classified
 if TYPE_CHECKING:
     from assay.assess.comparison import Comparison
     from assay.assess.deciding import Decided
+    from assay.assess.task_comparison import TaskComparison
     from assay.measures import Measure
     from assay.rows.limits import Limits
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_part import ScorePart
+
+
+CLASSIFIED: Final = (*CLASSIFICATION.variants, "values")
+"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
 
 
 @with_settings
@@ -185,14 +190,21 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
             )
 
 
-def load(path: str | os.PathLike[str]) -> Assessment | Comparison:
+def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
     """The assessment or comparison a record.json was written from."""
     record = Record.load(path)
-    if record.get("kind") == "comparison":
+    return restore_comparison(record) if record.get("kind") == "comparison" else Assessment.from_record(record)
+
+
+def restore_comparison(record: Record) -> Comparison | TaskComparison:
+    """The comparison a Record was written from, whatever its task."""
+    if record.get("task") in CLASSIFIED:
         from assay.assess.comparison import Comparison
 
         return Comparison.from_record(record)
-    return Assessment.from_record(record)
+    from assay.assess.task_comparison import TaskComparison
+
+    return TaskComparison.from_record(record)
 
 
 def _factors(group: object) -> dict[str, object]:

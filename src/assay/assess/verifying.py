@@ -186,9 +186,9 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
     """The Record computed again from its tallies and settings; a wrong digest has been told already."""
     trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
     if record["kind"] == "comparison":
-        from assay.assess.comparison import Comparison
+        from assay.assess.run import restore_comparison
 
-        return Comparison.from_record(trusted).record
+        return restore_comparison(trusted).record
     from assay.assess.assessment import Assessment
 
     if record["kind"] == "tally":

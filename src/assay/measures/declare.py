@@ -57,6 +57,8 @@ FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
 """What a measure takes that needs scores; `Ranked` speaks of one class against the rest, the others of all classes."""
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
+CUTOFF: Final = "k"
+"""The parameter that may be written behind the name: `ndcg@10` is `ndcg(k=10)`."""
 ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
@@ -157,6 +159,8 @@ class Measure:
     @property
     def title(self) -> str:
         """The name with its parameters, as it can be typed back."""
+        if tuple(self.given) == (CUTOFF,):
+            return f"{self.name}@{self.given[CUTOFF]}"
         shown = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
         return f"{self.name}({shown})" if shown else self.name
 
@@ -254,6 +258,9 @@ def parse(text: str, registry: Registry[Measure] = REGISTRY) -> Measure:
     >>> parse("f_beta(beta=2)").title
     'f_beta(beta=2)'
     """
+    name, at, cutoff = text.partition("@")
+    if at and cutoff.strip().isdigit():
+        return registry.find(name.strip()).with_(k=int(cutoff))
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):

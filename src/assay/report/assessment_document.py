@@ -43,6 +43,10 @@ def report_of(record: Record) -> Report:
         from assay.report.blocks.comparison import comparison_report
 
         return comparison_report(record)
+    if "confusion" not in record["tallies"]:
+        from assay.report.task_document import TaskDocument
+
+        return TaskDocument(record).report()
     return Assessed(record).report()
 
 

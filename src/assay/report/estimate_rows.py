@@ -162,9 +162,9 @@ def in_hundred(value: float) -> str:
 
 
 @cache
-def about(title: str) -> About:
-    """The declaration of a measure; a Record from elsewhere may name one we do not know."""
-    found = declaration(title)
+def about(title: str, task: str = "") -> About:
+    """The declaration of a measure of a task; a Record from elsewhere may name one we do not know."""
+    found = declaration(title, task)
     if found is None:
         return About(measure=visible(title), name=visible(title))
     name = sentences.spoken(found.name, found.symbol)
@@ -191,9 +191,9 @@ def about(title: str) -> About:
     )
 
 
-def entry(estimate: Mapping[str, Any]) -> Entry:
+def entry(estimate: Mapping[str, Any], task: str = "") -> Entry:
     """An estimate of a Record, ready to be shown."""
-    known = about(str(estimate["measure"]))
+    known = about(str(estimate["measure"]), task)
     value, low, high = (real(estimate.get(name)) for name in ("value", "low", "high"))
     parts = ""
     if estimate.get("denominator") is not None:

@@ -45,17 +45,11 @@ class TaskSettings:
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
-        compared = {
-            name: getattr(self, name)
-            for name, default in (("correction", "holm"), ("margin", None), ("equivalence", False), ("control", None))
-            if getattr(self, name) != default
-        }
         return {
             "level": self.wanted.level,
             "intervals": {"draws": self.wanted.draws, "seed": self.wanted.seed, "swaps": self.swaps},
             "measures": None if self.measures is None else [measure.title for measure in self.measures],
             "options": plain(self.options),
-            **compared,
         }
 
     @classmethod

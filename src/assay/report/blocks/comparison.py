@@ -20,6 +20,7 @@ from assay.core.blocks import (
     Item,
     Paragraph,
     Reach,
+    Section,
     Table,
     bullets,
     columns,
@@ -27,6 +28,7 @@ from assay.core.blocks import (
     section,
     terms,
 )
+from assay.core.task import find_task
 from assay.core.text import counted, figure, visible
 from assay.report import sentences
 from assay.report.blocks.decisions import decision_blocks, verdicts
@@ -80,6 +82,7 @@ def comparison_report(record: Record) -> Report:
         section("values", "Each model by itself", _value_blocks(made), reach=Reach.REPORT),
         section("details", "Every finding", _detail_blocks(made), reach=Reach.REPORT),
         section("choices", "Why these tests", (Card(tuple(question_folds(record)), "folds"),)),
+        *_task_sections(record),
         section("rows", "Row accounting and notes", _row_blocks(record), listed="Row accounting"),
     ]
     return Report(
@@ -93,6 +96,12 @@ def comparison_report(record: Record) -> Report:
         facts=tuple(_facts(record)),
         sections=tuple(part for part in seen if part.blocks),
     )
+
+
+def _task_sections(record: Record) -> Iterator[Section]:
+    """Sections of the task itself, where it is not classification."""
+    if record["task"] not in ("binary", "multiclass", "values"):
+        yield from find_task(str(record["task"])).comparison_blocks(record)
 
 
 def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:

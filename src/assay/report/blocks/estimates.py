@@ -83,19 +83,19 @@ class Estimates:
 
 def read_estimates(record: Record) -> Estimates:
     """The estimates of a Record, sorted."""
-    read = Estimates()
+    read, task = Estimates(), str(record["task"])
     for estimate in record["estimates"]:
         label, slice_, name = estimate.get("class"), estimate.get("slice"), str(estimate["measure"])
         if estimate.get("interval"):
             draws = read.methods.setdefault(str(estimate["interval"]), set())
             draws |= {int(estimate["draws"])} if "draws" in estimate else set()
         if slice_ is None and label is None:
-            read.whole[name] = entry(estimate)
+            read.whole[name] = entry(estimate, task)
         elif slice_ is None:
-            read.of_class.setdefault(name, {})[label] = entry(estimate)
+            read.of_class.setdefault(name, {})[label] = entry(estimate, task)
         elif label is None and len(slice_) == 1:
             ((factor, level),) = slice_.items()
-            read.of_level.setdefault((factor, repr(level)), {})[name] = entry(estimate)
+            read.of_level.setdefault((factor, repr(level)), {})[name] = entry(estimate, task)
     return read
 
 

@@ -93,14 +93,15 @@ def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> 
     titles = [value.about.measure for value in shown]
     factors = []
     for name, levels in record["tallies"].get("groups", {}).items():
-        by_size = sorted(range(len(levels)), key=lambda i: (-int(levels[i]["confusion"]["rows"]), i))
+        sizes = [_rows_of(level, read.of_level.get((name, repr(level["level"])), {})) for level in levels]
+        by_size = sorted(range(len(levels)), key=lambda i: (-sizes[i], i))
         kept, plotted = set(by_size[:MOST_ROWS]), set(by_size[:MOST_CLASSES])
         rows = []
         for i, level in enumerate(levels):
             entries = read.of_level.get((name, repr(level["level"])), {})
             if i not in kept or not all(title in entries for title in titles):
                 continue
-            n = int(level["confusion"]["rows"])
+            n = sizes[i]
             rows.append(
                 Level(
                     label=visible(level["level"]),
@@ -123,6 +124,44 @@ def read_factors(record: Record, read: Estimates, headline: Sequence[Entry]) -> 
             )
         )
     return tuple(factors)
+
+
+def _rows_of(level: dict[str, Any], entries: dict[str, Entry]) -> int:
+    """How many rows a level has, or units where its tally does not tell."""
+    if "confusion" in level:
+        return int(level["confusion"]["rows"])
+    if "rows" in level.get("units", {}):
+        return int(level["units"]["rows"])
+    numbers = [value.n.replace(",", "") for value in entries.values()]
+    return max((int(number) for number in numbers if number.isdigit()), default=0)
+
+
+def read_things(read: Estimates, task: str, headline: Sequence[str]) -> Factor | None:
+    """Classes, labels or outputs one by one, of a task without a confusion matrix; None where there are none."""
+    if not read.of_class:
+        return None
+    titles = [title for title in headline if title in read.of_class] or list(read.of_class)
+    titles = titles[:MOST_CHARTS]
+    names = list(dict.fromkeys(label for title in titles for label in read.of_class[title]))
+    complete = [label for label in names if all(label in read.of_class[title] for title in titles)]
+    kept = complete[:MOST_ROWS]
+    return Factor(
+        name="class",
+        columns=tuple(about(title, task) for title in titles),
+        sizes=("n",),
+        levels=tuple(
+            Level(
+                label=visible(label),
+                sizes=(read.of_class[titles[0]][label].n,),
+                entries=tuple(read.of_class[title][label] for title in titles),
+                plotted=place < MOST_CLASSES,
+            )
+            for place, label in enumerate(kept)
+        ),
+        hidden=len(names) - len(kept),
+        things=("class", "classes"),
+        whole=tuple(read.whole.get(title) for title in titles),
+    )
 
 
 def class_blocks(classes: Factor, level: str) -> Iterator[Block]:

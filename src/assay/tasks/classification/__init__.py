@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -36,6 +36,10 @@ class Classification:
     )
     unit = "row"
     in_scope = True
+    says = "one true and one predicted class a row, with scores, labels or both"
+    options = ()
+    headline = ("accuracy", "balanced_accuracy", "recall", "precision", "f1")
+    examples = ()
 
     @property
     def registry(self) -> Registry[Measure]:
@@ -55,6 +59,14 @@ class Classification:
         scores = ScorePart.from_json(content["scores"], plan["scores"]) if "scores" in content else None
         confusion = Confusion.from_json(content["confusion"])
         return Classified(confusion=confusion, positive=plan["positive"], scores=scores)
+
+    def read_settings(self, plan: Mapping[str, Any], labels: Iterable[Label] = ()) -> Settings:
+        """The settings of a Record."""
+        return Settings.from_json(dict(plan), tuple(labels))
+
+    def unit_values(self, tally: Classified) -> dict[str, dict[str, float | None]]:  # noqa: ARG002
+        """Rows have no names."""
+        return {}
 
     def describe(self, tally: Classified) -> dict[str, object]:
         """The classes."""

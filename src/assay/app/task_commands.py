@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of every task: with `--task`, `run` and `compare` have the options that the task declares."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from assay.app.options import of_decisions, of_files, of_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.assess.assessment import Assessment
+    from assay.assess.task_comparison import TaskComparison
+    from assay.core.task import Option, Task
+
+CLASSIFICATION: Final = ("classification", "binary", "multiclass")
+READING: Final = ("delimiter", "decimal", "max_rows", "sha256", "digest", "table", "query")
+"""Options about reading that every task has."""
+MACHINE: Final = ("memory", "threads", "temp", "engine")
+SHARED: Final = (*READING, *MACHINE, "groups", "measures", "level", "missing", "seed")
+TASK: Final = "assay.task"
+"""Where a context keeps the task that was named."""
+
+
+class TaskCommand(click.Command):
+    """A command whose options are those of classification, or of the task that --task names."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find --task first, because it decides which options there are."""
+        name = _named_task(args)
+        if name is not None and name not in CLASSIFICATION:
+            from assay.core.task import find_task
+
+            ctx.meta[TASK] = find_task(name)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The options of the task."""
+        task = ctx.meta.get(TASK)
+        own = super().get_params(ctx)
+        if task is None:
+            return own
+        return task_parameters(task, own, by_model=self.name == "compare")
+
+
+def _named_task(args: Sequence[str]) -> str | None:
+    for place, text in enumerate(args):
+        if text == "--task" and place + 1 < len(args):
+            return args[place + 1]
+        if text.startswith("--task="):
+            return text.partition("=")[2]
+    return None
+
+
+def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: bool) -> list[click.Parameter]:
+    """Roles, options of the task, and those of the command's own options that every task has."""
+    kept = {"predictions", "tables", "task", "out", "reports", "as_json", "quiet", "help", "accept", "against"}
+    kept |= {"correction", *SHARED} | ({"margin", "equivalence", "control", "draws"} if by_model else {"ledger"})
+    roles = [
+        _role_option(role.name, role.says or role.holds, several=by_model and role.by_model) for role in task.roles
+    ]
+    options = [_task_option(option) for option in task.options]
+    taken = {parameter.name for parameter in (*roles, *options)}
+    shared = [parameter for parameter in own if parameter.name in kept - taken]
+    if by_model:
+        present = {parameter.name for parameter in shared}
+        shared += [one for one in _row_options() if one.name in SHARED and one.name not in present | taken]
+    arguments = [parameter for parameter in shared if isinstance(parameter, click.Argument)]
+    for argument in arguments:
+        argument.required = argument.required and not any(not role.required for role in task.roles)
+    unit = click.Option(["--unit", "--subject", "unit"], metavar="COLUMN", help=f"What a {task.unit} belongs to.")
+    rest = [parameter for parameter in shared if not isinstance(parameter, click.Argument)]
+    return [*arguments, *roles, *options, *([] if "unit" in taken else [unit]), *rest]
+
+
+def _row_options() -> list[click.Parameter]:
+    @of_rows
+    @of_decisions
+    @of_files
+    def nothing(**given: object) -> None: ...
+
+    return list(reversed(nothing.__click_params__))  # type: ignore[attr-defined]
+
+
+def _role_option(name: str, says: str, *, several: bool) -> click.Option:
+    more = "; NAME=... for each model, repeated" if several else ""
+    return click.Option(
+        [f"--{name.replace('_', '-')}", name],
+        metavar="COLUMN|FILE",
+        help=f"{says}{more}.".capitalize(),
+        multiple=several,
+    )
+
+
+def _task_option(option: Option) -> click.Option:
+    says = f"{option.says}." + ("" if option.default in (None, (), False) else f" [default: {_shown(option.default)}]")
+    flag = option.kind is bool
+    return click.Option(
+        [f"--{option.name.replace('_', '-')}", option.name],
+        is_flag=flag,
+        default=None,
+        multiple=option.several and not flag,
+        metavar=None if flag or option.choices else {int: "NUMBER", float: "NUMBER"}.get(option.kind, "TEXT"),
+        type=None if flag else click.Choice(option.choices) if option.choices else str,
+        help=says[:1].upper() + says[1:],
+    )
+
+
+def _shown(default: object) -> str:
+    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def run_task(task: Task, predictions: Sequence[str], *, quiet: bool, **given: Any) -> Assessment:  # noqa: ANN401
+    """Assess by a task what the command line names."""
+    from assay.assess.task_assessment import assess_task
+
+    arguments = _arguments(task, given)
+    _place_inputs(task, predictions, arguments)
+    with counting(task, quiet=quiet) as progress:
+        arguments["reading"] = _reading(given, progress)
+        return assess_task(task.name, **arguments)
+
+
+def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: Any) -> TaskComparison:  # noqa: ANN401
+    """Compare by a task what the command line names."""
+    from assay.assess.arguments import TestSettings
+    from assay.assess.task_comparison import compare_task
+
+    tests = TestSettings(
+        margin=given.get("margin"), equivalence=bool(given.get("equivalence")), control=given.get("control"),
+        correction=given.get("correction") or "holm",
+    )  # fmt: skip
+    arguments = _arguments(task, given)
+    inputs: list[str] = list(tables)
+    for role in task.roles:
+        typed = arguments.get(role.name)
+        if role.by_model and typed:
+            arguments[role.name] = _by_model(list(typed), f"--{role.name}")
+        elif role.by_model:
+            arguments.pop(role.name, None)
+    if any(arguments.get(role.name) for role in task.roles if role.by_model) and inputs:
+        arguments["data"], inputs = (inputs[0] if len(inputs) == 1 else inputs), []
+    with counting(task, quiet=quiet) as progress:
+        arguments["reading"] = _reading(given, progress)
+        return compare_task(task.name, *inputs, tests=tests, **arguments)
+
+
+def _by_model(typed: Sequence[str], option: str) -> dict[str, str]:
+    from assay.core.errors import PlanError
+
+    pairs = [text.partition("=") for text in typed]
+    wrong = [text for text, (name, mark, rest) in zip(typed, pairs, strict=True) if not (name and mark and rest)]
+    if wrong or len({name for name, _, _ in pairs}) < len(pairs):
+        raise PlanError(
+            "comparison-needs",
+            f"{option} names a model and what it has, once for each model",
+            found=", ".join(typed),
+            fix=f"{option} A=... {option} B=...",
+        )
+    return {name: rest for name, _, rest in pairs}
+
+
+def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the command line as keywords of the task's door."""
+    from assay.app.running import limits_of
+    from assay.assess.arguments import IntervalSettings
+
+    names = [*(role.name for role in task.roles), *(option.name for option in task.options), "unit", "engine"]
+    arguments = {name: given.get(name) for name in names if given.get(name) not in (None, ())}
+    renamed = (("groups", "group"), ("measures", "measures"))
+    arguments |= {name: list(given[typed]) for typed, name in renamed if given.get(typed)}
+    arguments |= {"level": given.get("level", 0.95), "missing": given.get("missing") or "error"}
+    draws = {"draws": given["draws"]} if given.get("draws") else {}
+    arguments["intervals"] = IntervalSettings(seed=given.get("seed") or 4213, **draws)
+    arguments["limits"] = limits_of(dict(given))
+    return arguments
+
+
+def _place_inputs(task: Task, predictions: Sequence[str], arguments: dict[str, Any]) -> None:
+    """What stands before the options: the file of the first role that is a file, else the table of columns."""
+    if not predictions:
+        return
+    inputs: str | list[str] = predictions[0] if len(predictions) == 1 else list(predictions)
+    first = next((role for role in task.roles if role.by_model), task.roles[0])
+    if first.kind == "any" and first.name not in arguments:
+        arguments[first.name] = inputs
+    else:
+        arguments["data"] = inputs
+
+
+def _reading(given: Mapping[str, Any], progress: Callable[[int, int], None] | None) -> Any:  # noqa: ANN401
+    from assay.app.running import pins_of
+    from assay.rows.reading import Reading
+
+    stated = {name: given[name] for name in READING if given.get(name) not in (None, ()) and name != "sha256"}
+    if given.get("sha256"):
+        stated["sha256"] = pins_of(given["sha256"])
+    return Reading(progress=progress, **stated)
+
+
+@contextmanager
+def counting(task: Task, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar where somebody watches and reading takes long."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from assay.app.running import working
+
+    with working(f"of {task.unit}s", quiet=quiet, what="reading") as progress:
+        yield progress
+
+
+def run_examples(task: Task, *, quiet: bool) -> Iterable[tuple[str, Assessment]]:
+    """The bundled examples of a task."""
+    from assay.assess.task_assessment import assess_task
+
+    for example in task.examples:
+        with as_file(files(f"assay.tasks.{task.name}") / "examples") as folder:
+            given = {name: _local(folder, value) for name, value in example.given.items()}
+            more: dict[str, Any] = {} if example.data is None else {"data": str(folder / example.data)}
+            more |= {"group": list(example.group)} if example.group else {}
+            more |= {"unit": example.unit} if example.unit else {}
+            yield example.name, assess_task(task.name, **given, **more, **example.options)
+    del quiet
+
+
+def _local(folder: Path, value: object) -> object:
+    """A file of the examples, or whatever else was given."""
+    if isinstance(value, str) and (folder / value).exists():
+        return str(folder / value)
+    return value

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door of every task but classification: `assay.regression(...)`, `assay.detection(...)` and so on.
+
+A door is made from what the folder of a task declares: its roles become parameters, its options keywords.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.assess.arguments import IntervalSettings
+from assay.assess.assessment import Assessment
+from assay.assess.environment import environment
+from assay.core.errors import PlanError
+from assay.core.task import Counted, Request, Task, find_task
+from assay.core.text import listed, nearest, visible
+from assay.core.threads import monotonic
+from assay.rows.reading import Reading
+from assay.tally.census import Census
+from assay.tally.grouped import Grouped
+from assay.tasks.task_settings import TaskSettings, choose_measures
+
+if TYPE_CHECKING:
+    from assay.core.registry import Registry
+    from assay.core.task import Option, Tally
+    from assay.measures.declare import Measure
+
+COMMON: Final = {
+    "data": (None, "a frame, a path, a database address, or a mapping of columns that the roles name"),
+    "group": (None, "columns by which the measures are given again"),
+    "unit": (None, "what was drawn from the population, where that is not a {unit}: subject, patient, video"),
+    "missing": ("error", 'rows without a value: "error", or "drop" to leave them out and count them'),
+    "level": (0.95, "the confidence level"),
+    "measures": (None, "names of measures or families; None means all that the task lists"),
+    "engine": (None, '"duckdb", or the address of a Spark cluster: "spark://host:7077"'),
+    "reading": (None, "how files are read; see Reading"),
+    "limits": (None, "memory and threads of the embedded engine; see Limits"),
+    "intervals": (None, "seed and draws; see IntervalSettings"),
+}
+"""Parameters of every door, with their defaults and a line of help."""
+MISSING: Final = ("error", "drop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCall:
+    """What somebody asked of a task, checked and sorted."""
+
+    task: Task
+    request: Request
+    settings: TaskSettings
+
+
+def assess_task(name: str, *roles: object, **given: Any) -> Assessment:  # noqa: ANN401  as the task declares
+    """Assess by a task; roles may be given in the order in which the task declares them."""
+    call = sort_arguments(find_task(name), roles, given)
+    counted = call.task.read(call.request)
+    return wrap_counted(call, counted)
+
+
+def wrap_counted(call: TaskCall, counted: Counted) -> Assessment:
+    """Turn what a task counted into an assessment."""
+    return Assessment(
+        call.task,
+        cast("Tally", counted.tally),
+        call.settings,
+        census=cast("Census", counted.census),
+        grouped=Grouped(factors={factor: dict(levels) for factor, levels in counted.groups.items()}),
+        notes=counted.notes,
+        data=counted.data,
+        found_in=environment(cast("Any", call.request.limits)),
+    )
+
+
+def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, Any]) -> TaskCall:
+    """Sort arguments into roles, options and settings; one that the task does not know is an error."""
+    arguments = dict(given)
+    if "subject" in arguments:
+        arguments["unit"] = arguments.pop("subject")
+    for role, value in zip(task.roles, roles, strict=False):
+        if role.name in arguments:
+            raise PlanError("role-clash", f"{role.name} is given twice", where=role.name, fix="give it once")
+        arguments[role.name] = value
+    known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
+    _check_names(task, arguments, known)
+    options = {option.name: _option_value(option, arguments) for option in task.options}
+    missing = arguments.get("missing", "error")
+    if missing not in MISSING:
+        raise PlanError(
+            "option-unknown", f"missing={missing!r} is not a choice", known=", ".join(MISSING), fix="choose one of them"
+        )
+    reading = arguments.get("reading") or Reading()
+    intervals = arguments.get("intervals") or IntervalSettings()
+    request = Request(
+        given={role.name: arguments[role.name] for role in task.roles if arguments.get(role.name) is not None},
+        options={**options, "missing": missing},
+        data=arguments.get("data"),
+        group=name_factors(arguments.get("group")),
+        unit=arguments.get("unit"),
+        reading=reading,
+        limits=arguments.get("limits"),
+        engine=arguments.get("engine"),
+        progress=monotonic(reading.progress),
+    )
+    settings = TaskSettings(
+        wanted=intervals.wanted(arguments.get("level", 0.95)),
+        measures=choose_measures(arguments.get("measures"), cast("Registry[Measure]", task.registry)),
+        options=request.options,
+    )
+    return TaskCall(task=task, request=request, settings=settings)
+
+
+def _check_names(task: Task, arguments: Iterable[str], known: Iterable[str]) -> None:
+    known = list(known)
+    for name in arguments:
+        if name not in known:
+            close = nearest(name, known)
+            raise PlanError(
+                "option-unknown",
+                f'{task.name} has no parameter "{visible(name)}"',
+                known=listed(known, most=30),
+                fix=f"did you mean {close}=...?" if close else "leave it out",
+            )
+
+
+def _option_value(option: Option, arguments: Mapping[str, Any]) -> object:
+    value = arguments.get(option.name)
+    if value is None:
+        return option.default
+    if option.several and isinstance(value, (list, tuple)):
+        return tuple(_checked(option, part) for part in value)
+    return (_checked(option, value),) if option.several else _checked(option, value)
+
+
+def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
+    """A value of an option; text becomes a number where a number is meant."""
+    if option.choices and value not in option.choices:
+        close = nearest(str(value), option.choices)
+        raise PlanError(
+            "option-unknown",
+            f"{option.name}={visible(repr(value))} is not a choice",
+            known=", ".join(option.choices),
+            fix=f'did you mean "{close}"?' if close else "choose one of them",
+        )
+    if option.kind in (int, float) and isinstance(value, str):
+        try:
+            return option.kind(value)
+        except ValueError:
+            raise PlanError(
+                "option-unknown",
+                f"{option.name}={visible(repr(value))} is not a number",
+                where=option.name,
+                fix=f"give a number: {option.says}",
+            ) from None
+    return value
+
+
+def name_factors(group: object) -> dict[str, object]:
+    """Groups by name, however they were given."""
+    if group is None:
+        return {}
+    if isinstance(group, Mapping):
+        return {str(name): column for name, column in group.items()}
+    if isinstance(group, str):
+        return {group: group}
+    texts = isinstance(group, (list, tuple)) and bool(group) and all(isinstance(name, str) for name in group)
+    if texts and len(set(cast("list[str]", group))) == len(cast("list[str]", group)):
+        return {name: name for name in cast("list[str]", group)}
+    return {str(getattr(group, "name", None) or "group"): group}
+
+
+def make_door(name: str) -> Callable[..., Assessment]:
+    """The public function of a task, with its own signature and help."""
+    task = find_task(name)
+
+    def door(*roles: object, **given: Any) -> Assessment:  # noqa: ANN401
+        return assess_task(name, *roles, **given)
+
+    door.__name__ = door.__qualname__ = task.name
+    door.__module__ = "assay"
+    door.__doc__ = describe_door(task)
+    parameter, keyword = inspect.Parameter, inspect.Parameter.KEYWORD_ONLY
+    signed = [
+        *(parameter(role.name, parameter.POSITIONAL_OR_KEYWORD, default=None) for role in task.roles),
+        *(parameter(option.name, keyword, default=option.default) for option in task.options),
+        *(parameter(common, keyword, default=default) for common, (default, _) in COMMON.items()),
+    ]
+    door.__signature__ = inspect.Signature(signed, return_annotation="Assessment")  # type: ignore[attr-defined]
+    return door
+
+
+def describe_door(task: Task) -> str:
+    """The help of a door: every parameter has its line."""
+    lines = [f"Assess {task.name.replace('_', ' ')}: {task.says}.", ""]
+    lines += [
+        f"{role.name}: {role.says or role.holds}{'' if role.required else ' (may be left out)'}" for role in task.roles
+    ]
+    for option in task.options:
+        choices = f": {', '.join(map(repr, option.choices))}" if option.choices else ""
+        lines.append(f"{option.name}: {option.says}{choices}")
+    lines += [f"{name}: {says.replace('{unit}', task.unit)}" for name, (_, says) in COMMON.items()]
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The estimates of an assessment as a tidy table, and the values of single units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.core.errors import PlanError
+from assay.core.text import counted, figure, nearest
+
+if TYPE_CHECKING:
+    from assay.inference.estimates import Estimate
+
+LIBRARIES: Final = ("pandas", "polars", "pyarrow")
+COLUMNS: Final = ("measure", "class", "group", "level_of_group", "value", "low", "high", "n", "method", "reason")
+
+
+def tidy_rows(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
+    """One row an estimate, with the reason where it has no value or no interval."""
+    rows = []
+    for estimate in estimates:
+        factor, level = next(iter(estimate.slice.items()), (None, None))
+        cells = (
+            estimate.measure, estimate.label, factor, level, estimate.value, estimate.low, estimate.high,
+            float(estimate.n), None if estimate.interval is None else estimate.interval.method,
+            estimate.reason or estimate.no_interval,
+        )  # fmt: skip
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    return rows
+
+
+def to_columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Columns by name; labels of several types become text, which every library can hold."""
+    columns = {name: [row[name] for row in rows] for name in names}
+    for name, values in columns.items():
+        kinds = {type(value) for value in values if value is not None}
+        if len(kinds) > 1 and not kinds <= {int, float}:
+            columns[name] = [None if value is None else str(value) for value in values]
+    return columns
+
+
+def to_frame(columns: Mapping[str, list[Any]], library: str | None = None) -> Any:  # noqa: ANN401  a frame
+    """A frame of pandas, Polars or PyArrow: the one that is named, else the first that is installed."""
+    if library is not None and library not in LIBRARIES:
+        raise PlanError(
+            "option-unknown", f"there are no frames of {library!r}", known=", ".join(LIBRARIES), fix="name one of them"
+        )
+    name = library or next((name for name in LIBRARIES if find_spec(name)), None)
+    if name is None or not find_spec(name):
+        raise PlanError(
+            "missing-extra",
+            "no library for frames is installed",
+            known=", ".join(LIBRARIES),
+            fix="pip install pandas, or use to_dict()",
+        )
+    module = import_module(name)
+    return module.table(dict(columns)) if name == "pyarrow" else module.DataFrame(dict(columns))
+
+
+class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
+    """By unit (image, query, subject): the values of the leading measures on that unit alone."""
+
+    def __init__(self, values: Mapping[str, Mapping[str, float | None]], unit: str) -> None:
+        self._values, self._unit = values, unit
+
+    def __getitem__(self, name: str) -> Mapping[str, float | None]:
+        """The values of one unit."""
+        if name not in self._values:
+            close = nearest(str(name), list(self._values))
+            raise PlanError(
+                "label-not-declared",
+                f"there is no {self._unit} {name!r}" if self._values else f"the {self._unit}s have no names",
+                fix=f'did you mean "{close}"?' if close else f"name the {self._unit} of each row: unit=...",
+            )
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the units."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """How many units there are."""
+        return len(self._values)
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401
+        """The same as a frame: one row a unit."""
+        names = list(next(iter(self._values.values()), {}))
+        columns: dict[str, list[Any]] = {self._unit: list(self._values)}
+        columns |= {name: [values[name] for values in self._values.values()] for name in names}
+        return to_frame(columns, library)
+
+    def __repr__(self) -> str:
+        """The first units, one a line."""
+        lines = [f"<{counted(len(self), self._unit)}>"]
+        for unit, values in list(self._values.items())[:5]:
+            shown = ", ".join(
+                f"{name} {'undefined' if value is None else figure(value)}" for name, value in values.items()
+            )
+            lines.append(f"  {unit}: {shown}")
+        return "\n".join(lines + (["  ..."] if len(self) > 5 else []))  # noqa: PLR2004
