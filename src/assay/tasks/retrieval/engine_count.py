@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.core.errors import EngineError, RowsError
+from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.engine import connect, quote_identifier, quote_literal, release, told_as_ours
 from assay.rows.limits import Limits
@@ -26,6 +24,10 @@ if TYPE_CHECKING:
 
 SPREAD = 0x9E3779B97F4A7C15
 """Spreads query codes over 64 bits, so that they can be mixed with hashes of documents."""
+
+
+LACKING = -2
+"""The code of a row without a query or a document."""
 
 
 class Irregular(Exception):  # noqa: N818  not an error: the caller reads the file another way
@@ -74,107 +76,99 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
 def _count(
     connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements, where: str
 ) -> tuple[Rankings, int]:
-    with _joined(connection, judgements) as grades:
-        rows = connection.execute(
-            "SELECT coalesce(q.code, -1) AS code, r.score, coalesce(g.place, -1) AS place, "  # noqa: S608
-            f"coalesce(hash(r.document), 0) AS name, r.query IS NULL OR r.document IS NULL AS gap "
-            f"FROM ({select}) r LEFT JOIN retrieval_queries q ON r.query = q.query "
-            "LEFT JOIN retrieval_grades g ON q.code = g.code AND r.document = g.document"
-        ).fetchnumpy()
-        code, score, name = rows["code"].astype(np.int64), np.asarray(rows["score"]), np.asarray(rows["name"])
-        _check_rows(connection, select, code=code, score=score, name=name, gap=np.asarray(rows["gap"]), where=where)
-        inside = np.flatnonzero(code >= 0) if (code < 0).any() else slice(None)
-        outside = _outside(connection, select, int((code < 0).sum()))
-        code, score, name, place = code[inside], score[inside], name[inside], np.asarray(rows["place"])[inside]
-        total = len(rows["code"])
-        del rows
-        tally = rank_documents(
-            code,
-            score,
-            np.where(place >= 0, grades[place], np.nan),
-            lambda chosen: _names(connection, select, name[chosen]),
-            ids=judgements.ids,
-            judgements=judgements,
-            outside=outside,
-        )
+    _join_grades(connection, select, judgements)
+    rows = connection.execute("SELECT code, score, place, name FROM retrieval_run").fetchnumpy()
+    code, score, place = (np.asarray(rows[column]) for column in ("code", "score", "place"))
+    _check_rows(connection, select, code, score, np.asarray(rows["name"]), where=where)
+    del rows
+    inside = np.flatnonzero(code >= 0) if (code < 0).any() else None
+    outside = Outside() if inside is None else _outside(connection, select, len(code) - len(inside))
+    total = len(code)
+    if inside is not None:
+        code, score, place = code[inside], score[inside], place[inside]
+
+    def names(chosen: NDArray[np.intp]) -> NDArray[np.object_]:
+        return _names(connection, chosen if inside is None else inside[chosen])
+
+    tally = rank_documents(
+        code, score, place, names, ids=judgements.ids, judgements=judgements, outside=outside
+    )
     return tally, total
 
 
-@contextmanager
-def _joined(
-    connection: duckdb.DuckDBPyConnection, judgements: Judgements
-) -> Iterator[NDArray[np.float64]]:
-    """The judgements as tables of the engine; gives their grades by place, and one more for none."""
-    codes = [code for code, grades in enumerate(judgements.grades.values()) for _ in grades]
-    documents = [document for grades in judgements.grades.values() for document in grades]
-    values = [grade for grades in judgements.grades.values() for grade in grades.values()]
-    connection.register(
-        "given_grades",
-        {
-            "code": np.array(codes, dtype=np.int64),
-            "document": np.array([*documents, ""], dtype=object)[:-1],
-            "place": np.arange(len(codes)),
-        },
-    )
-    connection.register(
-        "given_queries", {"query": np.array([*judgements.ids, ""], dtype=object)[:-1], "code": np.arange(len(judgements.ids))}
-    )
+def _join_grades(connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements) -> None:
+    """Make a table of the run with query codes and places of judgements."""
+    grades = {
+        "code": judgements.code.astype(np.int32),
+        "document": judgements.document,
+        "place": np.arange(len(judgements.code), dtype=np.int32),
+    }
+    queries = {
+        "query": np.array([*judgements.ids, ""], dtype=object)[:-1],
+        "code": np.arange(len(judgements.ids), dtype=np.int32),
+    }
+    for name, columns in (("grades", grades), ("queries", queries)):
+        connection.register(f"given_{name}", columns)
+        connection.execute(f"CREATE TEMP TABLE retrieval_{name} AS SELECT * FROM given_{name}")  # noqa: S608
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")  # the small side is hashed
-    connection.execute("CREATE OR REPLACE TEMP TABLE retrieval_grades AS SELECT * FROM given_grades")
-    connection.execute("CREATE OR REPLACE TEMP TABLE retrieval_queries AS SELECT * FROM given_queries")
-    yield np.array([*values, np.nan])
+    connection.execute(
+        "CREATE TEMP TABLE retrieval_run AS SELECT "  # noqa: S608
+        f"CASE WHEN r.query IS NULL OR r.document IS NULL THEN {LACKING} ELSE coalesce(q.code, -1) END AS code, "
+        "r.score, coalesce(g.place, -1) AS place, r.document, coalesce(hash(r.document), 0) AS name "
+        f"FROM ({select}) r LEFT JOIN retrieval_queries q ON r.query = q.query "
+        "LEFT JOIN retrieval_grades g ON q.code = g.code AND r.document = g.document"
+    )
     connection.execute("SET disabled_optimizers = ''")
 
 
 def _outside(connection: duckdb.DuckDBPyConnection, select: str, rows: int) -> Outside:
     """Queries of the run that were not judged."""
-    if not rows:
-        return Outside()
     names = connection.execute(
         f"SELECT DISTINCT query FROM ({select}) ANTI JOIN retrieval_queries USING (query) ORDER BY query"  # noqa: S608
     ).fetchall()
     return Outside(rows=rows, queries=len(names), names=tuple(name for (name,) in names[:NAMED]))
 
 
-def _names(
-    connection: duckdb.DuckDBPyConnection, select: str, hashes: NDArray[np.uint64]
-) -> NDArray[np.object_]:
-    """Documents by their hashes."""
-    wanted, place = np.unique(hashes, return_inverse=True)
-    connection.register("given_hashes", {"name": wanted})
-    found = connection.execute(
-        f"SELECT DISTINCT hash(document) AS name, document FROM ({select}) "  # noqa: S608
-        "SEMI JOIN given_hashes ON hash(document) = given_hashes.name"
+def _names(connection: duckdb.DuckDBPyConnection, rows: NDArray[np.intp]) -> NDArray[np.object_]:
+    """Documents of some rows."""
+    wanted, place = np.unique(rows, return_inverse=True)
+    connection.register("given_rows", {"wanted": wanted})
+    answer = connection.execute(
+        "SELECT rowid, document FROM retrieval_run SEMI JOIN given_rows ON retrieval_run.rowid = given_rows.wanted"
     ).fetchall()
-    if len(found) != len(wanted):
-        raise EngineError("engine-failed", "two documents have the same hash", fix="convert the run to another format")
-    by_hash = dict(found)
+    by_row = dict(answer)
     names = np.empty(len(wanted), dtype=object)
-    names[:] = [by_hash[value] for value in wanted.tolist()]
+    names[:] = [by_row[row] for row in wanted.tolist()]
     return names[place]
 
 
 def _check_rows(
-    connection: duckdb.DuckDBPyConnection, select: str, *, where: str, **columns: NDArray[Any]
+    connection: duckdb.DuckDBPyConnection,
+    select: str,
+    code: NDArray[np.int32],
+    score: NDArray[np.float64],
+    name: NDArray[np.uint64],
+    *,
+    where: str,
 ) -> None:
-    if not len(columns["code"]):
+    if not len(code):
         raise RowsError("no-rows", "the run is empty", where=where, fix="give a run with rows")
-    if columns["gap"].any():
+    if lacking := int((code == LACKING).sum()):
         raise RowsError(
             "missing-id",
-            f"{counted(int(columns['gap'].sum()), 'row')} of the run without a query or a document",
+            f"{counted(lacking, 'row')} of the run without a query or a document",
             where=where,
             fix="name query and document in every row",
         )
-    wrong = ~np.isfinite(columns["score"])
-    if wrong.any():
+    if not np.isfinite(score).all():
         shown = connection.execute(
             f"SELECT query, document, score FROM ({select}) WHERE NOT isfinite(score) LIMIT 3"  # noqa: S608
         ).fetchall()
-        raise unfit_scores(int(wrong.sum()), [tuple(map(str, row)) for row in shown], where)
-    mixed = columns["name"] ^ (columns["code"].astype(np.uint64) * np.uint64(SPREAD))
+        count = int((~np.isfinite(score)).sum())
+        raise unfit_scores(count, [(query, document, f"{value}") for query, document, value in shown], where)
+    mixed = name ^ (code.astype(np.uint64) * np.uint64(SPREAD))
     mixed.sort()
-    if (mixed[1:] == mixed[:-1]).any():
+    if (mixed[1:] == mixed[:-1]).any():  # perhaps of two queries that were not judged: look at the names
         twice = connection.execute(
             f"SELECT query, document FROM ({select}) GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL"  # noqa: S608
         ).fetchall()

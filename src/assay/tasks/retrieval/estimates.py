@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from assay.core.text import counted, figure
-from assay.core.values import Undefined
+from assay.core.values import Number, Undefined, Value
 from assay.inference.estimates import Estimate, Interval
 from assay.measures.declare import Measure, parse
 from assay.tasks.by_unit import UnitEstimates
@@ -30,6 +32,7 @@ WHOLE_LIST: Final = ("map", "mrr", "r_precision", "bpref", "rbp(p=0.8)", "err", 
 EXPECTED: Final = ("map_expected", "mrr_expected", "ndcg_expected")
 EXPECTED_AT: Final = ("precision_expected", "recall_expected", "ndcg_expected")
 ABOUT_LISTS: Final = ("coverage", "exposure_gini", "novelty")
+ROUNDING: Final = 1e-12
 BRACKETED: Final = ("lists", "sets", "readers", "gains")
 """Families whose values depend on the order of tied documents."""
 
@@ -54,6 +57,12 @@ def query_values(measure: Measure, tally: Rankings) -> NDArray[np.float64]:
     return measure.values(cast("Any", tally.one_by_one()))
 
 
+def total_of(stack: Number) -> Value:
+    """The mean of a stack of single queries."""
+    top, over = math.fsum(np.asarray(stack.top).tolist()), int(np.asarray(stack.over).sum())
+    return replace(stack, top=cast("Any", top), over=cast("Any", over)).settled()
+
+
 class RankingEstimates(UnitEstimates):
     """Measures of one run, computed when asked for."""
 
@@ -66,20 +75,28 @@ class RankingEstimates(UnitEstimates):
         return listed_measures(self.table, self.task.registry) if asked is None else list(asked)
 
     @cached_property
-    def _orders(self) -> tuple[Rankings, Rankings] | None:
+    def _each(self) -> Rankings:
+        return self.table.one_by_one()
+
+    @cached_property
+    def _orders(self) -> tuple[Rankings, Rankings, Rankings] | None:
+        """Queries with ties: as they are ordered, at worst and at best."""
         if not touches_ties(self.table):
             return None
-        return self.table.order_ties(best=False), self.table.order_ties(best=True)
+        touched = sorted(set(self.table.owner[self.table.tied > 1].tolist()))
+        some = replace(self._each.select([self.table.ids[query] for query in touched]), scale=self.table.highest)
+        return some, some.order_ties(best=False), some.order_ties(best=True)
 
     def _estimate(self, measure: Measure) -> Estimate:
-        value = measure(cast("Any", self.table))
-        size = self.table.units
+        size, values = self.table.units, np.zeros(0)
         interval: Interval | str = "the value is undefined"
         if measure.family == RECOMMENDATION:
-            interval = NO_INTERVAL
-        elif not isinstance(value, Undefined):
-            values = query_values(measure, self.table)
-            values = values[~np.isnan(values)]
+            value, interval = measure(cast("Any", self.table)), NO_INTERVAL
+        else:
+            stack = cast("Number", measure.raw(cast("Any", self._each)))
+            value = total_of(stack)
+            values = stack.values[~np.isnan(stack.values)]
+        if len(values):
             wanted, size = self.settings.wanted, len(values)
             interval = query_interval(values, measure.range, level=wanted.level, seed=wanted.seed)
         return Estimate(
@@ -97,8 +114,9 @@ class RankingEstimates(UnitEstimates):
         if measure.family != RECOMMENDATION and (left := self.table.units - size):
             notes.append(f"{counted(left, 'query', 'queries')} without a value left out")
         if self._orders is not None and measure.family in BRACKETED:
-            low, high = (measure(cast("Any", order)).value for order in self._orders)  # type: ignore[union-attr]
-            if high - low > 1e-12:  # noqa: PLR2004  rounding
+            usual, worst, best = (np.nan_to_num(measure.values(cast("Any", order))) for order in self._orders)
+            low, high = (value + float((order - usual).sum()) / size for order in (worst, best))
+            if high - low > ROUNDING:
                 notes.append(f"from {figure(low)} to {figure(high)} by the order of tied documents")
         if measure.name == precision.name:
             unjudged = self._unjudged(cast("int", measure.given["k"]))

@@ -37,8 +37,8 @@ def gain_of(grade: Reals, *, exponential: bool) -> Reals:
 
 def discounted_gain(t: Rankings, k: int | None, *, exponential: bool) -> Reals:
     """DCG of each query."""
-    gains = gain_of(t.grade, exponential=exponential) / np.log2(t.rank + 1.0)
-    return t.sum_by_query(np.where(t.rank <= check_cutoff(k), gains, 0.0))
+    gains = t.gains[exponential]
+    return t.sum_by_query(gains if k is None else np.where(t.rank <= check_cutoff(k), gains, 0.0))
 
 
 def ideal_gain(t: Rankings, k: int | None, *, exponential: bool) -> Reals:

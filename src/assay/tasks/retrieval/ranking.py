@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,38 +23,48 @@ if TYPE_CHECKING:
     Texts = NDArray[np.object_]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Judgements:
     """The grades of all judged documents and what is counted with them; small, so that every worker has them."""
 
-    grades: Mapping[str, Mapping[str, float]]
-    """By query and document; queries sorted by name."""
+    ids: tuple[str, ...]
+    """The queries, sorted by name."""
+    code: Whole
+    """Of each judged document: the place of its query; sorted."""
+    document: Texts
+    grade: Reals
     relevant: float = 1.0
     cutoffs: tuple[int, ...] = (1, 5, 10, 20, 100, 1000)
     catalogue: int | None = None
-    popularity: Mapping[str, float] | None = field(default=None)
+    popularity: Mapping[str, float] | None = None
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The queries."""
-        return tuple(self.grades)
+    @cached_property
+    def places(self) -> dict[str, dict[str, int]]:
+        """By query and document: the place of the grade."""
+        places: dict[str, dict[str, int]] = {query: {} for query in self.ids}
+        for place, (code, document) in enumerate(zip(self.code.tolist(), self.document.tolist(), strict=True)):
+            places[self.ids[code]][document] = place
+        return places
 
     def tally(self, ids: Sequence[str], **counted: Any) -> Rankings:  # noqa: ANN401  parts of a tally
         """The tally of some queries, with their grades and the parts that were counted."""
-        owner, level, number = [], [], []
-        for place, query in enumerate(ids):
-            counts: dict[float, int] = {}
-            for grade in self.grades[query].values():
-                counts[grade] = counts.get(grade, 0) + 1
-            for grade in sorted(counts, reverse=True):
-                owner.append(place)
-                level.append(grade)
-                number.append(counts[grade])
+        code, grade = self.code, self.grade
+        if len(ids) < len(self.ids):
+            new = np.full(len(self.ids), -1, dtype=np.int64)
+            place = {query: number for number, query in enumerate(self.ids)}
+            new[[place[query] for query in ids]] = np.arange(len(ids))
+            kept = new[code] >= 0
+            code, grade = new[code[kept]], grade[kept]
+        order = np.lexsort((-grade, code))
+        code, grade = code[order], grade[order]
+        new_level = np.ones(len(code), dtype=bool)
+        new_level[1:] = (code[1:] != code[:-1]) | (grade[1:] != grade[:-1])
+        begin = np.flatnonzero(new_level)
         return Rankings(
             ids=tuple(ids),
-            level_owner=np.array(owner, dtype=np.int64),
-            level=np.array(level, dtype=np.float64),
-            level_count=np.array(number, dtype=np.int64),
+            level_owner=code[begin],
+            level=grade[begin],
+            level_count=np.diff(np.append(begin, len(code))),
             relevant=self.relevant,
             cutoffs=self.cutoffs,
             **counted,
@@ -85,105 +96,124 @@ class Judgements:
 def count_batch(batch: Batch, judgements: Judgements) -> Rankings:
     """Count whole queries: the kernel for rows that are held as arrays, here or on a worker of Spark."""
     queries = [str(query) for query in batch["query"].tolist()]
-    documents = np.array([str(document) for document in batch["document"].tolist()], dtype=object)
-    present = sorted({*queries} & judgements.grades.keys())
-    place = {query: number for number, query in enumerate(present)}
-    code = np.fromiter((place.get(query, -1) for query in queries), dtype=np.int64, count=len(queries))
-    unjudged = sorted({query for query in queries if query not in place})
+    documents = [str(document) for document in batch["document"].tolist()]
+    present = sorted({*queries} & judgements.places.keys())
+    number = {query: place for place, query in enumerate(present)}
+    code = np.fromiter((number.get(query, -1) for query in queries), dtype=np.int64, count=len(queries))
+    unjudged = sorted({query for query in queries if query not in number})
     outside = Outside(rows=int((code < 0).sum()), queries=len(unjudged), names=tuple(unjudged[:NAMED]))
     inside = np.flatnonzero(code >= 0)
-    none: Mapping[str, float] = {}
-    grade = np.array(
-        [judgements.grades.get(queries[row], none).get(documents[row], np.nan) for row in inside], dtype=np.float64
-    )
-    kept = documents[inside]
+    place = np.array([judgements.places[queries[row]].get(documents[row], -1) for row in inside], dtype=np.int64)
+    names = np.array([*documents, ""], dtype=object)[:-1][inside]
+    score = np.asarray(batch["score"], dtype=np.float64)[inside]
     return rank_documents(
-        code[inside],
-        np.asarray(batch["score"], dtype=np.float64)[inside],
-        grade,
-        lambda rows: kept[rows],
-        ids=present,
-        judgements=judgements,
-        outside=outside,
+        code[inside], score, place, names.__getitem__, ids=present, judgements=judgements, outside=outside
     )
 
 
 def rank_documents(
     code: Whole,
     score: Reals,
-    grade: Reals,
+    place: Whole,
     name: Callable[[NDArray[np.intp]], Texts],
     *,
     ids: Sequence[str],
     judgements: Judgements,
     outside: Outside,
 ) -> Rankings:
-    """The tally of rows by query code, score and grade (NaN where a document is not judged).
+    """The tally of rows by query code, score and place of the judgement (-1 where a document is not judged).
 
     `name` gives the documents of some rows: names decide among equal scores, and are not looked at elsewhere.
     """
     order = order_rows(code, score)
-    code, score, grade = code[order], score[order], grade[order]
+    if order is None:
+        order = np.arange(len(code))
+    else:
+        code, score, place = code[order], score[order], place[order]
+    size = len(code)
     retrieved = np.bincount(code, minlength=len(ids)).astype(np.int64)
     start = np.cumsum(retrieved) - retrieved
-    new = np.ones(len(code), dtype=bool)
-    new[1:] = (code[1:] != code[:-1]) | (score[1:] != score[:-1])
-    begin = np.flatnonzero(new)
-    size = np.diff(np.append(begin, len(code)))
-    judged = ~np.isnan(grade)
-    exposed, few = judgements.catalogue is not None, len(judgements.grades) <= MOST_SHOWN
-    near = np.arange(len(code)) - start[code] < (max(judgements.cutoffs) if exposed else SHOWN if few else 0)
-    mixed = _tied_rows(begin, size, judged | near)
-    if len(mixed):
-        names = name(order[mixed])
-        group = np.repeat(np.arange(len(begin)), size)[mixed]
-        inner = sorted(range(len(mixed)), key=names.__getitem__, reverse=True)
-        sorted_rows = mixed[np.array(inner)[np.argsort(group[inner], kind="stable")]]
-        order[mixed], grade[mixed] = order[sorted_rows], grade[sorted_rows]
-        judged = ~np.isnan(grade)
-    place = np.arange(len(code)) - start[code] + 1
-    kept = np.flatnonzero(judged)
-    tie = np.searchsorted(begin, kept, side="right") - 1
-    shown_rows = np.flatnonzero(near)
-    names = name(order[shown_rows]) if len(shown_rows) else np.zeros(0, dtype=object)
-    owners, grades = code[shown_rows], grade[shown_rows]
+    judged = np.flatnonzero(place >= 0)
+    exposed, few = judgements.catalogue is not None, len(judgements.ids) <= MOST_SHOWN
+    near = _first_rows(start, retrieved, max(judgements.cutoffs) if exposed else SHOWN if few else 0)
+    wanted = np.union1d(judged, near)
+    first, last = _tie_ends(code, score, wanted)
+    tied_rows = _expand(first, last) if len(wanted) else wanted
+    needed = np.union1d(tied_rows, near)
+    names = dict(zip(order[needed].tolist(), name(order[needed]).tolist(), strict=True)) if len(needed) else {}
+    if len(tied_rows):
+        group = np.searchsorted(np.unique(first), tied_rows, side="right")
+        inner = sorted(range(len(tied_rows)), key=lambda row: names[int(order[tied_rows[row]])], reverse=True)
+        moved = tied_rows[np.array(inner)[np.argsort(group[inner], kind="stable")]]
+        order[tied_rows], place[tied_rows] = order[moved], place[moved]
+        judged = np.flatnonzero(place >= 0)
+        first, last = _tie_ends(code, score, judged)
+    else:
+        first, last = (ends[np.searchsorted(wanted, judged)] for ends in (first, last))
+    owner = code[judged]
+    shown = np.array([names[int(row)] for row in order[near]] + [""], dtype=object)[:-1]
+    ranks = near - start[code[near]] + 1 if size else near
     return judgements.tally(
         ids,
         retrieved=retrieved,
-        owner=code[kept],
-        rank=place[kept],
-        first=place[begin[tie]] if len(kept) else kept,
-        tied=size[tie] if len(kept) else kept,
-        grade=grade[kept],
+        owner=owner,
+        rank=judged - start[owner] + 1,
+        first=first - start[owner] + 1,
+        tied=last - first,
+        grade=judgements.grade[place[judged]],
         outside=outside,
-        shown=_shown(ids, owners, place[shown_rows], names, grades) if few else {},
-        exposure=judgements.expose(names, place[shown_rows]) if exposed else None,
+        shown=_shown(ids, code[near], ranks, shown, place[near], judgements.grade) if few else {},
+        exposure=judgements.expose(shown, ranks) if exposed else None,
     )
 
 
-def order_rows(code: Whole, score: Reals) -> NDArray[np.intp]:
-    """Rows by query, then score falling; sorts scores only where they do not fall already."""
-    order = np.argsort(code, kind="stable") if (code[1:] < code[:-1]).any() else np.arange(len(code))
-    by_query, ordered = code[order], score[order]
-    if ((ordered[1:] > ordered[:-1]) & (by_query[1:] == by_query[:-1])).any():
-        order = np.lexsort((-score, code))
+def _first_rows(start: Whole, retrieved: Whole, most: int) -> Whole:
+    """The first rows of each query."""
+    return _expand(start, start + np.minimum(retrieved, most), alone=True) if most else start[:0]
+
+
+def _expand(first: Whole, last: Whole, *, alone: bool = False) -> Whole:
+    """All rows of some ranges, each once; ranges of one row only where they are asked for."""
+    pairs = np.unique(np.stack([first, last], axis=1), axis=0)
+    sizes = pairs[:, 1] - pairs[:, 0]
+    kept = sizes > (0 if alone else 1)
+    pairs, sizes = pairs[kept], sizes[kept]
+    begin = np.repeat(pairs[:, 0] - np.cumsum(sizes) + sizes, sizes)
+    return begin + np.arange(int(sizes.sum()))
+
+
+def _tie_ends(code: Whole, score: Reals, rows: Whole) -> tuple[Whole, Whole]:
+    """Where the run of equal scores around each row begins, and where it ends."""
+    new = np.ones(len(code) + 1, dtype=bool)
+    if len(code):
+        new[1:-1] = (code[1:] != code[:-1]) | (score[1:] != score[:-1])
+    begin = np.flatnonzero(new)
+    group = np.searchsorted(begin, rows, side="right")
+    return begin[group - 1], begin[group]
+
+
+def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
+    """Rows by query, then score falling; None where they stand so already."""
+    order = np.argsort(code, kind="stable") if (code[1:] < code[:-1]).any() else None
+    by_query, ordered = (code, score) if order is None else (code[order], score[order])
+    rises = np.flatnonzero((ordered[1:] > ordered[:-1]) & (by_query[1:] == by_query[:-1]))
+    if not len(rises):
+        return order
+    mixed = np.zeros(int(by_query[-1]) + 1, dtype=bool)
+    mixed[by_query[rises]] = True
+    rows = np.flatnonzero(mixed[by_query])
+    order = np.arange(len(code)) if order is None else order
+    order[rows] = order[rows][np.lexsort((-ordered[rows], by_query[rows]))]
     return order
 
 
-def _tied_rows(begin: NDArray[np.intp], size: NDArray[np.intp], wanted: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Rows of tie groups in which the order of names matters: those with a wanted document."""
-    if not len(begin):
-        return begin
-    touched = (np.add.reduceat(wanted, begin, dtype=np.int64) > 0) & (size > 1)
-    return np.flatnonzero(np.repeat(touched, size))
-
-
 def _shown(
-    ids: Sequence[str], owner: Whole, rank: Whole, names: Texts, grade: Reals
+    ids: Sequence[str], owner: Whole, rank: Whole, names: Texts, place: Whole, grades: Reals
 ) -> dict[str, tuple[tuple[str, float | None], ...]]:
+    """The first documents of each query with their grades."""
     first: dict[str, list[tuple[str, float | None]]] = {}
-    rows = zip(owner.tolist(), rank.tolist(), names.tolist(), grade.tolist(), strict=True)
-    for query, place, document, value in rows:
-        if place <= SHOWN:
-            first.setdefault(ids[query], []).append((document, None if value != value else value))  # noqa: PLR0124
+    rows = zip(owner.tolist(), rank.tolist(), names.tolist(), place.tolist(), strict=True)
+    for query, position, document, judged in rows:
+        if position <= SHOWN:
+            first.setdefault(ids[query], []).append((document, float(grades[judged]) if judged >= 0 else None))
     return {query: tuple(pairs) for query, pairs in sorted(first.items())}

@@ -81,20 +81,21 @@ def read_judgements(request: Request) -> tuple[Judgements, Mapping[str, object],
         )
     refuse_duplicates(_twice(rows), "judgements", "truth")
     notes = list(_treat_negative(rows, str(request.options.get("negative", "refuse"))))
-    grades: dict[str, dict[str, float]] = {query: {} for query in sorted(set(rows.query.tolist()))}
+    ids, code = np.unique(rows.query.astype(str), return_inverse=True)
     if request.options.get("negative") == "zero":
         rows = replace(rows, number=np.maximum(rows.number, 0.0))
-    for query, document, grade in zip(rows.query, rows.document, rows.number.tolist(), strict=True):
-        if grade >= 0:
-            grades[query][document] = grade
+    order = np.argsort(code, kind="stable")
+    order = order[rows.number[order] >= 0]
     relevant = float(cast("float", request.options.get("relevant", 1.0)))
     lower = sorted({grade for grade in rows.number.tolist() if 0 < grade < relevant})
     if lower:
         notes.append(f"grades below {relevant:g} are not relevant, but have a gain: {', '.join(map(str, lower[:5]))}")
     catalogue, popularity = _catalogue(request)
     judgements = Judgements(
-        grades=grades, relevant=relevant, cutoffs=_cutoffs(request), catalogue=catalogue, popularity=popularity
-    )
+        ids=tuple(ids.tolist()), code=code[order].astype(np.int64), document=rows.document[order],
+        grade=rows.number[order], relevant=relevant, cutoffs=_cutoffs(request), catalogue=catalogue,
+        popularity=popularity,
+    )  # fmt: skip
     return judgements, rows.about, tuple(notes)
 
 

@@ -79,6 +79,8 @@ class Rankings:
     shown: Mapping[str, tuple[tuple[str, float | None], ...]] = field(default_factory=dict)
     """By query: its first documents with their grades; None where a document is not judged."""
     exposure: Exposure | None = None
+    scale: float | None = None
+    """The highest grade of all queries, where this tally holds some of them."""
     each: bool = False
 
     @property
@@ -113,10 +115,21 @@ class Rankings:
     def _judged(self, chosen: NDArray[np.bool_]) -> Reals:
         return np.bincount(self.level_owner, weights=self.level_count * chosen, minlength=self.units)
 
-    @cached_property
+    @property
     def highest(self) -> float:
         """The highest grade that was given to any document."""
-        return float(self.level.max(initial=0.0))
+        return float(self.level.max(initial=0.0)) if self.scale is None else self.scale
+
+    @cached_property
+    def discount(self) -> Reals:
+        """What the rank of each judged document divides its gain by."""
+        return np.log2(self.rank + 1.0)
+
+    @cached_property
+    def gains(self) -> dict[bool, Reals]:
+        """Discounted gains of judged documents: linear (False) and exponential (True); negative grades give none."""
+        grade = np.maximum(self.grade, 0.0)
+        return {False: grade / self.discount, True: (2.0**grade - 1) / self.discount}
 
     @cached_property
     def starts(self) -> Whole:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import numpy as np
 
 from assay.core.errors import RowsError
-from assay.core.text import counted, visible
+from assay.core.text import counted, quoted, visible
 from assay.rows.reading import regular_file
 
 if TYPE_CHECKING:
@@ -64,57 +63,62 @@ def parse_trec(
     path: str, layout: Layout
 ) -> tuple[NDArray[np.object_], NDArray[np.object_], NDArray[np.float64]]:
     """Queries, documents and numbers of a TREC file; all unfit lines are gathered before the error."""
-    regular_file(path)
-    queries: list[str] = []
-    documents: list[str] = []
-    numbers: list[float] = []
-    ragged: list[tuple[int, int]] = []
-    unfit: list[tuple[int, str]] = []
-    for place, text in _lines(path):
-        parts = text.split()
-        if len(parts) != len(layout.fields):
-            ragged.append((place, len(parts)))
-            continue
-        try:
-            numbers.append(float(parts[layout.number]))
-        except ValueError:
-            unfit.append((place, parts[layout.number]))
-            continue
-        queries.append(parts[0])
-        documents.append(parts[2])
-    if ragged:
-        _refuse_ragged(path, layout, ragged)
-    if unfit:
-        shown = ", ".join(f"{visible(word)!r} in line {place:,}" for place, word in unfit[:3])
-        raise RowsError(
-            "column-not-numeric",
-            f"{counted(len(unfit), 'line')} of the {layout.what} without a number as {layout.fields[layout.number]}",
-            where=visible(path),
-            found=shown,
-            fix=f"write {' '.join(layout.fields)} on every line",
-        )
-    if not queries:
+    lines = [line.split() for line in _read_text(path).split("\n")]
+    width = len(layout.fields)
+    if not {len(parts) for parts in lines} <= {0, width} or any(parts and parts[0].startswith("#") for parts in lines):
+        lines = _drop_comments(lines)
+        ragged = [(place, len(parts)) for place, parts in enumerate(lines, start=1) if len(parts) not in (0, width)]
+        if ragged:
+            _refuse_ragged(path, layout, ragged)
+    rows = [parts for parts in lines if parts]
+    if not rows:
         raise RowsError("no-rows", f"the {layout.what} is empty", where=visible(path), fix="give a file with lines")
-    return np.array(queries, dtype=object), np.array(documents, dtype=object), np.array(numbers, dtype=np.float64)
-
-
-def _lines(path: str) -> Iterator[tuple[int, str]]:
-    with Path(path).open("rb") as head:
-        packed = head.read(2) == GZIP
+    columns = list(zip(*rows, strict=True))
     try:
-        with gzip.open(path) if packed else Path(path).open("rb") as file:
-            for place, line in enumerate(file, start=1):
-                text = line.decode("utf-8-sig" if place == 1 else "utf-8")
-                if text.strip() and not text.startswith("#"):
-                    yield place, text
+        numbers = np.array(columns[layout.number], dtype=np.float64)
+    except ValueError:
+        _refuse_numbers(path, layout, lines)
+    return np.array(columns[0], dtype=object), np.array(columns[2], dtype=object), numbers
+
+
+def _drop_comments(lines: list[list[str]]) -> list[list[str]]:
+    return [[] if parts and parts[0].startswith("#") else parts for parts in lines]
+
+
+def _read_text(path: str) -> str:
+    regular_file(path)
+    try:
+        content = Path(path).read_bytes()
+        if content.startswith(GZIP):
+            content = gzip.decompress(content)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RowsError(
             "encoding", "the file is not UTF-8", where=visible(path), found=visible(error), fix="write it as UTF-8"
         ) from error
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
         raise RowsError(
-            "file-truncated", "the compressed file ends too early", where=visible(path), fix="copy the file again"
+            "file-unreadable", "the file cannot be read", where=visible(path), found=visible(error), fix="copy it again"
         ) from error
+
+
+def _refuse_numbers(path: str, layout: Layout, lines: list[list[str]]) -> NoReturn:
+    unfit = [(place, parts[layout.number]) for place, parts in enumerate(lines, start=1) if parts and not _is_number(parts[layout.number])]
+    raise RowsError(
+        "column-not-numeric",
+        f"{counted(len(unfit), 'line')} of the {layout.what} without a number as {layout.fields[layout.number]}",
+        where=visible(path),
+        found=", ".join(f"{quoted(word)} in line {place:,}" for place, word in unfit[:3]),
+        fix=f"write {' '.join(layout.fields)} on every line",
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _refuse_ragged(path: str, layout: Layout, ragged: list[tuple[int, int]]) -> NoReturn:
