@@ -126,37 +126,29 @@ def rank_documents(
     `name` gives the documents of some rows: names decide among equal scores, and are not looked at elsewhere.
     """
     order = order_rows(code, score)
-    if order is None:
-        order = np.arange(len(code))
-    else:
+    if order is not None:
         code, score, place = code[order], score[order], place[order]
-    size = len(code)
     retrieved = np.bincount(code, minlength=len(ids)).astype(np.int64)
     start = np.cumsum(retrieved) - retrieved
     judged = np.flatnonzero(place >= 0)
     exposed, few = judgements.catalogue is not None, len(judgements.ids) <= MOST_SHOWN
     near = _first_rows(start, retrieved, max(judgements.cutoffs) if exposed else SHOWN if few else 0)
-    wanted = np.union1d(judged, near)
-    first, last = _tie_ends(code, score, wanted)
-    tied_rows = _expand(first, last) if len(wanted) else wanted
-    needed = np.union1d(tied_rows, near)
-    names = dict(zip(order[needed].tolist(), name(order[needed]).tolist(), strict=True)) if len(needed) else {}
-    if len(tied_rows):
-        group = np.searchsorted(np.unique(first), tied_rows, side="right")
-        inner = sorted(range(len(tied_rows)), key=lambda row: names[int(order[tied_rows[row]])], reverse=True)
-        moved = tied_rows[np.array(inner)[np.argsort(group[inner], kind="stable")]]
-        order[tied_rows], place[tied_rows] = order[moved], place[moved]
+    ties = Ties.find(code, score)
+    mixed = ties.rows_around(np.union1d(judged, near))
+    needed = np.union1d(mixed, near)
+    names = name(needed if order is None else order[needed]) if len(needed) else np.zeros(0, dtype=object)
+    if len(mixed):
+        moved = _order_by_name(mixed, names[np.searchsorted(needed, mixed)], ties)
+        place = place.copy()
+        place[mixed], names[np.searchsorted(needed, mixed)] = place[moved], names[np.searchsorted(needed, moved)]
         judged = np.flatnonzero(place >= 0)
-        first, last = _tie_ends(code, score, judged)
-    else:
-        first, last = (ends[np.searchsorted(wanted, judged)] for ends in (first, last))
-    owner = code[judged]
-    shown = np.array([names[int(row)] for row in order[near]] + [""], dtype=object)[:-1]
-    ranks = near - start[code[near]] + 1 if size else near
+    first, last = ties.ends(judged)
+    owner, shown = code[judged], names[np.searchsorted(needed, near)]
+    ranks = near - start[code[near]] + 1
     return judgements.tally(
         ids,
         retrieved=retrieved,
-        owner=owner,
+        owner=owner.astype(np.int64),
         rank=judged - start[owner] + 1,
         first=first - start[owner] + 1,
         tied=last - first,
@@ -167,29 +159,55 @@ def rank_documents(
     )
 
 
+def _order_by_name(rows: Whole, names: Texts, ties: Ties) -> Whole:
+    """Rows of tie groups with the names falling inside each group."""
+    falling = np.array(sorted(range(len(rows)), key=names.__getitem__, reverse=True), dtype=np.int64)
+    group = ties.ends(rows)[0]
+    return rows[falling[np.argsort(group[falling], kind="stable")]]
+
+
 def _first_rows(start: Whole, retrieved: Whole, most: int) -> Whole:
     """The first rows of each query."""
-    return _expand(start, start + np.minimum(retrieved, most), alone=True) if most else start[:0]
+    return _expand(start, start + np.minimum(retrieved, most)) if most else start[:0]
 
 
-def _expand(first: Whole, last: Whole, *, alone: bool = False) -> Whole:
-    """All rows of some ranges, each once; ranges of one row only where they are asked for."""
-    pairs = np.unique(np.stack([first, last], axis=1), axis=0)
-    sizes = pairs[:, 1] - pairs[:, 0]
-    kept = sizes > (0 if alone else 1)
-    pairs, sizes = pairs[kept], sizes[kept]
-    begin = np.repeat(pairs[:, 0] - np.cumsum(sizes) + sizes, sizes)
-    return begin + np.arange(int(sizes.sum()))
+def _expand(first: Whole, last: Whole) -> Whole:
+    """All rows of ranges that do not overlap."""
+    sizes = last - first
+    return np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
 
 
-def _tie_ends(code: Whole, score: Reals, rows: Whole) -> tuple[Whole, Whole]:
-    """Where the run of equal scores around each row begins, and where it ends."""
-    new = np.ones(len(code) + 1, dtype=bool)
-    if len(code):
-        new[1:-1] = (code[1:] != code[:-1]) | (score[1:] != score[:-1])
-    begin = np.flatnonzero(new)
-    group = np.searchsorted(begin, rows, side="right")
-    return begin[group - 1], begin[group]
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Groups of two and more rows of a query with the same score: where they begin, and where they end."""
+
+    begin: Whole
+    end: Whole
+
+    @classmethod
+    def find(cls, code: Whole, score: Reals) -> Ties:
+        """Groups among rows that are ordered by query and score."""
+        alike = np.flatnonzero((score[1:] == score[:-1]) & (code[1:] == code[:-1]))
+        if not len(alike):
+            return cls(alike, alike)
+        apart = np.diff(alike) > 1
+        return cls(alike[np.append(True, apart)], alike[np.append(apart, True)] + 2)  # noqa: FBT003
+
+    def ends(self, rows: Whole) -> tuple[Whole, Whole]:
+        """The group of each row; a row without ties is a group of its own."""
+        if not len(self.begin):
+            return rows, rows + 1
+        group = np.maximum(np.searchsorted(self.begin, rows, side="right") - 1, 0)
+        inside = (rows >= self.begin[group]) & (rows < self.end[group])
+        return np.where(inside, self.begin[group], rows), np.where(inside, self.end[group], rows + 1)
+
+    def rows_around(self, rows: Whole) -> Whole:
+        """All rows of the groups that hold some of these rows."""
+        if not len(self.begin):
+            return rows[:0]
+        group = np.maximum(np.searchsorted(self.begin, rows, side="right") - 1, 0)
+        touched = np.unique(group[(rows >= self.begin[group]) & (rows < self.end[group])])
+        return _expand(self.begin[touched], self.end[touched])
 
 
 def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:

@@ -118,7 +118,7 @@ def _treat_negative(rows: Rows, policy: str) -> list[str]:
 
 def _twice(rows: Rows) -> list[tuple[str, str]]:
     pairs = list(zip(rows.query.tolist(), rows.document.tolist(), strict=True))
-    if len(set(pairs)) == len(pairs):
+    if len({*pairs}) == len(pairs):
         return []
     seen: set[tuple[str, str]] = set()
     return sorted({pair for pair in pairs if pair in seen or seen.add(pair)})  # type: ignore[func-returns-value]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 TABLES: Final = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".feather", ".ipc"})
 """Endings of files that hold tables; every other text is read as TREC."""
 GZIP: Final = b"\x1f\x8b"
+BREAK: Final = "\x01"
+"""Stands for the end of a line among its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,26 +65,31 @@ def parse_trec(
     path: str, layout: Layout
 ) -> tuple[NDArray[np.object_], NDArray[np.object_], NDArray[np.float64]]:
     """Queries, documents and numbers of a TREC file; all unfit lines are gathered before the error."""
-    lines = [line.split() for line in _read_text(path).split("\n")]
-    width = len(layout.fields)
-    if not {len(parts) for parts in lines} <= {0, width} or any(parts and parts[0].startswith("#") for parts in lines):
-        lines = _drop_comments(lines)
-        ragged = [(place, len(parts)) for place, parts in enumerate(lines, start=1) if len(parts) not in (0, width)]
-        if ragged:
-            _refuse_ragged(path, layout, ragged)
-    rows = [parts for parts in lines if parts]
-    if not rows:
-        raise RowsError("no-rows", f"the {layout.what} is empty", where=visible(path), fix="give a file with lines")
-    columns = list(zip(*rows, strict=True))
+    text, width = _read_text(path), len(layout.fields)
+    words = text.rstrip("\n").replace("\n", f" {BREAK} ").split()
+    breaks = words[width :: width + 1]
+    plain = len(words) % (width + 1) == width and words.count(BREAK) == breaks.count(BREAK) == len(breaks)
+    if BREAK in text or "#" in text or not plain:
+        words = _check_lines(path, text, layout)
+    columns = [words[place :: width + 1] for place in range(width)]
     try:
         numbers = np.array(columns[layout.number], dtype=np.float64)
     except ValueError:
-        _refuse_numbers(path, layout, lines)
+        _refuse_numbers(path, layout, columns[layout.number])
     return np.array(columns[0], dtype=object), np.array(columns[2], dtype=object), numbers
 
 
-def _drop_comments(lines: list[list[str]]) -> list[list[str]]:
-    return [[] if parts and parts[0].startswith("#") else parts for parts in lines]
+def _check_lines(path: str, text: str, layout: Layout) -> list[str]:
+    """The words of lines that are not plain, one by one: without comments and empty lines."""
+    lines = [[] if line.startswith("#") else line.split() for line in text.split("\n")]
+    width = len(layout.fields)
+    ragged = [(place, len(parts)) for place, parts in enumerate(lines, start=1) if len(parts) not in (0, width)]
+    if ragged:
+        _refuse_ragged(path, layout, ragged)
+    words = [word for parts in lines if parts for word in (*parts, BREAK)]
+    if not words:
+        raise RowsError("no-rows", f"the {layout.what} is empty", where=visible(path), fix="give a file with lines")
+    return words[:-1]
 
 
 def _read_text(path: str) -> str:
@@ -102,13 +109,13 @@ def _read_text(path: str) -> str:
         ) from error
 
 
-def _refuse_numbers(path: str, layout: Layout, lines: list[list[str]]) -> NoReturn:
-    unfit = [(place, parts[layout.number]) for place, parts in enumerate(lines, start=1) if parts and not _is_number(parts[layout.number])]
+def _refuse_numbers(path: str, layout: Layout, words: list[str]) -> NoReturn:
+    unfit = [(place, word) for place, word in enumerate(words, start=1) if not _is_number(word)]
     raise RowsError(
         "column-not-numeric",
         f"{counted(len(unfit), 'line')} of the {layout.what} without a number as {layout.fields[layout.number]}",
         where=visible(path),
-        found=", ".join(f"{quoted(word)} in line {place:,}" for place, word in unfit[:3]),
+        found=", ".join(f"{quoted(word)} in row {place:,}" for place, word in unfit[:3]),
         fix=f"write {' '.join(layout.fields)} on every line",
     )
 
