@@ -17,6 +17,7 @@ from generator.measures import index, page
 from generator.plans import clauses_page, controls_page, plan_page
 from generator.register import errata_page, errors_page
 from generator.significance import tests_page
+from generator.tasks import other_tasks, task_page
 
 from assay.measures import REGISTRY
 
@@ -59,6 +60,7 @@ def pages() -> dict[str, str]:
     """Every page by its path below docs/reference."""
     out = {f"measures/{one.name}.md": page(one) for one in REGISTRY}
     out["measures/index.md"] = index()
+    out |= {f"tasks/{name}.md": task_page(name) for name in other_tasks()}
     out["errata.md"] = errata_page()
     out["errors.md"] = errors_page(SOURCES)
     out["cli.md"] = commands_page()

@@ -14,6 +14,7 @@ from assay.assess.merging import merge
 from assay.assess.verifying import verify
 from assay.core.task import find_task, task_names
 from assay.tasks.task_settings import TaskSettings
+from tests.command import assay as run
 
 TOY = '''
 # SPDX-License-Identifier: Apache-2.0
@@ -169,3 +170,53 @@ def test_units_and_groups_are_counted():
     assert len(a.by_unit) == 12
     assert set(a.by_group["sex"]) == {"f", "m"}
     assert "mean_distance" in a.to_frame().columns or "measure" in a.to_frame().columns
+
+
+@pytest.fixture
+def table(tmp_path):
+    given = rows(11)
+    path = tmp_path / "rows.csv"
+    lines = [f"{t!r},{p!r},{p + 0.4!r}" for t, p in zip(*(given[role].tolist() for role in given), strict=True)]
+    path.write_text("\n".join(["y,a,b", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_command_line_runs_shows_and_gates_it(table, tmp_path):
+    out = tmp_path / "out"
+    said = run("run", table, "--task", "toy", "--truth", "y", "--predicted", "a", "-o", out)
+    assert said.returncode == 0, said.stderr
+    assert "mean distance" in said.stderr.lower()
+    assert "says" in run("show", "mean_distance").stdout
+    assert "mean_distance" in run("measures", "--task", "toy").stdout
+    assert "--predicted" in run("run", "--task", "toy", "--help").stdout
+    assert run("gate", out / "record.json", "--accept", "mean_distance <= 0.9").returncode == 0
+    assert run("gate", out / "record.json", "--accept", "mean_distance <= 0.1").returncode == 1
+    assert run("verify", out / "record.json").returncode == 0
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_command_line_compares_models(table, tmp_path):
+    models = ["--predicted", "A=a", "--predicted", "B=b"]
+    said = run("compare", table, "--task", "toy", "--truth", "y", *models, "-o", tmp_path / "c")
+    assert said.returncode == 0, said.stderr
+    assert "Mean distance of B is higher" in said.stderr
+
+
+@pytest.mark.usefixtures("toy", "table")
+def test_a_plan_runs_it(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        '[task]\ntype = "toy"\n[task.given]\ntruth = "y"\n[models.A.given]\npredicted = "a"\n'
+        '[models.B.given]\npredicted = "b"\n[data.test]\npath = "rows.csv"\n'
+        '[metrics]\naccept = ["mean_distance <= 5"]\n'
+    )
+    said = run("run", plan, "-o", tmp_path / "p")
+    assert said.returncode == 0, said.stderr
+    assert "outside the scope" in said.stderr
+    record = assay.load(tmp_path / "p" / "A" / "record.json").record
+    assert record["plan"]["model"] == "A"
+    assert verify(record).holds
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(plan.read_text().replace("mean_distance <=", "mean_distnce <="))
+    assert "mean_distance" in run("run", wrong, "-o", tmp_path / "q").stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import assay
 import assay.report  # an assessment can draw itself once the report layer has introduced itself
@@ -17,6 +17,7 @@ from assay.assess.comparison import Comparison
 from assay.assess.criteria import Criterion, criterion
 from assay.assess.record import Record
 from assay.core.errors import PlanError
+from assay.core.task import find_task
 from assay.core.text import visible
 from assay.core.traits import Task
 from assay.inference.intervals import Wanted
@@ -26,6 +27,8 @@ from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
     from assay.assess.against import Against
+    from assay.core.registry import Registry
+    from assay.measures.declare import Measure
 
 USUAL: Final = {Task.BINARY: ("recall", "specificity"), Task.MULTICLASS: ("accuracy", "f1_macro")}
 """What a model must not lose where only a margin is stated."""
@@ -49,7 +52,9 @@ PAIRED: Final = (
 
 def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict[str, Assessment]:
     """Every assessment that the paths lead to, by name, with its criteria decided."""
-    accept = [criterion(one) for one in options.pop("accept", ())]
+    record = Record.load(paths[0]) if len(paths) == 1 and is_record(paths[0]) else None
+    registry = _measures_of(record)
+    accept = [criterion(text, registry) for text in options.pop("accept", ())]
     against, margin, correction = (options.pop(name, None) for name in ("against", "margin", "correction"))
     if margin is not None and against is None and not (len(paths) == 1 and is_record(paths[0])):
         raise PlanError("role-missing", "a margin needs a reference", where="--against", fix="--against RECORD")
@@ -67,8 +72,15 @@ def gated(paths: Sequence[str], options: dict[str, Any], *, quiet: bool) -> dict
     return out
 
 
+def _measures_of(record: Record | None) -> Registry[Measure]:
+    """The measures of the task of a Record, or of classification."""
+    task = CLASSIFICATION if record is None or record["task"] == "values" else find_task(str(record["task"]))
+    return cast("Registry[Measure]", task.registry)
+
+
 def _usual(one: Assessment, margin: float) -> list[Criterion]:
-    return [criterion(f"{measure} non-inferior margin {margin!r}") for measure in USUAL[one.task]]
+    names = one.contract.headline[:2] if one.contract is not CLASSIFICATION else USUAL[one.task]
+    return [criterion(f"{measure} non-inferior margin {margin!r}", one.measures) for measure in names]
 
 
 def _nothing_asked(against: str | None) -> PlanError:

@@ -62,14 +62,14 @@ def _named_task(args: Sequence[str]) -> str | None:
 
 def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: bool) -> list[click.Parameter]:
     """Roles, options of the task, and those of the command's own options that every task has."""
-    kept = {"predictions", "tables", "task", "out", "reports", "as_json", "quiet", "help", "accept", "against"}
+    kept = {"predictions", "tables", "task", "out", "reports", "as_json", "quiet", "accept", "against"}
     kept |= {"correction", *SHARED} | ({"margin", "equivalence", "control", "draws"} if by_model else {"ledger"})
     roles = [
         _role_option(role.name, role.says or role.holds, several=by_model and role.by_model) for role in task.roles
     ]
     options = [_task_option(option) for option in task.options]
     taken = {parameter.name for parameter in (*roles, *options)}
-    shared = [parameter for parameter in own if parameter.name in kept - taken]
+    shared = [parameter for parameter in own if parameter.name in kept - taken or "--help" in parameter.opts]
     if by_model:
         present = {parameter.name for parameter in shared}
         shared += [one for one in _row_options() if one.name in SHARED and one.name not in present | taken]

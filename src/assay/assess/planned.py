@@ -24,6 +24,7 @@ from assay.assess.planfiles import PlanFiles, Progress
 from assay.assess.run import assess
 from assay.assess.sites import pooled
 from assay.assess.sources import Held, of_model, of_split
+from assay.assess.task_plan import is_task_plan, run_task_plan
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import quoted, visible
 from assay.tally.base import digest
@@ -245,6 +246,8 @@ def run_planned(
     ledger: bool = True,
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
+    if is_task_plan(loaded):
+        return run_task_plan(loaded, limits=limits, working=working)
     found = examined(loaded, limits=limits, watching=watching, working=working, ledger=ledger)
     return [(one.title, one.judged()) for one in found]
 

@@ -58,7 +58,7 @@ FROM_SCORES: tuple[type[Tally], ...] = (Ranked, Scores, Ranks, RowScores)
 _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
 CUTOFF: Final = "k"
-"""The parameter that may be written behind the name: `ndcg@10` is `ndcg(k=10)`."""
+"""The parameter that may be written behind the name, and is in other tasks: `ndcg@10` is `ndcg(k=10)`."""
 ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
@@ -159,7 +159,7 @@ class Measure:
     @property
     def title(self) -> str:
         """The name with its parameters, as it can be typed back."""
-        if tuple(self.given) == (CUTOFF,):
+        if tuple(self.given) == (CUTOFF,) and hasattr(self.takes, "MEASURES"):
             return f"{self.name}@{self.given[CUTOFF]}"
         shown = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
         return f"{self.name}({shown})" if shown else self.name

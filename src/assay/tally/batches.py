@@ -158,34 +158,33 @@ class Batches:
         )
 
     def _run_on_spark(self, kernel: Callable[[Any], T], tally: type[T], unit: str | None) -> T:  # type: ignore[explicit-any]
-        from pyspark.sql import functions as sql
-
         frame = self.table.spark
         numbers = [role for role, column in self.table.columns.items() if column.kind == "number"]
+        names = {role: "`" + role.replace("`", "``") + "`" for role in self.table.columns}
         lacks = {
-            role: sql.col(role).isNull() | sql.isnan(role) if role in numbers else sql.col(role).isNull()
-            for role in self.table.columns
+            role: f"({name} IS NULL OR isnan({name}))" if role in numbers else f"({name} IS NULL)"
+            for role, name in names.items()
         }
-        parts = [sql.sum(lack.cast("long")).alias(f"m{i}") for i, lack in enumerate(lacks.values())]
+        parts = [f"sum(CAST({lack} AS BIGINT)) AS m{place}" for place, lack in enumerate(lacks.values())]
         parts += [
-            sql.sum((sql.abs(sql.col(role)) == float("inf")).cast("long")).alias(f"i{i}")
-            for i, role in enumerate(numbers)
+            f"sum(CAST(abs({names[role]}) = double('Infinity') AS BIGINT)) AS i{place}"
+            for place, role in enumerate(numbers)
         ]
-        row = frame.agg(sql.count(sql.lit(1)).alias("n"), *parts).collect()[0]
+        row = frame.selectExpr("count(1) AS n", *parts).collect()[0]
         self.read = int(row["n"])
         faults: dict[str, tuple[int, list[int]]] = {
-            f"{role} is infinite": (int(row[f"i{i}"]), []) for i, role in enumerate(numbers) if row[f"i{i}"]
+            f"{role} is infinite": (int(row[f"i{place}"]), []) for place, role in enumerate(numbers) if row[f"i{place}"]
         }
-        for i, (role, lack) in enumerate(lacks.items()):
-            policy, count = self.table.columns[role].missing, int(row[f"m{i}"] or 0)
+        for place, (role, lack) in enumerate(lacks.items()):
+            policy, count = self.table.columns[role].missing, int(row[f"m{place}"] or 0)
             if not count or policy == "keep":
                 continue
             if policy == "error":
                 faults[f"{role} is missing"] = (count, [])
-            else:
-                before = frame.count() if self.dropped else self.read
-                frame = frame.filter(~lack)
-                self.dropped[f"{role} is missing"] = before - frame.count() if self.dropped else count
+                continue
+            before = frame.count() if self.dropped else self.read
+            frame = frame.filter(f"NOT {lack}")
+            self.dropped[f"{role} is missing"] = before - frame.count() if self.dropped else count
         if faults:
             raise self._unfit(faults)
         return run_kernel_on_spark(kernel, frame, list(self.table.columns), tally, unit=unit)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -58,7 +58,12 @@ class Task(Section):
     """What kind of answer is assessed."""
 
     answers = ("PF-03",)
-    type: Literal["binary", "multiclass", "multilabel"] | None = says("The classification task.", "binary")
+    type: Name | None = says("The task: binary, multiclass, or another one such as regression.", "binary")
+    given: dict[str, Any] | None = says(
+        "Of a task other than classification: by role, a column of the test split or a file beside the plan.",
+        {"truth": "measured"},
+    )
+    options: dict[str, Any] | None = says("Of a task other than classification: its options.", {"unit": "patient"})
     classes: list[PlanLabel] | None = says("Every class, in order.", ["healthy", "disease"])
     positive: PlanLabel | None = says("The positive class, if there are two.", "disease")
     ordered: Yes | None = says("Whether the classes have a natural order.", example=False)

@@ -44,6 +44,10 @@ class Model(Section):
     scores: Literal["probability", "logit", "any"] = says(
         "What the scores are; of logits probabilities are made where needed.", "probability", default="any"
     )
+    given: dict[str, Any] | None = says(
+        "Of a task other than classification: what this model has by role, a column or a file.",
+        {"predicted": "estimate_a"},
+    )
     missing_score: Literal["error", "drop", "worst"] | None = says(
         "Rows without a score: error, drop, or worst (ranked below all); left out, as reading.missing.", "worst"
     )

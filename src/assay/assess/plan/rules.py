@@ -7,15 +7,23 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path as FilePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.clauses import profiles, row_ids
 from assay.assess.plan.promises import promised
 from assay.assess.plan.reading import ROLES, Problem, items, table, tables, unknown
 from assay.assess.plan.spots import Path
 from assay.core.errors import AssayError
+from assay.core.task import find_task, task_names
 from assay.core.text import nearest, quoted, visible
 from assay.rows.databases import is_server
+
+if TYPE_CHECKING:
+    from assay.core.registry import Registry
+    from assay.measures.declare import Measure
+
+KINDS: Final = ("binary", "multiclass", "multilabel")
+"""Kinds of classification, which have sections of their own."""
 
 SCORED: Final = {"threshold", "threshold_rule", "scores", "missing_score", "renormalise"}
 """What a model can state only of scores."""
@@ -25,7 +33,7 @@ SUM_TOLERANCE: Final = 1e-6
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _measures, _costs, _tests, _contradictions, _names):
+    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names):
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
@@ -135,10 +143,33 @@ def _classes(document: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(path=("task", "positive"), what=f"a {kind} task has no positive class", fix="leave it out")
 
 
+def _task_type(document: Mapping[str, Any]) -> Iterator[Problem]:
+    """The task must be one that exists, and have the roles and options that are given."""
+    kind = table(document, "task").get("type")
+    known = [*KINDS, *(name for name in task_names() if name not in ("classification", *KINDS))]
+    if kind is None or not isinstance(kind, str):
+        return
+    if kind not in known:
+        yield unknown(("task", "type"), "there is no task", kind, known)
+    elif kind in KINDS and (given := [key for key in ("given", "options") if key in table(document, "task")]):
+        what = f"a {kind} task states columns and models in their own sections"
+        yield Problem(path=("task", given[0]), what=what, fix="use columns.truth and models.NAME.predicted")
+
+
+def _registry_of(document: Mapping[str, Any]) -> Registry[Measure] | None:
+    """The measures of a task other than classification; None for classification."""
+    kind = table(document, "task").get("type")
+    if not isinstance(kind, str) or kind in KINDS or kind not in set(task_names()):
+        return None
+    return cast("Registry[Measure]", find_task(kind).registry)
+
+
 def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
     from assay.assess.criteria import criterion
     from assay.tasks.classification.settings import chosen
+    from assay.tasks.task_settings import choose_measures
 
+    registry = _registry_of(document)
     metrics = table(document, "metrics")
     named: list[tuple[Path, object]] = [
         (("metrics", "measures", i), one) for i, one in enumerate(items(metrics.get("measures")))
@@ -153,7 +184,10 @@ def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
         if not isinstance(name, str):
             continue
         try:
-            criterion(name) if path[1] == "accept" else chosen(name)
+            if registry is not None:
+                criterion(name, registry) if path[1] == "accept" else choose_measures(name, registry)
+            else:
+                criterion(name) if path[1] == "accept" else chosen(name)
         except AssayError as error:
             yield Problem(path=path, what=error.what, known=error.known, fix=error.fix)
 
