@@ -11,9 +11,10 @@ from assay.core.task import Counted, Example, Option, Request, Role
 from assay.measures.declare import Measure, parse
 from assay.tasks.by_unit import UnitTask
 from assay.tasks.retrieval import gains, measures, recommendation, ties
-from assay.tasks.retrieval.blocks import comparison_sections, draw_figures, run_sections
+from assay.tasks.retrieval.blocks import comparison_sections, run_sections
 from assay.tasks.retrieval.compare import RankedModels, compare_runs
 from assay.tasks.retrieval.estimates import RankingEstimates, listed_measures, query_values
+from assay.tasks.retrieval.figures import describe_figures
 from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Retrieval(UnitTask):
 
     def sections(self, tally: Any, settings: object) -> dict[str, object]:  # noqa: ANN401
         """What the figures show."""
-        return {"figures": draw_figures(tally, cast("Any", settings), self.registry)}
+        return {"figures": describe_figures(tally, self.estimates(tally, cast("Any", settings)))}
 
     def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
         """Rank by rank, and the queries with the lowest values."""
