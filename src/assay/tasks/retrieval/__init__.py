@@ -10,11 +10,12 @@ from assay.core.errors import PlanError
 from assay.core.task import Counted, Example, Option, Request, Role
 from assay.measures.declare import Measure, parse
 from assay.tasks.by_unit import UnitTask
-from assay.tasks.retrieval import gains, measures, recommendation, ties
+from assay.tasks.retrieval import measures
 from assay.tasks.retrieval.blocks import comparison_sections, run_sections
 from assay.tasks.retrieval.compare import RankedModels, compare_runs
 from assay.tasks.retrieval.estimates import RankingEstimates, listed_measures, query_values
 from assay.tasks.retrieval.figures import describe_figures
+from assay.tasks.retrieval.measures.recommendation import RECOMMENDATION
 from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from assay.inference.findings import Finding
     from assay.tasks.task_settings import TaskSettings
 
-__all__ = ["TASK", "gains", "measures", "recommendation", "ties"]
+__all__ = ["TASK", "measures"]
 
 
 class Retrieval(UnitTask):
@@ -102,15 +103,18 @@ class Retrieval(UnitTask):
 
     def unit_values(self, tally: Any) -> dict[str, dict[str, float | None]]:  # noqa: ANN401
         """The measures of every query alone."""
-        chosen = [m for m in listed_measures(tally, self.registry) if m.family != recommendation.RECOMMENDATION]
+        chosen = [m for m in listed_measures(tally, self.registry) if m.family != RECOMMENDATION]
         columns = {measure.title: query_values(measure, tally).tolist() for measure in chosen}
         return {
-            query: {name: None if column[place] != column[place] else column[place] for name, column in columns.items()}  # noqa: PLR0124
+            query: {name: None if column[place] != column[place] else column[place] for name, column in columns.items()}
             for place, query in enumerate(tally.ids)
         }
 
     def estimates(
-        self, tally: Any, settings: TaskSettings, slice_: Mapping[str, Label] | None = None  # noqa: ANN401
+        self,
+        tally: Any,  # noqa: ANN401
+        settings: TaskSettings,
+        slice_: Mapping[str, Label] | None = None,
     ) -> RankingEstimates:
         """Every measure at the cut-offs of the tally."""
         return RankingEstimates(self, tally, settings, slice_)

@@ -40,20 +40,50 @@ def _rank_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
         if judged:
             series.append({"name": "judged", "points": judged, "dashed": True, "quiet": True})
         charts.append(
-            Chart("lines", ({"title": "nDCG and share judged, by cut-off", "x": "cut-off k", "y": "value",
-                             "series": series, "y_range": [0, 1], "log_x": True},))  # fmt: skip
+            Chart(
+                "lines",
+                (
+                    {
+                        "title": "nDCG and share judged, by cut-off",
+                        "x": "cut-off k",
+                        "y": "value",
+                        "series": series,
+                        "y_range": [0, 1],
+                        "log_x": True,
+                    },
+                ),
+            )
         )
     if figures["precision_by_recall"]:
         curve = [(step / 10, value) for step, value in enumerate(figures["precision_by_recall"])]
         charts.append(
-            Chart("lines", ({"title": "Interpolated precision by recall", "x": "recall", "y": "precision",
-                             "series": [{"name": "mean over queries", "points": curve}],
-                             "x_range": [0, 1], "y_range": [0, 1]},))  # fmt: skip
+            Chart(
+                "lines",
+                (
+                    {
+                        "title": "Interpolated precision by recall",
+                        "x": "recall",
+                        "y": "precision",
+                        "series": [{"name": "mean over queries", "points": curve}],
+                        "x_range": [0, 1],
+                        "y_range": [0, 1],
+                    },
+                ),
+            )
         )
     by_query = figures["by_query"]
     charts.append(
-        Chart("distribution", ({"title": f"{by_query['measure']} of single queries", "x": by_query["measure"],
-                                "edges": by_query["edges"], "counts": by_query["counts"]},))  # fmt: skip
+        Chart(
+            "distribution",
+            (
+                {
+                    "title": f"{by_query['measure']} of single queries",
+                    "x": by_query["measure"],
+                    "edges": by_query["edges"],
+                    "counts": by_query["counts"],
+                },
+            ),
+        )
     )
     last = rows[-1]
     unjudged = "" if last["judged"] is None else f" At rank {last['rank']}, {1 - last['judged']:.0%} are not judged."
@@ -82,7 +112,13 @@ def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
             )
         )
     if rows:
-        heads = ("query", figures["by_query"]["measure"], "relevant found", "first relevant at", "first documents (grade)")
+        heads = (
+            "query",
+            figures["by_query"]["measure"],
+            "relevant found",
+            "first relevant at",
+            "first documents (grade)",
+        )
         yield number_table("worst-queries", "The queries that a reader should look at first.", heads, rows, small=True)
 
 
@@ -108,10 +144,25 @@ def _difference_blocks(paired: RankedModels, measure: Measure) -> Iterator[Block
         points = [(int(place) + 1, float(gaps[order[place]])) for place in chosen]
         yield Figure(
             charts=(
-                Chart("lines", ({"title": f"{measure.title}: {visible(first)} minus {visible(second)}",
-                                 "x": "queries, from the largest gain to the largest loss", "y": "difference",
-                                 "series": [{"name": "difference", "points": points, "step": True}],
-                                 "marks": [{"y": 0.0}]},)),  # fmt: skip
+                Chart(
+                    "lines",
+                    (
+                        {
+                            "title": f"{measure.title}: {visible(first)} minus {visible(second)}",
+                            "x": "queries, from the largest gain to the largest loss",
+                            "y": "difference",
+                            "series": [
+                                {"name": "difference", "points": points, "step": True},
+                                {
+                                    "name": "no difference",
+                                    "points": [(1, 0.0), (len(gaps), 0.0)],
+                                    "dashed": True,
+                                    "quiet": True,
+                                },
+                            ],
+                        },
+                    ),
+                ),
             ),
             alt=f"Differences in {measure.title} of single queries between {first} and {second}, sorted.",
             look="wide",

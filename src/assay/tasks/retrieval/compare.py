@@ -18,7 +18,7 @@ from assay.tally.base import digest
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import Sums
 from assay.tasks.retrieval.estimates import query_values
-from assay.tasks.retrieval.recommendation import RECOMMENDATION
+from assay.tasks.retrieval.measures.recommendation import RECOMMENDATION
 from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
@@ -87,8 +87,9 @@ def _mean(t: Mean, **given: object) -> Number:  # noqa: ARG001  parameters stay 
 def query_pairs(measure: Measure, paired: RankedModels, models: tuple[str, str]) -> UnitModels:
     """Values of two runs by query, for the queries that have one in both."""
     values = np.stack([query_values(measure, paired.runs[model]) for model in models], axis=1)
-    kept = ~np.isnan(values).any(axis=1)
-    ids = [name for name, keep in zip(next(iter(paired.runs.values())).ids, kept, strict=True) if keep]
+    kept = np.flatnonzero(~np.isnan(values).any(axis=1))
+    names = next(iter(paired.runs.values())).ids
+    ids = [names[place] for place in kept.tolist()]
     sums = np.stack([np.ones_like(values[kept]), values[kept]], axis=2)
     return UnitModels.build(models, Mean.NAMES, sums, ids=ids)
 

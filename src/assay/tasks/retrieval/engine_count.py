@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,9 +91,7 @@ def _count(
     def names(chosen: NDArray[np.intp]) -> NDArray[np.object_]:
         return _names(connection, chosen if inside is None else inside[chosen])
 
-    tally = rank_documents(
-        code, score, place, names, ids=judgements.ids, judgements=judgements, outside=outside
-    )
+    tally = rank_documents(code, score, place, names, ids=judgements.ids, judgements=judgements, outside=outside)
     return tally, total
 
 
@@ -175,13 +174,15 @@ def _check_rows(
         refuse_duplicates(twice, "run", where)
 
 
-def unfit_scores(count: int, shown: list[tuple[str, ...]], where: str) -> RowsError:
+def unfit_scores(count: int, shown: Sequence[tuple[str, ...]], where: str) -> RowsError:
     """The error of scores that cannot be ordered."""
     return RowsError(
         "score-not-finite",
         f"{counted(count, 'score')} of the run {'is' if count == 1 else 'are'} missing, NaN or infinite",
         where=where,
-        found=", ".join(f"{visible(score)} of {quoted(name)} for query {quoted(query)}" for query, name, score in shown),
+        found=", ".join(
+            f"{visible(score)} of {quoted(name)} for query {quoted(query)}" for query, name, score in shown
+        ),
         fix="give every document of the run a finite score",
     )
 
@@ -191,7 +192,7 @@ def refuse_duplicates(twice: list[tuple[str, str]], what: str, where: str) -> No
     if twice:
         raise RowsError(
             "duplicate-id",
-            f"{counted(len(twice), 'document')} stand{'s' if len(twice) == 1 else ''} twice under one query of the {what}",
+            f"{counted(len(twice), 'document')} more than once under one query of the {what}",
             where=where,
             found=listed([f"{query} {name}" for query, name in twice], most=3),
             fix="keep one row for each query and document",

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.text import counted, figure
+from assay.core.text import figure
 from assay.core.values import Number, Undefined, Value
 from assay.inference.estimates import Estimate, Interval
 from assay.measures.declare import Measure, parse
 from assay.tasks.by_unit import UnitEstimates
 from assay.tasks.retrieval.intervals import query_interval
-from assay.tasks.retrieval.measures import precision
-from assay.tasks.retrieval.recommendation import NO_INTERVAL, RECOMMENDATION
+from assay.tasks.retrieval.measures.lists import precision
+from assay.tasks.retrieval.measures.recommendation import NO_INTERVAL, RECOMMENDATION
 from assay.tasks.retrieval.tally import Rankings
 
 if TYPE_CHECKING:
@@ -111,8 +111,6 @@ class RankingEstimates(UnitEstimates):
 
     def _notes(self, measure: Measure, size: int, value: float) -> list[str]:
         notes = []
-        if measure.family != RECOMMENDATION and (left := self.table.units - size):
-            notes.append(f"{counted(left, 'query', 'queries')} without a value left out")
         if self._orders is not None and measure.family in BRACKETED:
             usual, worst, best = (np.nan_to_num(measure.values(cast("Any", order))) for order in self._orders)
             low, high = (value + float((order - usual).sum()) / size for order in (worst, best))

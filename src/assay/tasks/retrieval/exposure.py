@@ -53,9 +53,10 @@ class Exposure:
         known = None if popularity is None else np.array([popularity.get(name, 0.0) for name in names.tolist()])
         return cls(
             catalogue=catalogue, cutoffs=cutoffs, documents=tuple(names.tolist()), shown=shown, popularity=known
-        )._checked()
+        ).validate()
 
-    def _checked(self) -> Exposure:
+    def validate(self) -> Exposure:
+        """Refuse more documents than a tally or the catalogue holds."""
         if len(self.documents) > MOST:
             raise PlanError(
                 "too-many-rows",
@@ -97,7 +98,7 @@ class Exposure:
             documents=tuple(names.tolist()),
             shown=shown,
             popularity=known,
-        )._checked()
+        ).validate()
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals of means over queries: Student's t on the logit scale, hurdle draws where few queries have the value 0.
+"""Intervals of means over queries: Student's t on the logit scale, hurdle draws where values are high and zeros rare.
 
 Coverage: `docs/why/retrieval-coverage.md`.
 """
@@ -29,6 +29,8 @@ FEW: Final = 25
 """Queries below which an interval carries a note."""
 FEW_ZEROS: Final = 5
 """From so many zeros on, Student's t knows how often they occur."""
+HIGH: Final = 0.75
+"""A mean above which rare zeros decide, seen or not; below, hurdle draws are no better and up to four times as wide."""
 DRAWS: Final = 10_000
 PLACE: Final = 22
 """The stream of random numbers of this method."""
@@ -42,14 +44,13 @@ def query_interval(values: Reals, ends: tuple[float, float], *, level: float, se
         return f"only {counted(size, 'query', 'queries')}; an interval needs {FEWEST} or more"
     notes = (f"only {size} queries: the interval may be too narrow",) if size < FEW else ()
     bounded = tuple(map(float, ends)) == (0.0, 1.0)
-    if bounded:
-        zeros, ones = int((values == 0).sum()), int((values == 1).sum())
-        if zeros + ones == size:
-            low, high = wilson(ones, size, level)
-            return Interval(low=low, high=high, level=level, method=f"wilson of {size:,} queries", notes=notes)
-        if 0 < zeros < FEW_ZEROS:
-            return _by_hurdle(values, zeros, ones, level=level, seed=seed, notes=notes)
+    zeros, ones = int((values == 0).sum()), int((values == 1).sum())
+    if bounded and zeros + ones == size:
+        low, high = wilson(ones, size, level)
+        return Interval(low=low, high=high, level=level, method=f"wilson of {size:,} queries", notes=notes)
     middle = math.fsum(values.tolist()) / size
+    if bounded and zeros < FEW_ZEROS and middle > HIGH:
+        return _by_hurdle(values, zeros, ones, level=level, seed=seed, notes=notes)
     error = math.sqrt(math.fsum(((values - middle) ** 2).tolist()) / (size - 1) / size)
     if not error:
         return NO_SPREAD
@@ -67,16 +68,15 @@ def query_interval(values: Reals, ends: tuple[float, float], *, level: float, se
 
 def _by_hurdle(
     values: Reals, zeros: int, ones: int, *, level: float, seed: int, notes: Sequence[str]
-) -> Interval | str:
+) -> Interval:
     """Shares of 0, of 1 and of the rest from Dirichlet draws; the mean of the rest by Student on the logit scale."""
     rest = values[(values != 0) & (values != 1)]
-    if len(rest) < 2:  # noqa: PLR2004  a spread needs two
-        return "only one query has a value between 0 and 1, so the spread is unknown"
     middle = math.fsum(rest.tolist()) / len(rest)
-    error = math.sqrt(math.fsum(((rest - middle) ** 2).tolist()) / (len(rest) - 1) / len(rest))
+    df = max(len(rest) - 1, 1)  # one value alone has no spread, but then the shares of 0 and 1 decide
+    error = math.sqrt(math.fsum(((rest - middle) ** 2).tolist()) / df / len(rest))
     random = stream(seed, PLACE)
     shares = random.dirichlet([zeros + 0.5, ones + 0.5, len(rest)], size=DRAWS)
-    steps = random.standard_t(len(rest) - 1, size=DRAWS) * error / (middle * (1 - middle))
+    steps = random.standard_t(df, size=DRAWS) * error / (middle * (1 - middle))
     means = 1 / (1 + np.exp(-np.clip(_logit(middle) + steps, -700, 700)))
     low, high = np.quantile(shares[:, 1] + shares[:, 2] * means, [(1 - level) / 2, (1 + level) / 2])
     method = f"hurdle draws over {len(values):,} queries, {zeros} of them 0 and {ones} of them 1"

@@ -154,7 +154,7 @@ def rank_documents(
         tied=last - first,
         grade=judgements.grade[place[judged]],
         outside=outside,
-        shown=_shown(ids, code[near], ranks, shown, place[near], judgements.grade) if few else {},
+        shown=_shown(ids, (code[near], ranks, shown, place[near]), judgements.grade) if few else {},
         exposure=judgements.expose(shown, ranks) if exposed else None,
     )
 
@@ -191,7 +191,7 @@ class Ties:
         if not len(alike):
             return cls(alike, alike)
         apart = np.diff(alike) > 1
-        return cls(alike[np.append(True, apart)], alike[np.append(apart, True)] + 2)  # noqa: FBT003
+        return cls(alike[np.append(True, apart)], alike[np.append(apart, True)] + 2)
 
     def ends(self, rows: Whole) -> tuple[Whole, Whole]:
         """The group of each row; a row without ties is a group of its own."""
@@ -226,11 +226,11 @@ def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
 
 
 def _shown(
-    ids: Sequence[str], owner: Whole, rank: Whole, names: Texts, place: Whole, grades: Reals
+    ids: Sequence[str], columns: tuple[Whole, Whole, Texts, Whole], grades: Reals
 ) -> dict[str, tuple[tuple[str, float | None], ...]]:
     """The first documents of each query with their grades."""
     first: dict[str, list[tuple[str, float | None]]] = {}
-    rows = zip(owner.tolist(), rank.tolist(), names.tolist(), place.tolist(), strict=True)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     for query, position, document, judged in rows:
         if position <= SHOWN:
             first.setdefault(ids[query], []).append((document, float(grades[judged]) if judged >= 0 else None))

@@ -74,7 +74,7 @@ def read_judgements(request: Request) -> tuple[Judgements, Mapping[str, object],
     if len(wrong):
         raise RowsError(
             "value-not-finite",
-            f"{counted(len(wrong), 'grade')} of the judgements {'is' if len(wrong) == 1 else 'are'} not a finite number",
+            f"{counted(len(wrong), 'grade')} of the judgements missing, NaN or infinite",
             where="truth",
             found=listed([f"{rows.query[row]} {rows.document[row]}" for row in wrong], most=3),
             fix="give every judged document a grade",
@@ -250,9 +250,7 @@ def describe_queries(tally: Rankings, request: Request) -> tuple[str, ...]:
 def _groups(request: Request, tally: Rankings) -> dict[str, dict[Label, object]]:
     """Tallies of groups of queries, which are given as {query: level}."""
     if request.unit is not None:
-        raise PlanError(
-            "option-unknown", "queries are the unit of retrieval", where="unit", fix="leave unit out"
-        )
+        raise PlanError("option-unknown", "queries are the unit of retrieval", where="unit", fix="leave unit out")
     groups: dict[str, dict[Label, object]] = {}
     for factor, levels in request.group.items():
         if not isinstance(levels, Mapping):

@@ -102,12 +102,7 @@ def read_grades(given: object, request: Request) -> Rows:
         finally:
             opened.close()
     with open_table(given, "truth", request) as batches:
-        if batches.table.spark is not None:
-            rows_ = [tuple(row) for row in batches.table.spark.collect()]
-            names = list(batches.table.columns)
-            parts = [{name: np.array(list(column), dtype=object) for name, column in zip(names, zip(*rows_, strict=True), strict=True)}]
-        else:
-            parts = list(batches)
+        parts = [_spark_columns(batches)] if batches.table.spark is not None else list(batches)
         if not parts:
             raise RowsError("no-rows", "there are no judgements", where="truth", fix="give judgements with rows")
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -117,6 +112,15 @@ def read_grades(given: object, request: Request) -> Rows:
             number=columns["grade"].astype(np.float64),
             about=batches.about,
         )
+
+
+def _spark_columns(batches: Batches) -> dict[str, NDArray[Any]]:
+    rows = [tuple(row) for row in batches.table.spark.collect()]
+    columns = zip(*rows, strict=True) if rows else ((),) * len(batches.table.columns)
+    return {
+        name: np.array([*column, ""], dtype=object)[:-1]
+        for name, column in zip(batches.table.columns, columns, strict=True)
+    }
 
 
 def _grades_of(opened: OpenedFile, names: Mapping[str, str]) -> Rows:
@@ -142,9 +146,7 @@ def table_about(opened: OpenedFile, names: Mapping[str, str]) -> dict[str, objec
     return {"from": name, "format": opened.format, "columns": dict(names), "files": files}
 
 
-def column_names(
-    known: Sequence[str], number: str, options: Mapping[str, object], where: str
-) -> dict[str, str]:
+def column_names(known: Sequence[str], number: str, options: Mapping[str, object], where: str) -> dict[str, str]:
     """The columns of a table by what they hold: as stated, or by their usual names."""
     chosen: dict[str, str] = {}
     for part in ("query", "document", number):

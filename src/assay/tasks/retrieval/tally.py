@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import numpy as np
 
@@ -31,6 +31,12 @@ SHOWN: Final = 5
 """First documents of a query that are remembered by name, so that the worst queries can be looked at."""
 MOST_SHOWN: Final = 1000
 """Queries up to which they are."""
+
+
+def sum_weights(owner: Whole, weights: NDArray[Any], units: int) -> Reals:
+    """Sums of weights by unit, in the order of the rows."""
+    sums: Reals = np.bincount(owner, weights=weights, minlength=units).astype(np.float64)
+    return sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +101,7 @@ class Rankings:
 
     def sum_by_query(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> Reals:
         """Sums of values of judged documents, in the order of their ranks."""
-        return np.bincount(self.owner, weights=values, minlength=self.units)
+        return sum_weights(self.owner, values, self.units)
 
     @cached_property
     def hit(self) -> NDArray[np.bool_]:
@@ -113,7 +119,7 @@ class Rankings:
         return self._judged(self.level < self.relevant)
 
     def _judged(self, chosen: NDArray[np.bool_]) -> Reals:
-        return np.bincount(self.level_owner, weights=self.level_count * chosen, minlength=self.units)
+        return sum_weights(self.level_owner, self.level_count * chosen, self.units)
 
     @property
     def highest(self) -> float:
@@ -123,13 +129,14 @@ class Rankings:
     @cached_property
     def discount(self) -> Reals:
         """What the rank of each judged document divides its gain by."""
-        return np.log2(self.rank + 1.0)
+        discount: Reals = np.log2(self.rank + 1.0)
+        return discount
 
     @cached_property
     def gains(self) -> dict[bool, Reals]:
         """Discounted gains of judged documents: linear (False) and exponential (True); negative grades give none."""
         grade = np.maximum(self.grade, 0.0)
-        return {False: grade / self.discount, True: (2.0**grade - 1) / self.discount}
+        return {False: grade / self.discount, True: (np.exp2(grade) - 1) / self.discount}
 
     @cached_property
     def starts(self) -> Whole:
@@ -138,8 +145,8 @@ class Rankings:
 
     def count_before(self, chosen: NDArray[np.bool_]) -> Whole:
         """Of each judged document: how many chosen ones of its query stand above it."""
-        running = np.cumsum(chosen) - chosen
-        return cast("Whole", running - running[self.starts[self.owner]] if len(running) else running)
+        running: Whole = np.cumsum(chosen) - chosen
+        return running - running[self.starts[self.owner]] if len(running) else running
 
     def one_by_one(self) -> Rankings:
         """The same as a stack of single queries."""
@@ -154,7 +161,7 @@ class Rankings:
         begin = np.flatnonzero(new)
         place = np.arange(len(group)) - begin[np.cumsum(new) - 1] if len(group) else np.arange(0)
         size = np.diff(np.append(begin, len(group)))[np.cumsum(new) - 1] if len(group) else np.arange(0)
-        rank = first + place + (0 if best else tied - size)
+        rank = (first + place + (0 if best else tied - size)).astype(np.int64)
         return replace(self, owner=owner, first=first, tied=tied, rank=rank, grade=self.grade[group])
 
     def select(self, ids: Sequence[str]) -> Rankings:
@@ -170,7 +177,7 @@ class Rankings:
             ids=names,
             retrieved=self.retrieved[chosen],
             owner=new[self.owner[kept]],
-            **{name: getattr(self, name)[kept] for name in ("rank", "first", "tied", "grade")},
+            **cast("Any", {name: getattr(self, name)[kept] for name in ("rank", "first", "tied", "grade")}),
             level_owner=new[self.level_owner[levels]],
             level=self.level[levels],
             level_count=self.level_count[levels],
@@ -202,7 +209,7 @@ class Rankings:
             ids=tuple(ids),
             retrieved=retrieved,
             owner=owner[order],
-            **joined,
+            **cast("Any", joined),
             level_owner=level_owner[levels],
             level=np.concatenate([self.level, other.level])[levels],
             level_count=np.concatenate([self.level_count, other.level_count])[levels],

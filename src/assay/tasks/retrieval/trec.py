@@ -61,9 +61,7 @@ def separator_of(path: str) -> str | None:
     return None
 
 
-def parse_trec(
-    path: str, layout: Layout
-) -> tuple[NDArray[np.object_], NDArray[np.object_], NDArray[np.float64]]:
+def parse_trec(path: str, layout: Layout) -> tuple[NDArray[np.object_], NDArray[np.object_], NDArray[np.float64]]:
     """Queries, documents and numbers of a TREC file; all unfit lines are gathered before the error."""
     text, width = _read_text(path), len(layout.fields)
     words = text.rstrip("\n").replace("\n", f" {BREAK} ").split()

@@ -51,7 +51,9 @@ def _shown(t: Rankings, k: int) -> NDArray[np.int64] | None:
 def coverage(t: Rankings, *, k: int) -> Number:
     shown = _shown(t, k)
     top = 0 if shown is None else int((shown > 0).sum())
-    return number(cast("Any", top), over=cast("Any", 0 if t.exposure is None else t.exposure.catalogue), empty=NO_CATALOGUE)
+    return number(
+        cast("Any", top), over=cast("Any", 0 if t.exposure is None else t.exposure.catalogue), empty=NO_CATALOGUE
+    )
 
 
 @measure(
@@ -91,6 +93,4 @@ def novelty(t: Rankings, *, k: int) -> Number:
         return number(cast("Any", 0), over=cast("Any", 0), empty=NO_POPULARITY)
     known = (popularity > 0) & (shown > 0)
     bits = -np.log2(popularity[known]) * shown[known]
-    return number(
-        cast("Any", math.fsum(bits.tolist())), over=cast("Any", int(shown[known].sum())), empty=NO_POPULARITY
-    )
+    return number(cast("Any", math.fsum(bits.tolist())), over=cast("Any", int(shown[known].sum())), empty=NO_POPULARITY)

@@ -13,9 +13,9 @@ import numpy as np
 from assay.core.traits import EXTENSION, HIGHER, Source
 from assay.core.values import Number
 from assay.measures.declare import measure
-from assay.tasks.retrieval.gains import NO_GAIN, discount_sums, ideal_gain
-from assay.tasks.retrieval.measures import check_cutoff, divide, has_relevant, mean
-from assay.tasks.retrieval.tally import Rankings
+from assay.tasks.retrieval.measures.gains import NO_GAIN, discount_sums, ideal_gain
+from assay.tasks.retrieval.measures.lists import check_cutoff, divide, has_relevant, mean
+from assay.tasks.retrieval.tally import Rankings, sum_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def map_expected(t: Rankings) -> Number:
     size, relevant = groups.size[group].astype(np.float64), groups.relevant[group].astype(np.float64)
     others = (place - 1) * divide(relevant - 1, size - 1)
     parts = relevant / size * (groups.before[group] + others + 1) / (groups.first[group] - 1 + place)
-    total = np.bincount(groups.owner[group], weights=parts, minlength=t.units)
+    total = sum_weights(groups.owner[group], parts, t.units)
     return mean(t, divide(total, t.relevant_count), has_relevant(t))
 
 
@@ -125,7 +125,5 @@ def mrr_expected(t: Rankings) -> Number:
         gammaln(size - place + 1) - gammaln(size - place - relevant + 2) - gammaln(relevant)
         + gammaln(relevant + 1) + gammaln(size - relevant + 1) - gammaln(size + 1)
     )  # fmt: skip
-    total = np.bincount(
-        groups.owner[group], weights=chance / (groups.first[group] - 1 + place), minlength=t.units
-    )
+    total = sum_weights(groups.owner[group], chance / (groups.first[group] - 1 + place), t.units)
     return mean(t, np.minimum(total, 1.0), has_relevant(t))

@@ -11,8 +11,8 @@ import numpy as np
 from assay.core.traits import EXTENSION, HIGHER, Source
 from assay.core.values import Number
 from assay.measures.declare import measure
-from assay.tasks.retrieval.measures import IR, check_cutoff, divide, mean
-from assay.tasks.retrieval.tally import Rankings
+from assay.tasks.retrieval.measures.lists import IR, check_cutoff, divide, mean
+from assay.tasks.retrieval.tally import Rankings, sum_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def discount_sums(size: int) -> Reals:
 def gain_of(grade: Reals, *, exponential: bool) -> Reals:
     """What a document of a grade is worth; negative grades are worth nothing."""
     grade = np.maximum(grade, 0.0)
-    return 2.0**grade - 1 if exponential else grade
+    return np.exp2(grade) - 1 if exponential else grade
 
 
 def discounted_gain(t: Rankings, k: int | None, *, exponential: bool) -> Reals:
@@ -52,7 +52,7 @@ def ideal_gain(t: Rankings, k: int | None, *, exponential: bool) -> Reals:
     ends = np.minimum(last - before, most)
     begins = np.minimum(last - before - t.level_count, most)
     worth = gain_of(t.level, exponential=exponential) * (sums[ends] - sums[begins])
-    return np.bincount(t.level_owner, weights=worth, minlength=t.units)
+    return sum_weights(t.level_owner, worth, t.units)
 
 
 def _normalised(t: Rankings, k: int | None, *, exponential: bool) -> Number:

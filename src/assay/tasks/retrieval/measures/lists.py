@@ -234,9 +234,12 @@ def err(t: Rankings, *, k: int | None = None, top: float | None = None) -> Numbe
     grade = np.maximum(t.grade, 0.0)
     if len(grade) and float(grade.max()) > highest:
         raise PlanError(
-            "measure-needs", f"top = {top!r} is below the highest grade", found=f"grade {grade.max():g}", fix="raise top"
+            "measure-needs",
+            f"top = {top!r} is below the highest grade",
+            found=f"grade {grade.max():g}",
+            fix="raise top",
         )
-    satisfied = (2.0**grade - 1) / 2.0**highest
+    satisfied = (np.exp2(grade) - 1) / 2.0**highest
     left = np.log1p(-satisfied)
     running = np.cumsum(left) - left
     before = np.exp(running - running[t.starts[t.owner]]) if len(running) else running
