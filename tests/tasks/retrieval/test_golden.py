@@ -88,9 +88,7 @@ def test_recommendation_of_lists_with_both_ideals():
 
 def test_the_gains_that_rainio_quotes():
     gains = [10, 7, 3, 0.5, 0]
-    a = assay.retrieval(
-        {"q": {f"d{i}": gain for i, gain in enumerate(gains)}}, {"q": [f"d{i}" for i in range(5)]}, k=5
-    )
+    a = assay.retrieval({"q": {f"d{i}": gain for i, gain in enumerate(gains)}}, {"q": [f"d{i}" for i in range(5)]}, k=5)
     assert a["dcg@5"].value == pytest.approx(16.131846554036898, rel=1e-15)
     assert a["ndcg@5"].value == 1
 

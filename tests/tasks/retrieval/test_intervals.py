@@ -23,7 +23,9 @@ def test_student_on_the_logit_scale():
     mean, error = values.mean(), values.std(ddof=1) / math.sqrt(30)
     reach = stats.t.ppf(0.975, 29) * error / (mean * (1 - mean))
     low, high, method = ends(values)
-    assert (low, high) == pytest.approx(stats.logistic.cdf([stats.logistic.ppf(mean) - reach, stats.logistic.ppf(mean) + reach]))
+    assert (low, high) == pytest.approx(
+        stats.logistic.cdf([stats.logistic.ppf(mean) - reach, stats.logistic.ppf(mean) + reach])
+    )
     assert method == "Student's t over 30 queries, logit scale"
 
 

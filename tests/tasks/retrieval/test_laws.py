@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.tasks.retrieval.query_definitions import ordered, orders, values
 
 import assay
 from assay.assess.verifying import verify
@@ -17,6 +16,7 @@ from assay.tasks.retrieval import TASK
 from assay.tasks.retrieval.estimates import listed_measures
 from assay.tasks.retrieval.figures import interpolated_precision
 from assay.tasks.retrieval.tally import Rankings
+from tests.tasks.retrieval.query_definitions import ordered, orders, values
 
 
 def sample(seed, queries=12, documents=9, *, digits=0):
@@ -49,9 +49,7 @@ def test_expected_values_are_means_over_all_orders_of_ties(seed):
             scores[name] = float(rng.integers(0, 3))
     a = assay.retrieval(truth, run, k=5)
     for name in ("precision@5", "recall@5", "ndcg@5", "ndcg", "map", "mrr"):
-        means = [
-            np.mean([values(truth[query], order)[name] for order in orders(run[query])]) for query in truth
-        ]
+        means = [np.mean([values(truth[query], order)[name] for order in orders(run[query])]) for query in truth]
         base, at, cutoff = name.partition("@")
         assert a[f"{base}_expected{at}{cutoff}"].value == pytest.approx(np.mean(means), abs=1e-12), name
 
@@ -131,7 +129,11 @@ def test_every_format_gives_the_same_tally(tmp_path):
     (tmp_path / "qrels.txt").write_text("# made up\n" + "".join(f"{q}\t0\t{d}\t {g}\n" for q, d, g in judged.values))
     (tmp_path / "odd.run").write_text("".join(f"{q}  Q0 {d}\t1 {s!r} x \n" for q, d, s in rows.values))
     (tmp_path / "plain.run").write_text("".join(f"{q} Q0 {d} 1 {s!r} x\n" for q, d, s in rows.values))
-    for truth_ in (judged, pl.from_pandas(judged), *(str(tmp_path / f"qrels.{end}") for end in ("parquet", "tsv", "txt"))):
+    for truth_ in (
+        judged,
+        pl.from_pandas(judged),
+        *(str(tmp_path / f"qrels.{end}") for end in ("parquet", "tsv", "txt")),
+    ):
         assert assay.retrieval(truth_, run).counts == expected
     names = ("run.parquet", "run.csv", "run.jsonl", "run.json", "odd.run", "plain.run")
     columns = {name: rows[name].to_numpy() for name in rows}

@@ -66,9 +66,7 @@ def query_interval(values: Reals, ends: tuple[float, float], *, level: float, se
     return Interval(low=low, high=high, level=level, method=method, notes=notes)
 
 
-def _by_hurdle(
-    values: Reals, zeros: int, ones: int, *, level: float, seed: int, notes: Sequence[str]
-) -> Interval:
+def _by_hurdle(values: Reals, zeros: int, ones: int, *, level: float, seed: int, notes: Sequence[str]) -> Interval:
     """Shares of 0, of 1 and of the rest from Dirichlet draws; the mean of the rest by Student on the logit scale."""
     rest = values[(values != 0) & (values != 1)]
     middle = math.fsum(rest.tolist()) / len(rest)

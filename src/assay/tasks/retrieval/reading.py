@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -69,7 +70,8 @@ def read_runs(request: Request, models: Mapping[str, Mapping[str, object]]) -> C
 
 def read_judgements(request: Request) -> tuple[Judgements, Mapping[str, object], tuple[str, ...]]:
     """The grades by query, checked; what a Record says of them, and notes."""
-    rows = read_grades(_given(request, "truth"), request)
+    given = _given(request, "truth")
+    rows = read_grades(os.fspath(given) if isinstance(given, os.PathLike) else given, request)
     wrong = np.flatnonzero(~np.isfinite(rows.number))
     if len(wrong):
         raise RowsError(
@@ -162,6 +164,7 @@ def _count_run(given: object, request: Request, judgements: Judgements) -> tuple
     """Count a run by the way that fits where it is, then add the judged queries that it lacks."""
     if given is None:
         raise PlanError("role-missing", "no predicted is given", where="predicted", fix="give a run: predicted=...")
+    given = os.fspath(given) if isinstance(given, os.PathLike) else given
     tally, read, about = _count_anywhere(given, request, judgements)
     lacking = sorted(set(judgements.ids) - set(tally.ids))
     if lacking:

@@ -57,12 +57,10 @@ def hold_rows(given: object, role: str, request: Request) -> Rows | None:
     layout, number = (QRELS, "grade") if role == "truth" else (RUN, "score")
     if isinstance(given, Mapping) and not _has_columns(given, number, request):
         return _from_mapping(given, role, {"from": "the given dictionary"})
-    if are_paths(given) and isinstance(given, (str, Path)):
-        path = str(given)
-        if is_trec(path):
-            return _from_trec(path, layout)
-        if path.lower().endswith(".json") and (content := _json_object(path)) is not None:
-            return _from_mapping(content, role, _about(path, "json"))
+    if isinstance(given, str) and is_trec(given):
+        return _from_trec(given, layout)
+    if isinstance(given, str) and given.lower().endswith(".json") and (content := _json_object(given)) is not None:
+        return _from_mapping(content, role, _about(given, "json"))
     return None
 
 
