@@ -77,11 +77,12 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
 def _count(
     connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements, where: str
 ) -> tuple[Rankings, int]:
-    _join_grades(connection, select, judgements)
-    rows = connection.execute("SELECT code, score, place, name FROM retrieval_run").fetchnumpy()
-    code, score, place = (np.asarray(rows[column]) for column in ("code", "score", "place"))
+    _load_run(connection, select, judgements)
+    rows = connection.execute("SELECT code, score, hash(document) AS name FROM retrieval_run").fetchnumpy()
+    code, score = np.asarray(rows["code"]), np.asarray(rows["score"])
     _check_rows(connection, select, code, score, np.asarray(rows["name"]), where=where)
     del rows
+    place = _place_grades(connection, judgements, len(code))
     inside = np.flatnonzero(code >= 0) if (code < 0).any() else None
     outside = Outside() if inside is None else _outside(connection, select, len(code) - len(inside))
     total = len(code)
@@ -95,35 +96,43 @@ def _count(
     return tally, total
 
 
-def _join_grades(connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements) -> None:
-    """Make a table of the run with query codes and places of judgements."""
+def _load_run(connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements) -> None:
+    """Make a table of the run with codes of queries, in the order of its rows."""
+    names = {"query": np.array([*judgements.ids, ""], dtype=object)[:-1], "code": np.arange(len(judgements.ids))}
+    connection.register("given_queries", names)
+    connection.execute("CREATE TYPE retrieval_query AS ENUM (SELECT query FROM given_queries ORDER BY code)")
+    connection.execute(
+        f"CREATE TEMP TABLE retrieval_run AS SELECT CASE WHEN query IS NULL OR document IS NULL THEN {LACKING} "  # noqa: S608
+        "ELSE coalesce(enum_code(TRY_CAST(query AS retrieval_query))::INTEGER, -1) END AS code, score, "
+        f"coalesce(document, '') AS document FROM ({select})"
+    )
+
+
+def _place_grades(connection: duckdb.DuckDBPyConnection, judgements: Judgements, rows: int) -> NDArray[np.int32]:
+    """The place of the judgement of every row, -1 where there is none."""
     grades = {
         "code": judgements.code.astype(np.int32),
         "document": judgements.document,
         "place": np.arange(len(judgements.code), dtype=np.int32),
     }
-    queries = {
-        "query": np.array([*judgements.ids, ""], dtype=object)[:-1],
-        "code": np.arange(len(judgements.ids), dtype=np.int32),
-    }
-    for name, columns in (("grades", grades), ("queries", queries)):
-        connection.register(f"given_{name}", columns)
-        connection.execute(f"CREATE TEMP TABLE retrieval_{name} AS SELECT * FROM given_{name}")  # noqa: S608
+    place = np.full(rows, -1, dtype=np.int32)
+    if not len(judgements.code):
+        return place
+    connection.register("given_grades", grades)
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")  # the small side is hashed
-    connection.execute(
-        "CREATE TEMP TABLE retrieval_run AS SELECT "  # noqa: S608
-        f"CASE WHEN r.query IS NULL OR r.document IS NULL THEN {LACKING} ELSE coalesce(q.code, -1) END AS code, "
-        "r.score, coalesce(g.place, -1) AS place, r.document, coalesce(hash(r.document), 0) AS name "
-        f"FROM ({select}) r LEFT JOIN retrieval_queries q ON r.query = q.query "
-        "LEFT JOIN retrieval_grades g ON q.code = g.code AND r.document = g.document"
-    )
+    joined = connection.execute(
+        "SELECT run.rowid AS number, given.place FROM retrieval_run run "
+        "JOIN given_grades given ON run.code = given.code AND run.document = given.document"
+    ).fetchnumpy()
     connection.execute("SET disabled_optimizers = ''")
+    place[joined["number"]] = joined["place"]
+    return place
 
 
 def _outside(connection: duckdb.DuckDBPyConnection, select: str, rows: int) -> Outside:
     """Queries of the run that were not judged."""
     names = connection.execute(
-        f"SELECT DISTINCT query FROM ({select}) ANTI JOIN retrieval_queries USING (query) ORDER BY query"  # noqa: S608
+        f"SELECT DISTINCT query FROM ({select}) ANTI JOIN given_queries USING (query) ORDER BY query"  # noqa: S608
     ).fetchall()
     return Outside(rows=rows, queries=len(names), names=tuple(name for (name,) in names[:NAMED]))
 

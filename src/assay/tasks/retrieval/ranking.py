@@ -128,8 +128,7 @@ def rank_documents(
     order = order_rows(code, score)
     if order is not None:
         code, score, place = code[order], score[order], place[order]
-    retrieved = np.bincount(code, minlength=len(ids)).astype(np.int64)
-    start = np.cumsum(retrieved) - retrieved
+    start, retrieved = _extents(code, len(ids))
     judged = np.flatnonzero(place >= 0)
     exposed, few = judgements.catalogue is not None, len(judgements.ids) <= MOST_SHOWN
     near = _first_rows(start, retrieved, max(judgements.cutoffs) if exposed else SHOWN if few else 0)
@@ -142,6 +141,7 @@ def rank_documents(
         place = place.copy()
         place[mixed], names[np.searchsorted(needed, mixed)] = place[moved], names[np.searchsorted(needed, moved)]
         judged = np.flatnonzero(place >= 0)
+    judged = judged[np.argsort(code[judged], kind="stable")]
     first, last = ties.ends(judged)
     owner, shown = code[judged], names[np.searchsorted(needed, near)]
     ranks = near - start[code[near]] + 1
@@ -210,19 +210,24 @@ class Ties:
         return _expand(self.begin[touched], self.end[touched])
 
 
+def _extents(code: Whole, size: int) -> tuple[Whole, Whole]:
+    """Where the rows of each query begin, and how many there are; they follow each other."""
+    start, retrieved = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    if len(code):
+        begin = np.append(0, np.flatnonzero(code[1:] != code[:-1]) + 1)
+        start[code[begin]] = begin
+        retrieved[code[begin]] = np.diff(np.append(begin, len(code)))
+    return start, retrieved
+
+
 def order_rows(code: Whole, score: Reals) -> NDArray[np.intp] | None:
-    """Rows by query, then score falling; None where they stand so already."""
-    order = np.argsort(code, kind="stable") if (code[1:] < code[:-1]).any() else None
-    by_query, ordered = (code, score) if order is None else (code[order], score[order])
-    rises = np.flatnonzero((ordered[1:] > ordered[:-1]) & (by_query[1:] == by_query[:-1]))
-    if not len(rises):
-        return order
-    mixed = np.zeros(int(by_query[-1]) + 1, dtype=bool)
-    mixed[by_query[rises]] = True
-    rows = np.flatnonzero(mixed[by_query])
-    order = np.arange(len(code)) if order is None else order
-    order[rows] = order[rows][np.lexsort((-ordered[rows], by_query[rows]))]
-    return order
+    """An order in which rows of a query follow each other and scores fall; None where they do already."""
+    change = np.flatnonzero(code[1:] != code[:-1]) + 1
+    rises = np.flatnonzero(score[1:] > score[:-1]) + 1
+    together = len(np.unique(code[np.append(0, change)])) == len(change) + 1 if len(code) else True
+    if together and not len(np.setdiff1d(rises, change, assume_unique=True)):
+        return None
+    return np.lexsort((-score, code))
 
 
 def _shown(
