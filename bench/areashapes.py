@@ -17,9 +17,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import norm
 
-from assay.inference.auc import area_interval, delong_variance
+from assay.inference.intervals.auc import area_interval, delong_variance
 from assay.measures import parse
-from assay.tally.scores import Scores
+from assay.tally.scores.score_tally import Scores
 
 LEVEL = 0.95
 Draw = Callable[[np.random.Generator, int], np.ndarray]

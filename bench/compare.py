@@ -113,8 +113,8 @@ def proc(y: np.ndarray, a: np.ndarray, b: np.ndarray, repeats: int) -> tuple[flo
 
 def delong(rows: int, repeats: int) -> None:
     """Two models on the same rows."""
-    from assay.inference.delong import delong as test
-    from assay.tally.pairedscores import PairedScores
+    from assay.inference.tests.delong import delong as test
+    from assay.tally.paired.joint_scores import PairedScores
 
     rng = np.random.default_rng(1)
     y = rng.random(rows) < 0.5
@@ -168,7 +168,7 @@ def bootstrap(rows: int, replicates: int, sampled: int, repeats: int) -> None:
     a, b = (np.where(rng.random(rows) < share, y, 1 - y) for share in (0.9, 0.89))
 
     def ours() -> object:
-        from assay.inference.swapping import paired_bootstrap
+        from assay.inference.units.permutation_and_bootstrap import paired_bootstrap
 
         t = assay.compare(
             truth=y, predicted={"A": a, "B": b}, measures=[], intervals=assay.IntervalSettings(draws=100)

@@ -15,10 +15,10 @@ import numpy as np
 
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval
-from assay.inference.intervals import Wanted
-from assay.inference.priced import cost_interval
+from assay.inference.intervals.interval_choice import Wanted
+from assay.inference.intervals.mean_cost import cost_interval
 from assay.measures import parse
-from assay.tally.priced import Priced
+from assay.tally.labels.row_costs import Priced
 
 SEED = 4213
 TRUTHS = {

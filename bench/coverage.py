@@ -36,15 +36,15 @@ from scipy.stats import binom
 
 from assay.core.values import Number, Share
 from assay.inference import resampling
-from assay.inference.cells import Tables
 from assay.inference.estimates import Interval
-from assay.inference.intervals import Uncertainty, Wanted
-from assay.inference.proportion import of_shares
+from assay.inference.intervals.functions_of_counts import Tables
+from assay.inference.intervals.interval_choice import Uncertainty, Wanted
+from assay.inference.intervals.proportion import of_shares
+from assay.inference.intervals.smooth_functions import Influence, Ordered, bca, delta, table_influence, two_classes
 from assay.inference.resampling import CellDraws, TableDraws, stream
-from assay.inference.smooth import Influence, Ordered, bca, delta, table_influence, two_classes
 from assay.measures import REGISTRY, Measure
-from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "bench" / "coverage.json"

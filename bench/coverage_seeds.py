@@ -11,11 +11,11 @@ from coverage_truths import truths
 
 from assay.core.values import Number
 from assay.inference.estimates import Interval
-from assay.inference.intervals import Uncertainty, Wanted
+from assay.inference.intervals.interval_choice import Uncertainty, Wanted
 from assay.inference.resampling import stream
 from assay.measures import REGISTRY
-from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary
 
 SETTINGS = ((2, 50), (2, 1000), (3, 50), (10, 200), (10, 1000), (50, 1000))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.measures import Measure
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 Z = 1.959963984540054
 """The normal quantile of a level of 95 %."""

@@ -37,7 +37,7 @@ cells = {cells}
 print(json.dumps([seconds, processor, int(high.split()[1]) / 1024, sorted(cells)]))
 """
 RAW = "import duckdb"
-OURS = "import assay, assay.assess.run, duckdb, narwhals"
+OURS = "import assay, assay.assess.assess, duckdb, narwhals"
 LABELS = (
     "[[str(found.labels[t]), str(found.labels[p]), int(n)] for found in "
     "[assay.assess(data=path, truth='truth', predicted='predicted'{options}).confusion] "

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 import assay
-from assay.assess.against import Paired
 from assay.assess.assessment import Assessment
+from assay.assess.decide.references import Paired
+from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import POWER
-from assay.inference.proportion import normal_quantile
 from assay.tally.census import Census
-from assay.tally.paired import PairedLabels
+from assay.tally.paired.joint_cells import PairedLabels
 from assay.tasks.classification import CLASSIFICATION
 from assay.tasks.classification.settings import Settings
 from assay.tasks.classification.tally import Classified

@@ -55,8 +55,8 @@ def integers(rows: int) -> None:
     """Two int64 arrays: the whole assessment, and the count alone."""
     from sklearn.metrics import classification_report
 
-    from assay.rows.opening import Roles, open_source
-    from assay.tally.counting import count
+    from assay.rows.source import Roles, open_source
+    from assay.tally.labels.array_counts import count
 
     rng = np.random.default_rng(0)
     for k, bar in ((2, "1/20"), (10, "1/20"), (100, "1/5")):
@@ -81,8 +81,8 @@ def texts(rows: int, *, objects: bool) -> None:
     import pyarrow as pa
     from sklearn.metrics import confusion_matrix
 
-    from assay.rows.opening import Roles, open_source
-    from assay.tally.counting import count
+    from assay.rows.source import Roles, open_source
+    from assay.tally.labels.array_counts import count
 
     rng = np.random.default_rng(0)
     names = np.array([f"class_{i:02d}" for i in range(10)])

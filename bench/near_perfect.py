@@ -15,10 +15,10 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from assay.inference.delong import delong
 from assay.inference.findings import Finding
-from assay.inference.nearperfect import judged_areas, near_perfect
-from assay.tally.pairedscores import PairedScores
+from assay.inference.tests.auc_near_one import judged_areas, near_perfect
+from assay.inference.tests.delong import delong
+from assay.tally.paired.joint_scores import PairedScores
 
 SIZES = ((10, 10), (10, 40), (25, 25), (50, 50), (20, 180), (100, 100))
 AREAS = ((0.98, 0.98), (0.995, 0.995), (0.995, 0.95), (0.99, 0.9))

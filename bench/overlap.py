@@ -38,9 +38,9 @@ def made(folder: Path, rows: int, shared: int) -> None:
 
 def ours(folder: Path, way: str) -> int:
     """The controls' own way."""
-    from assay.rows.reading import Reading
-    from assay.tally.nearly import near_numbers
-    from assay.tally.splits import SplitRows
+    from assay.rows.files.formats import Reading
+    from assay.tally.data.near_duplicates import near_numbers
+    from assay.tally.data.split_counts import SplitRows
 
     a, b = (SplitRows.open(folder / f"{name}.parquet", reading=Reading()) for name in "ab")
     if way == "near numbers":

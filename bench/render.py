@@ -22,8 +22,8 @@ import numpy as np
 
 import assay
 import assay.report
-from assay.assess.record import Record
-from assay.assess.rendering import BINARY, RENDERERS
+from assay.assess.record.record import Record
+from assay.assess.record.report_formats import BINARY, RENDERERS
 
 
 def labels(classes: int, groups: int, rows: int) -> Record:

@@ -33,11 +33,11 @@ def shapes(rows: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def moved(scores: np.ndarray, truth: np.ndarray, bits: int) -> dict[str, tuple[float, float, float]]:
     """Value, standard error, and how many of these rounding moves it by; measure by measure."""
-    from assay.inference.intervals import Wanted
-    from assay.inference.scoreintervals import ScoreUncertainty
+    from assay.inference.intervals.interval_choice import Wanted
+    from assay.inference.intervals.score_intervals import ScoreUncertainty
     from assay.measures import parse
-    from assay.tally.rounding import Rounding
-    from assay.tally.scores import Scores
+    from assay.tally.scores.rounded_scores import Rounding
+    from assay.tally.scores.score_tally import Scores
 
     probability = bool(scores.min() >= 0 and scores.max() <= 1)
     exact = Scores.binary(scores, truth)

@@ -23,15 +23,15 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from assay.core.values import Undefined
-from assay.inference.auc import delong_variance
 from assay.inference.estimates import Interval
-from assay.inference.intervals import Wanted
-from assay.inference.scoredraws import ScoreDraws
-from assay.inference.scoreintervals import ScoreUncertainty
+from assay.inference.intervals.auc import delong_variance
+from assay.inference.intervals.interval_choice import Wanted
+from assay.inference.intervals.score_draws import ScoreDraws
+from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.measures import parse
 from assay.measures.declare import Measure
-from assay.tally.ranked import Ranked
-from assay.tally.scores import Scores
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.score_tally import Scores
 
 LEVEL = 0.95
 GOAL = (93.5, 96.5)

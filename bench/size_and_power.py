@@ -17,17 +17,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.special import ndtri
 
-from assay.inference.apart import apart_difference, delong_unpaired
-from assay.inference.blockranks import friedman, friedman_permutation, iman_davenport
-from assay.inference.catalogue import find_test
-from assay.inference.contingency import two_shares
-from assay.inference.costdifference import cost_permutation
-from assay.inference.delong import delong
-from assay.inference.halving import half_sample_t
-from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
-from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
-from assay.inference.ranks import sign_test, wilcoxon
-from assay.inference.swapping import (
+from assay.inference.tests.block_ranks import friedman, friedman_permutation, iman_davenport
+from assay.inference.tests.contingency import two_shares
+from assay.inference.tests.delong import delong
+from assay.inference.tests.half_sample_t import half_sample_t
+from assay.inference.tests.independent_models import apart_difference, delong_unpaired
+from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
+from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
+from assay.inference.tests.ranks import sign_test, wilcoxon
+from assay.inference.tests_catalogue import find_test
+from assay.inference.units.cost_difference import cost_permutation
+from assay.inference.units.permutation_and_bootstrap import (
     class_score_permutation,
     paired_bootstrap,
     paired_permutation,
@@ -35,14 +35,14 @@ from assay.inference.swapping import (
     subject_permutation,
     weighted_permutation,
 )
-from assay.tally.apart import Apart
-from assay.tally.confusion import Confusion
-from assay.tally.halves import Halved
-from assay.tally.outcomes import Outcomes
-from assay.tally.paired import PairedLabels
-from assay.tally.pairedrows import PairedRows
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, FiveByTwo, Folds, Pairs
+from assay.tally.contingency_tables import Outcomes
+from assay.tally.labels.confusion import Confusion
+from assay.tally.paired.different_rows import Apart
+from assay.tally.paired.half_sample_folds import Halved
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs
 
 ALPHA = 0.05
 Rejected = dict[str, bool]
@@ -368,8 +368,8 @@ def _logistic(x: np.ndarray) -> np.ndarray:
 
 
 def _two_shares(o: Outcomes) -> float:
-    from assay.inference.contingency import two_shares
-    from assay.tally.outcomes import Table
+    from assay.inference.tests.contingency import two_shares
+    from assay.tally.contingency_tables import Table
 
     rows = tuple((right, o.n - right) for right in (o.both + o.only_a, o.both + o.only_b))
     return float(two_shares(Table(rows=rows)).p or 1.0)

@@ -72,11 +72,11 @@ def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callab
     """Each job twice: through assay, and by hand; both hand back how many rows they counted."""
     import assay
     from assay.rows.limits import EXACT
-    from assay.rows.opening import Roles, open_source
-    from assay.rows.scored import sound
-    from assay.rows.scores import score_columns
-    from assay.tally.counting import count
-    from assay.tally.scoring import Wanted, count_scores
+    from assay.rows.score_columns import score_columns
+    from assay.rows.scored_source import sound
+    from assay.rows.source import Roles, open_source
+    from assay.tally.labels.array_counts import count
+    from assay.tally.scores.score_aggregation import Wanted, count_scores
 
     def ours(**roles: Any) -> Callable[[], int]:  # noqa: ANN401
         return lambda: count(open_source(frame, Roles(**roles))).rows

@@ -80,8 +80,8 @@ def by_hand(frames: dict[str, Any], kind: str) -> Callable[[], int]:
 
 def ours(frames: dict[str, Any], kind: str) -> Callable[[], int]:
     """The same through assay, with every check and the digest of the rows."""
-    from assay.assess.meeting import apart
-    from assay.assess.pairing import Given
+    from assay.assess.compare.joined_models import apart
+    from assay.assess.compare.model_columns import Given
 
     more = {"scores": {"score": "score"}, "subject": {"subject": "subject"}, "weight": {"weight": "weight"}}
 

@@ -14,12 +14,12 @@ import math
 
 import numpy as np
 
-from assay.inference.mcnemar import mcnemar_plain
-from assay.inference.unitz import unit_z, unit_z_non_inferiority
-from assay.tally.codes import Codes
-from assay.tally.outcomes import Outcomes
-from assay.tally.pairedrows import PairedRows
-from assay.tally.unitsums import UnitSums
+from assay.inference.tests.mcnemar import mcnemar_plain
+from assay.inference.units.large_sample_z import unit_z, unit_z_non_inferiority
+from assay.tally.contingency_tables import Outcomes
+from assay.tally.labels.label_codes import Codes
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.unit_sums import UnitSums
 
 MEASURES = ("accuracy", "recall", "specificity", "balanced_accuracy", "f1", "matthews_corrcoef")
 MARGIN, ALPHA = 0.01, 0.05

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from assay.inference.intervals import Wanted
-from assay.tally.scores import Scores
+from assay.inference.intervals.interval_choice import Wanted
+from assay.tally.scores.score_tally import Scores
 from assay.tasks.classification.operating_points import rates
 
 SHIFT, THRESHOLD = 1.5, 0.8

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from assay.core.errors import AssayError
 from assay.measures import REGISTRY
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 from tests import flat
 from tests.strategies import Case
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from assay.core.values import Undefined
 from assay.measures import REGISTRY, Measure
-from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 FEW = settings(max_examples=15)
 SOME = settings(max_examples=min(60, settings.default.max_examples))

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from assay.app.cli import cli
-from assay.assess.record import schema, sealed
-from assay.assess.run import assess
+from assay.assess.assess import assess
+from assay.assess.record.record import schema, sealed
 from assay.core.text import twelve_digits
 from generator.markdown import block, plain, sentences, table
 

@@ -22,13 +22,13 @@ from assay.measures import REGISTRY, Measure
 from assay.measures.averages import POLICIES
 from assay.measures.catalogue import grain
 from assay.report.sentences import FAMILIES
-from assay.tally.confusion import Confusion
-from assay.tally.priced import Priced
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.row_costs import Priced
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 from generator.markdown import block, plain, sentences, slug, table
 from generator.register import competing, heading
 
@@ -49,22 +49,22 @@ a = assay.from_confusion_matrix(
 LABELS = ("cat", "dog", "bird")
 SCORED: dict[type[object], str] = {
     Ranked: """\
-from assay.tally.scores import Scores
+from assay.tally.scores.score_tally import Scores
 
 scores, truth = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2], [1, 1, 0, 1, 0, 0, 1, 0]
 table = Scores.binary(scores, truth).one_vs_rest(1)""",
     Scores: """\
-from assay.tally.scores import Scores
+from assay.tally.scores.score_tally import Scores
 
 scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
 table = Scores.per_class(np.array(scores), [0, 1, 1, 2, 0, 2], ["cat", "dog", "bird"])""",
     Ranks: """\
-from assay.tally.ranks import Ranks
+from assay.tally.scores.true_class_ranks import Ranks
 
 scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
 table = Ranks.of(scores, [0, 1, 1, 2, 0, 2])""",
     RowScores: """\
-from assay.tally.rowscores import RowScores
+from assay.tally.scores.row_probabilities import RowScores
 
 scores = [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.3, 0.3, 0.4]]
 table = RowScores.of(scores, [0, 1, 1, 2, 0, 2])""",

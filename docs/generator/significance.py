@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from assay.assess.errata import errata
-from assay.inference.catalogue import every_test
-from assay.inference.decisions import TABLE
-from assay.inference.kinds import MANY, Row
+from assay.inference.decision_table import TABLE
+from assay.inference.decision_words import MANY, Row
+from assay.inference.tests_catalogue import every_test
 from generator.markdown import plain, slug, table
 from generator.register import heading
 

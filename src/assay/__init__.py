@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.assess.arguments import IntervalSettings, ScoreSettings, TestSettings
+    from assay.assess.assess import assess, from_confusion_matrix, load
     from assay.assess.assessment import Assessment
-    from assay.assess.comparing import compare, compare_values
-    from assay.assess.comparison import Comparison
-    from assay.assess.conducted import Conducted
-    from assay.assess.conducting import conduct
-    from assay.assess.merging import merge
-    from assay.assess.record import Record
-    from assay.assess.run import assess, from_confusion_matrix, load
-    from assay.assess.scorer import scorer
+    from assay.assess.compare.compare import compare, compare_values
+    from assay.assess.compare.comparison import Comparison
+    from assay.assess.compare.cross_validation import Conducted
+    from assay.assess.compare.estimators import conduct
+    from assay.assess.merge import merge
+    from assay.assess.record.record import Record
+    from assay.assess.sklearn_scorer import scorer
     from assay.core.errors import (
         AssayError,
         EngineError,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from assay.inference.estimates import Estimate, Interval
     from assay.inference.findings import Finding
     from assay.measures.catalogue import measure, measures
+    from assay.rows.files.formats import Reading
     from assay.rows.limits import Limits
-    from assay.rows.reading import Reading
 
 __all__ = [
     "AssayError",
@@ -72,27 +72,27 @@ __all__ = [
 
 _HOMES = {
     "Assessment": "assay.assess.assessment",
-    "Comparison": "assay.assess.comparison",
-    "Conducted": "assay.assess.conducted",
+    "Comparison": "assay.assess.compare.comparison",
+    "Conducted": "assay.assess.compare.cross_validation",
     "Estimate": "assay.inference.estimates",
     "Finding": "assay.inference.findings",
     "Interval": "assay.inference.estimates",
     "Limits": "assay.rows.limits",
     "IntervalSettings": "assay.assess.arguments",
-    "Reading": "assay.rows.reading",
-    "Record": "assay.assess.record",
+    "Reading": "assay.rows.files.formats",
+    "Record": "assay.assess.record.record",
     "ScoreSettings": "assay.assess.arguments",
     "TestSettings": "assay.assess.arguments",
-    "assess": "assay.assess.run",
-    "compare": "assay.assess.comparing",
-    "compare_values": "assay.assess.comparing",
-    "conduct": "assay.assess.conducting",
-    "from_confusion_matrix": "assay.assess.run",
-    "load": "assay.assess.run",
-    "merge": "assay.assess.merging",
+    "assess": "assay.assess.assess",
+    "compare": "assay.assess.compare.compare",
+    "compare_values": "assay.assess.compare.compare",
+    "conduct": "assay.assess.compare.estimators",
+    "from_confusion_matrix": "assay.assess.assess",
+    "load": "assay.assess.assess",
+    "merge": "assay.assess.merge",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",
-    "scorer": "assay.assess.scorer",
+    "scorer": "assay.assess.sklearn_scorer",
 }
 
 

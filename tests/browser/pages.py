@@ -9,8 +9,8 @@ import numpy as np
 
 import assay
 import assay.report
-from assay.assess.record import Record
-from assay.assess.rendering import RENDERERS
+from assay.assess.record.record import Record
+from assay.assess.record.report_formats import RENDERERS
 from tests.layers.assess.examples import example
 from tests.layers.report import examples
 

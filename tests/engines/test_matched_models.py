@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess import comparing
+from assay.assess.compare import compare as comparing
 from assay.rows.joins.row_digest import digest_rows
 from assay.rows.joins.threshold_labels import Cut
 from tests import flat

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from assay.core.errors import PlanError
-from assay.rows.opening import Roles, open_source
-from assay.rows.scored import sound
-from assay.rows.scores import ScoreColumns
-from assay.tally import jointscores
-from assay.tally.jointscores import joint_scores
-from assay.tally.pairedscores import PairedScores
+from assay.rows.score_columns import ScoreColumns
+from assay.rows.scored_source import sound
+from assay.rows.source import Roles, open_source
+from assay.tally.paired import engine_joint_scores as jointscores
+from assay.tally.paired.engine_joint_scores import joint_scores
+from assay.tally.paired.joint_scores import PairedScores
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
 

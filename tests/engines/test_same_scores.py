@@ -11,16 +11,16 @@ import pytest
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 import assay
-from assay.assess.verifying import verify
-from assay.rows import scoreframes as frames_of_scores
-from assay.rows.opening import Roles, open_source
-from assay.rows.scored import sound
-from assay.rows.scoreframes import fetched
-from assay.rows.scores import score_columns
-from assay.tally import scoreframes
-from assay.tally.ranks import Ranks
-from assay.tally.rounding import Rounding, round_column, round_scores
-from assay.tally.scoring import Wanted, count_ranks, count_scores
+from assay.assess.record.verification import verify
+from assay.rows.engines import score_expressions as frames_of_scores
+from assay.rows.engines.score_expressions import fetched
+from assay.rows.score_columns import score_columns
+from assay.rows.scored_source import sound
+from assay.rows.source import Roles, open_source
+from assay.tally.scores import engine_ranks as scoreframes
+from assay.tally.scores.rounded_scores import Rounding, round_column, round_scores
+from assay.tally.scores.score_aggregation import Wanted, count_ranks, count_scores
+from assay.tally.scores.true_class_ranks import Ranks
 from tests import flat
 
 ENGINES = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl", "arrow"]

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess.record import schema
-from assay.assess.verifying import verify
-from assay.tally import unitstream
-from assay.tally.unitsums import UnitSums
+from assay.assess.record.record import schema
+from assay.assess.record.verification import verify
+from assay.tally.paired import unit_batches as unitstream
+from assay.tally.paired.unit_sums import UnitSums
 from tests import flat
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")

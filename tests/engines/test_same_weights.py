@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 
 import assay
 from assay.core.errors import AssayError
-from assay.rows import scoreframes
-from assay.rows.opening import Roles, open_source
-from assay.rows.reading import Reading
+from assay.rows.engines import score_expressions as scoreframes
+from assay.rows.files.formats import Reading
+from assay.rows.source import Roles, open_source
 from assay.tally.base import Weight
-from assay.tally.counting import count
+from assay.tally.labels.array_counts import count
 
 LAZY = {
     "polars lazy": lambda table: pl.from_arrow(table).lazy(),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from math import inf
 
-from assay.tally.tables import Binary
+from assay.tally.labels.one_vs_rest import Binary
 
 DIGITS = 60
 

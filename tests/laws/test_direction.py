@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.traits import HIGHER, LOWER, NEITHER
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.strategies import (
     BINARY_CASES,
     CASES,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from assay.core.values import Undefined
-from assay.tally.tables import Multiclass
+from assay.tally.labels.one_vs_rest import Multiclass
 from tests.laws.formulas import formula_value
 from tests.strategies import CASES, MANY, amounts, four, matrices, on_every_corner, on_every_measure, table_size
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.core.errors import PlanError
 from assay.measures import REGISTRY
-from assay.tally.tables import Multiclass
+from assay.tally.labels.one_vs_rest import Multiclass
 from tests.strategies import FOUR_CORNERS, MANY, amounts, binary, counts, four, matrices, plain, same, square
 
 EXCHANGED = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import assay
 from assay.tally.base import LARGEST, count_from_json, count_to_json
-from assay.tally.confusion import Confusion
-from assay.tally.grouped import Grouped
+from assay.tally.by_group import Grouped
+from assay.tally.labels.confusion import Confusion
 from tests.strategies import LABELS, SOME, rows
 
 text_labels = st.text(max_size=8)

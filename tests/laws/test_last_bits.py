@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import assay
-from assay.assess.record import Record
-from assay.assess.verifying import verify
+from assay.assess.record.record import Record
+from assay.assess.record.verification import verify
 from tests.lastbits import FUNCTIONS, unsettled
 from tests.layers.assess.recorded import KEPT
 

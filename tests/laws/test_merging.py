@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
+from assay.tally.by_group import Grouped
 from assay.tally.census import Census
-from assay.tally.confusion import Confusion
-from assay.tally.grouped import Grouped
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests import flat
 from tests.strategies import FEW, LABELS, SOME, amounts, counts, four, matrices, rows
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.rows import columns
-from assay.tally import counting
+from assay.tally.labels import array_counts as counting
 from tests.strategies import LABELS, SOME, rows
 
 SIZES = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.tally.tables import Multiclass
+from assay.tally.labels.one_vs_rest import Multiclass
 from tests.strategies import BINARY_CASES, MANY, MULTICLASS_CASES, amounts, matrices, plain, refuses, same
 
 

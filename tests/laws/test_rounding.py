@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from assay.core.errors import PlanError
 from assay.measures import parse
-from assay.tally.rounding import MOST_CLASSES, Rounding, round_scores, significant_bits
-from assay.tally.scores import Scores
+from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_scores, significant_bits
+from assay.tally.scores.score_tally import Scores
 
 PROBABILITIES = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1))
 REALS = arrays(np.float64, st.integers(1, 40), elements=st.floats(allow_nan=False, allow_infinity=False))

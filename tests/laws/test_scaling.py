@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.strategies import CASES, MANY, counts, four, matrices, on_every_measure, plain, same
 
 RATES = [case for case in CASES if case.measure.family != "counts"]

@@ -148,7 +148,7 @@ def test_the_area_of_a_million_rows_is_exact():
     rng = np.random.default_rng(1)
     truth = rng.random(300_000) < 0.5
     held = rng.integers(0, 1000, 300_000) + truth * 100.0
-    from assay.tally.scores import Scores
+    from assay.tally.scores.score_tally import Scores
 
     found = parse("auroc")(Scores.binary(held, truth).one_vs_rest(1))
     pos, neg = (np.bincount(held[truth == which].astype(int), minlength=1100).tolist() for which in (True, False))
@@ -160,7 +160,7 @@ def test_the_area_of_a_million_rows_is_exact():
 
 
 def test_top_k_says_what_ties_could_have_done():
-    from assay.tally.ranks import Ranks
+    from assay.tally.scores.true_class_ranks import Ranks
 
     tally = Ranks.of([[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]], [0, 2])
     found = parse("top_k_accuracy(k=1)")(tally)

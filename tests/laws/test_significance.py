@@ -13,17 +13,17 @@ import pytest
 
 from assay.core.errors import PlanError
 from assay.core.traits import Source
-from assay.inference.catalogue import every_test, find_test
 from assay.inference.findings import Finding
-from assay.tally.apart import Apart
-from assay.tally.confusion import Confusion
-from assay.tally.halves import Halved
-from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
-from assay.tally.paired import PairedLabels
-from assay.tally.pairedrows import PairedRows
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
-from assay.tally.unitsums import UnitSums
+from assay.inference.tests_catalogue import every_test, find_test
+from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
+from assay.tally.labels.confusion import Confusion
+from assay.tally.paired.different_rows import Apart
+from assay.tally.paired.half_sample_folds import Halved
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 TESTS = every_test()
 COSTS = {(i, j): 0.0 if i == j else 1.0 + i for i in range(3) for j in range(3)}

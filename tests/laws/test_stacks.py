@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.values import floats
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.strategies import (
     BINARY_CASES,
     CASES,

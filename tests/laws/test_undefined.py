@@ -11,7 +11,7 @@ from hypothesis import given
 
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.strategies import CASES, MANY, amounts, four, matrices, on_every_corner, on_every_measure, table_size
 
 # What each sentence claims of tp, fp, fn, tn.

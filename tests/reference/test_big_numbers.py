@@ -13,8 +13,8 @@ import assay
 from assay.core.values import Undefined
 from assay.measures import REGISTRY
 from assay.tally.base import LARGEST
-from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.reference import by_definition
 
 BIG = 2**62

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from assay.core.values import Undefined
 from assay.measures import REGISTRY
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from tests.reference import by_definition
 from tests.strategies import (
     CASES,

@@ -5,11 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.inference.blockranks import critical_difference, friedman, iman_davenport, ranked
-from assay.inference.contingency import chi_squared_association
-from assay.inference.delong import areas, delong
-from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
-from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
+from assay.inference.intervals.proportion import wilson
 from assay.inference.multiplicity import (
     benjamini_hochberg,
     benjamini_yekutieli,
@@ -17,11 +13,15 @@ from assay.inference.multiplicity import (
     family_wise_error,
     holm,
 )
-from assay.inference.proportion import wilson
-from assay.inference.ranks import wilcoxon
-from assay.tally.outcomes import Outcomes, Table
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, FiveByTwo, Folds, Pairs
+from assay.inference.tests.block_ranks import critical_difference, friedman, iman_davenport, ranked
+from assay.inference.tests.contingency import chi_squared_association
+from assay.inference.tests.delong import areas, delong
+from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_midp, mcnemar_plain
+from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
+from assay.inference.tests.ranks import wilcoxon
+from assay.tally.contingency_tables import Outcomes, Table
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs
 
 near = pytest.approx
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import scipy.stats
 
-from assay.inference.anova import one_way_anova, squares
-from assay.tally.samples import Groups
+from assay.inference.tests.anova import one_way_anova, squares
+from assay.tally.real_values import Groups
 
 FOLDER = Path(scipy.stats.__file__).parent / "tests" / "data" / "nist_anova"
 SETS = sorted(FOLDER.glob("*.dat"))

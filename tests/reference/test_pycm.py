@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from assay.tally.tables import Multiclass
+from assay.tally.labels.one_vs_rest import Multiclass
 from tests.reference import peers
 from tests.reference.compare import apart, class_differences, differences
 

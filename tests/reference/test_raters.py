@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from assay.core.values import Undefined
-from assay.inference.raters import items_interval, kappa_interval, standard_error
-from assay.measures.raters import cohen, fleiss, gwet, krippendorff, weights
-from assay.tally.ratings import Ratings
+from assay.inference.intervals.rater_intervals import items_interval, kappa_interval, standard_error
+from assay.measures.rater_coefficients import cohen, fleiss, gwet, krippendorff, weights
+from assay.tally.labels.ratings import Ratings
 
 HELD = tomllib.loads((Path(__file__).parent / "raters.toml").read_text(encoding="utf-8"))
 COEFFICIENTS = {"fleiss": fleiss, "gwet": gwet, "krippendorff": krippendorff}

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay.core.values import Undefined
 from assay.measures import REGISTRY, parse
-from assay.tally.tables import Multiclass
+from assay.tally.labels.one_vs_rest import Multiclass
 from tests.reference import peers
 from tests.reference.compare import TOLERANCE, apart, class_differences, differences
 

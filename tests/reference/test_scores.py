@@ -12,13 +12,13 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn import metrics
 
-from assay.inference.auc import delong_variance
+from assay.inference.intervals.auc import delong_variance
 from assay.measures import REGISTRY, parse
-from assay.measures.cost import decision_curve
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
-from assay.tally.tables import Binary
+from assay.tally.labels.one_vs_rest import Binary
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
+from assay.tasks.classification.measures.expected_costs import decision_curve
 
 EIGHT = ([1, 1, 0, 1, 0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
 HAND = (

@@ -15,16 +15,16 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from assay.inference.classunits import judged_rows
-from assay.inference.swapping import (
+from assay.inference.units.class_score_units import judged_rows
+from assay.inference.units.permutation_and_bootstrap import (
     class_score_permutation,
     score_permutation,
     subject_permutation,
     weighted_permutation,
 )
-from assay.inference.units import of_rows, of_scores
-from assay.tally.pairedrows import PairedRows
-from assay.tally.pairedscores import PairedScores
+from assay.inference.units.unit_measures import of_rows, of_scores
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
 
 N = 60
 rng = np.random.default_rng(21)
@@ -91,7 +91,7 @@ def test_swaps_of_scores_are_swaps_of_rows(name, measure, ranks):
 
 
 def test_joined_neighbours_spread_as_single_scores_do(monkeypatch):
-    from assay.inference import units
+    from assay.inference.units import unit_measures as units
 
     y = rng.random(1500) < 0.3
     a, b = rng.normal(size=(2, 1500)) + y

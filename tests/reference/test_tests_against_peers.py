@@ -13,28 +13,20 @@ import numpy as np
 import pytest
 import scipy.stats as ss
 
-from assay.inference import (
-    anova,
-    blockranks,
-    contingency,
-    groupranks,
-    halving,
-    marginal,
-    mcnemar,
-    means,
-    ranks,
-    strata,
-    variance,
-)
-from assay.inference.delong import areas, delong
-from assay.inference.joint import Joint
-from assay.inference.margins import equivalent
-from assay.inference.swapping import mean_permutation, paired_bootstrap, paired_permutation
-from assay.tally.halves import Halved
-from assay.tally.outcomes import Calls, Outcomes, Patterns, Strata, Table
-from assay.tally.paired import PairedLabels
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs
+from assay.inference.tests import anova, contingency, mcnemar, means, ranks, strata, variance
+from assay.inference.tests import block_ranks as blockranks
+from assay.inference.tests import group_ranks as groupranks
+from assay.inference.tests import half_sample_t as halving
+from assay.inference.tests import marginal_homogeneity as marginal
+from assay.inference.tests.delong import areas, delong
+from assay.inference.units.joint_cell_draws import Joint
+from assay.inference.units.margins import equivalent
+from assay.inference.units.permutation_and_bootstrap import mean_permutation, paired_bootstrap, paired_permutation
+from assay.tally.contingency_tables import Calls, Outcomes, Patterns, Strata, Table
+from assay.tally.paired.half_sample_folds import Halved
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs
 
 SEEDS = range(12)
 near = pytest.approx

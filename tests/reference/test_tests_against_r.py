@@ -15,27 +15,20 @@ import pytest
 import scipy.stats as ss
 
 import assay
-from assay.inference import (
-    anova,
-    blockranks,
-    contingency,
-    marginal,
-    mcnemar,
-    means,
-    multiplicity,
-    ranks,
-    strata,
-)
-from assay.inference.apart import apart_difference, delong_unpaired
-from assay.inference.catalogue import every_test, find_test
-from assay.inference.delong import delong, delong_many, delong_pairs
-from assay.inference.variance import bartlett, shapiro_wilk, variance_f
-from assay.tally.apart import Apart
-from assay.tally.confusion import Confusion
-from assay.tally.outcomes import Channels, Outcomes, Strata, Successes, Table
-from assay.tally.pairedrows import PairedRows
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, Groups, Pairs, Sample
+from assay.inference import multiplicity
+from assay.inference.tests import anova, contingency, mcnemar, means, ranks, strata
+from assay.inference.tests import block_ranks as blockranks
+from assay.inference.tests import marginal_homogeneity as marginal
+from assay.inference.tests.delong import delong, delong_many, delong_pairs
+from assay.inference.tests.independent_models import apart_difference, delong_unpaired
+from assay.inference.tests.variance import bartlett, shapiro_wilk, variance_f
+from assay.inference.tests_catalogue import every_test, find_test
+from assay.tally.contingency_tables import Channels, Outcomes, Strata, Successes, Table
+from assay.tally.labels.confusion import Confusion
+from assay.tally.paired.different_rows import Apart
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Blocks, Groups, Pairs, Sample
 
 HERE = Path(__file__).parent
 R = json.loads((HERE / "r_tests.json").read_text(encoding="utf-8"))
@@ -80,7 +73,7 @@ def test_areas_of_different_rows_equal_proc(case):
 @pytest.mark.parametrize("case", R["area"])
 def test_square_and_add_of_areas_follows_its_definition(case):
     """Zou and Donner 2008, eq. 11 and 12, from pROC's areas, Newcombe's ends found by search, a kernel's covariance."""
-    from assay.inference.nearperfect import area_difference, area_differences
+    from assay.inference.tests.auc_near_one import area_difference, area_differences
 
     y, scores = np.array(case["truth"]) == 1, np.array([case["a"], case["b"]])
     kernel = np.sign(scores[:, y][:, :, None] - scores[:, ~y][:, None, :]) / 2 + 0.5
@@ -141,7 +134,7 @@ def test_apart_difference_of_shares_is_newcombes_interval():
 def test_margins_on_different_rows_agree_with_newcombes_interval_of_statsmodels(rows):
     from statsmodels.stats.proportion import confint_proportions_2indep
 
-    from assay.inference.catalogue import find_test
+    from assay.inference.tests_catalogue import find_test
 
     (a, b), (c, d) = rows
     confusions = [Confusion.from_cells({(1, 1): x, (1, 0): y}, labels=(0, 1)) for x, y in rows]
@@ -157,8 +150,8 @@ def test_margins_on_different_rows_agree_with_newcombes_interval_of_statsmodels(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_costs_are_swapped_as_scipy_swaps_the_costs_of_rows(seed):
-    from assay.inference.costdifference import cost_permutation
-    from assay.tally.paired import PairedLabels
+    from assay.inference.units.cost_difference import cost_permutation
+    from assay.tally.paired.joint_cells import PairedLabels
 
     rng = np.random.default_rng(seed)
     price = np.array([[0.0, 1.5, 1.0], [2.0, 0.0, 0.25], [7.0, 3.0, 0.0]])
@@ -392,7 +385,7 @@ def test_every_declared_test_stands_beside_a_reference():
 
 
 def test_marginal_homogeneity_of_two_classes_is_mcnemars_test():
-    from assay.tally.outcomes import Calls
+    from assay.tally.contingency_tables import Calls
 
     calls = Calls(rows=((20, 9), (3, 15)), labels=(0, 1))
     plain = mcnemar.mcnemar_plain(Outcomes(both=20, only_a=9, only_b=3, neither=15))

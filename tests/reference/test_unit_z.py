@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from assay.inference.catalogue import find_test
-from assay.tally.pairedrows import PairedRows
-from assay.tally.unitsums import UnitSums
+from assay.inference.tests_catalogue import find_test
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.unit_sums import UnitSums
 
 api = pytest.importorskip("statsmodels.api")
 COSTS = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 1.0, (1, 0): 5.0}

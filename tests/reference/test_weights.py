@@ -18,7 +18,8 @@ from sklearn import metrics
 import assay
 from assay.core.values import Undefined
 from assay.measures import REGISTRY, parse
-from assay.tally import counting, fixed_point
+from assay.tally import fixed_point
+from assay.tally.labels import array_counts as counting
 from tests import flat
 from tests.reference.compare import TOLERANCE
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import assay
-from assay.tally.tables import Binary
+from assay.tally.labels.one_vs_rest import Binary
 from tests import flat
 
 HERE = Path(__file__).parent

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import assay
-from assay.assess.merging import merge
-from assay.assess.verifying import verify
+from assay.assess.merge import merge
+from assay.assess.record.verification import verify
 from assay.core.task import find_task, task_names
 from assay.tasks.task_settings import TaskSettings
 from tests.command import assay as run

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from tests.waiting import LIMIT, wait_until
 
 CHANGES = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.truncate", "shutil.rmtree")
@@ -36,7 +36,7 @@ def watch(event, args):
     if seen == limit:
         os.kill(os.getpid(), signal.SIGKILL)
 
-import assay.assess.run, assay.report, duckdb
+import assay.assess.assess, assay.report, duckdb
 sys.addaudithook(watch)
 sys.argv = ["assay", *words]
 from assay.app.cli import main

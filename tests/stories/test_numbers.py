@@ -22,9 +22,9 @@ import pytest
 from pypdf import PdfReader
 
 import assay
-from assay.app.running import demo_files, run_file
+from assay.app.commands.run_command import demo_files, run_file
 from assay.assess.errata import errata
-from assay.assess.rendering import BINARY, RENDERERS
+from assay.assess.record.report_formats import BINARY, RENDERERS
 from assay.inference.power import POWER
 from assay.measures import REGISTRY
 from assay.report import sentences

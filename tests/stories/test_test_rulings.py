@@ -15,17 +15,17 @@ from scipy.optimize import brentq
 
 import assay
 from assay.core.values import Undefined
-from assay.inference.catalogue import find_test
-from assay.inference.contingency import exact_binomial
-from assay.inference.delong import delong
-from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
-from assay.inference.proportion import clopper_pearson, wilson
-from assay.inference.ranks import wilcoxon
-from assay.inference.swapping import mean_permutation, paired_bootstrap
-from assay.tally.outcomes import Outcomes, Successes
-from assay.tally.paired import PairedLabels
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Pairs
+from assay.inference.intervals.proportion import clopper_pearson, wilson
+from assay.inference.tests.contingency import exact_binomial
+from assay.inference.tests.delong import delong
+from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
+from assay.inference.tests.ranks import wilcoxon
+from assay.inference.tests_catalogue import find_test
+from assay.inference.units.permutation_and_bootstrap import mean_permutation, paired_bootstrap
+from assay.tally.contingency_tables import Outcomes, Successes
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Pairs
 from tests import flat
 
 

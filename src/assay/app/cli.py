@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
-from assay.app.gatecommands import gate
-from assay.app.modelcommands import compare, tests
+from assay.app.commands.gate_command import gate
+from assay.app.commands.model_commands import compare, tests
+from assay.app.commands.plan_commands import Group, init, plan
+from assay.app.commands.verify_and_sign_commands import keys, sign, verify
+from assay.app.messages import colour, say, say_end, say_summary
 from assay.app.options import of_decisions, of_files, of_rows
-from assay.app.plancommands import Group, init, plan
-from assay.app.saying import colour, say, say_end, say_summary
 from assay.app.task_commands import TASK, TaskCommand, run_task
-from assay.app.trustcommands import keys, sign, verify
 from assay.core.errors import AssayError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -66,16 +66,16 @@ def run(
     Several files, a folder or a quoted pattern such as 'preds/*.parquet' are read as one table.
     A plan (.toml, .yaml, .json) is run as it describes, see `assay init`.
     """
-    from assay.app.deciding import decided_by, stated
-    from assay.app.opening import columns_named, is_plan, refuse_records
-    from assay.app.reporting import known_kinds, write_run
+    from assay.app.commands.report_command import known_kinds, write_run
+    from assay.app.criteria_options import decided_by, stated
+    from assay.app.input_kind import columns_named, is_plan, refuse_records
 
     known_kinds(reports)  # a mistyped ending must not cost a count
     task = click.get_current_context().meta.get(TASK)
     wanted = stated(given, measures=None if task is None else task.registry)  # nor a mistyped criterion
     refuse_records(predictions)
     if task is None and len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
-        from assay.app.planrunning import run_and_write
+        from assay.app.commands.plan_run_command import run_and_write
 
         run_and_write(
             predictions[0],
@@ -88,8 +88,8 @@ def run(
             wanted=wanted,
         )
         return
-    from assay.app.running import run_file, working
-    from assay.rows.databases import shown
+    from assay.app.commands.run_command import run_file, working
+    from assay.rows.databases.database import shown
 
     given.pop("task", None)
     counted = (
@@ -143,7 +143,7 @@ def tally(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Count a file of predictions into a tally that may be shared: no rows, no ids, no small cells."""
-    from assay.app.federating import tally_file
+    from assay.app.commands.tally_and_merge_commands import tally_file
 
     content, written = tally_file(
         predictions, site=site, smallest_cell=smallest_cell, out=None if as_json else out or "", quiet=quiet, **given
@@ -151,7 +151,7 @@ def tally(
     if as_json:
         click.echo(content.to_text(), nl=False)
     if not quiet:
-        from assay.app.federating import said
+        from assay.app.commands.tally_and_merge_commands import said
 
         for line in said(content, written):
             say(line)
@@ -167,7 +167,7 @@ def tally(
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bool, quiet: bool) -> None:
     """Merge tallies or Records of several sites: exactly the Record of all their rows together."""
-    from assay.app.federating import merge_files
+    from assay.app.commands.tally_and_merge_commands import merge_files
 
     merged = merge_files(tallies)
     if report is not None:
@@ -195,7 +195,7 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
     By ending: .html .pdf .md .json .csv .parquet .cdx.json (CycloneDX)
     By --kind: modelcard (a section of a README.md), tripod-ai, stard-ai, claim (checklists)
     """  # noqa: D301  click reads the backspace as: keep these lines
-    from assay.app.reporting import report_file
+    from assay.app.commands.report_command import report_file
 
     content = report_file(record, out, kind)
     if content is not None:
@@ -217,7 +217,7 @@ cli.add_command(tests)
 @click.option("--json", "as_json", is_flag=True, help="Print the declaration as JSON.")
 def show(measure: str, *, as_json: bool) -> None:
     """Explain a measure: formula, range, sources, errata, other names."""
-    from assay.app.showing import declaration, explained
+    from assay.app.commands.show_command import declaration, explained
     from assay.measures.catalogue import measure as find
 
     found = find(measure)
@@ -230,7 +230,7 @@ def show(measure: str, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
 def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
     """List the measures."""
-    from assay.app.showing import declaration, listing
+    from assay.app.commands.show_command import declaration, listing
     from assay.measures.catalogue import measures as find
 
     found = find(task=task, family=family)
@@ -248,9 +248,9 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the Records on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
-    """Assess bundled examples: a screening test and a waste sorter, or those of a task (`assay demo regression`)."""
-    from assay.app.reporting import write_run
-    from assay.app.running import demo_assessments
+    """Assess bundled examples; `assay demo TASK` those of a task."""
+    from assay.app.commands.report_command import write_run
+    from assay.app.commands.run_command import demo_assessments
 
     records: dict[str, Any] = {}
     every, folders = [], []
@@ -279,7 +279,7 @@ def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(*, as_json: bool) -> None:
     """Look at this installation: versions, optional parts, and whether the engine counts."""
-    from assay.app.examining import examined
+    from assay.app.commands.doctor_command import examined
 
     rows = examined()
     if as_json:
@@ -298,11 +298,11 @@ def doctor(*, as_json: bool) -> None:
 def schema(*, kind: str) -> None:
     """Print the JSON Schema of a Record of an assessment or comparison, of a site's tally, or of a plan."""
     if kind == "plan":
-        from assay.assess.plan.loading import plan_schema
+        from assay.assess.plan.checked_plan import plan_schema
 
         click.echo(json.dumps(plan_schema(), indent=1))
         return
-    from assay.assess.record import schema as of_record
+    from assay.assess.record.record import schema as of_record
 
     click.echo(json.dumps(of_record(kind), indent=1))
 

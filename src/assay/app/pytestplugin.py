@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.assess.decide import Decisions
+    from assay.assess.decide.decision import Decisions
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def assay_gate() -> Callable[..., Decisions]:
         import os
 
         from assay.assess.assessment import Assessment
-        from assay.assess.record import Record
+        from assay.assess.record.record import Record
 
         one = Record.load(given) if isinstance(given, (str, os.PathLike)) else given
         one = Assessment.from_record(one) if isinstance(one, Record) else one

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.assess.assessment import Assessment
-    from assay.assess.task_comparison import TaskComparison
+    from assay.assess.compare.task_comparison import TaskComparison
     from assay.core.task import Option, Task
 
 CLASSIFICATION: Final = ("classification", "binary", "multiclass")
@@ -132,7 +132,7 @@ def run_task(task: Task, predictions: Sequence[str], *, quiet: bool, **given: An
 def compare_by_task(task: Task, tables: Sequence[str], *, quiet: bool, **given: Any) -> TaskComparison:  # noqa: ANN401
     """Compare by a task what the command line names."""
     from assay.assess.arguments import TestSettings
-    from assay.assess.task_comparison import compare_task
+    from assay.assess.compare.task_comparison import compare_task
 
     tests = TestSettings(
         margin=given.get("margin"), equivalence=bool(given.get("equivalence")), control=given.get("control"),
@@ -170,7 +170,7 @@ def _by_model(typed: Sequence[str], option: str) -> dict[str, str]:
 
 def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the command line as keywords of the task's door."""
-    from assay.app.running import limits_of
+    from assay.app.commands.run_command import limits_of
     from assay.assess.arguments import IntervalSettings
 
     names = [*(role.name for role in task.roles), *(option.name for option in task.options), "unit", "engine"]
@@ -197,8 +197,8 @@ def _place_inputs(task: Task, predictions: Sequence[str], arguments: dict[str, A
 
 
 def _reading(given: Mapping[str, Any], progress: Callable[[int, int], None] | None) -> Any:  # noqa: ANN401
-    from assay.app.running import pins_of
-    from assay.rows.reading import Reading
+    from assay.app.commands.run_command import pins_of
+    from assay.rows.files.formats import Reading
 
     stated = {name: given[name] for name in READING if given.get(name) not in (None, ()) and name != "sha256"}
     if given.get("sha256"):
@@ -212,7 +212,7 @@ def counting(task: Task, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from assay.app.running import working
+    from assay.app.commands.run_command import working
 
     with working(f"of {task.unit}s", quiet=quiet, what="reading") as progress:
         yield progress

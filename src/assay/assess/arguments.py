@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, Type
 
 from assay.core.errors import PlanError
 from assay.inference.resampling import SEED
+from assay.rows.files.formats import Reading
 from assay.rows.limits import EXACT
-from assay.rows.reading import Reading
-from assay.rows.scores import Kind, MissingScore
+from assay.rows.score_columns import Kind, MissingScore
 
 if TYPE_CHECKING:
     from assay.core.traits import Policy
-    from assay.inference.intervals import Wanted
+    from assay.inference.intervals.interval_choice import Wanted
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ class IntervalSettings:
 
     def wanted(self, level: float) -> Wanted:
         """Return the same for a level, checked."""
-        from assay.inference.intervals import DRAWS, Wanted
+        from assay.inference.intervals.interval_choice import DRAWS, Wanted
 
         draws = DRAWS if self.draws is None else self.draws
         return Wanted(level=level, shares=self.shares, cells=self.cells, seed=self.seed, draws=draws)
@@ -192,3 +192,17 @@ def _place(name: str, known: Collection[str]) -> str | None:
     if argument in known:
         return f"{argument}=assay.{CLASSES[argument].__name__}({field}=...)"
     return f"assay.{OTHER_FUNCTIONS[name]}(...)" if name in OTHER_FUNCTIONS else None
+
+
+def name_factors(group: object) -> dict[str, object]:
+    """Groups by name, however they were given."""
+    if group is None:
+        return {}
+    if isinstance(group, Mapping):
+        return {str(name): column for name, column in group.items()}
+    if isinstance(group, str):
+        return {group: group}
+    texts = isinstance(group, (list, tuple)) and bool(group) and all(isinstance(name, str) for name in group)
+    if texts and len(set(cast("list[str]", group))) == len(cast("list[str]", group)):
+        return {name: name for name in cast("list[str]", group)}
+    return {str(getattr(group, "name", None) or "group"): group}

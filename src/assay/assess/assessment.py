@@ -10,9 +10,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.environment import environment
-from assay.assess.record import VERSION, Record, sealed
-from assay.assess.rendering import Result
-from assay.assess.sites import SMALLEST, site_tally
+from assay.assess.record.record import VERSION, Record, sealed
+from assay.assess.record.report_formats import Result
+from assay.assess.shared_tally import SMALLEST, site_tally
 from assay.assess.tidy import COLUMNS, UnitValues, tidy_rows, to_columns, to_frame
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
@@ -20,16 +20,16 @@ from assay.core.task import Tally, Task, find_task
 from assay.core.text import counted, listed, nearest, quoted
 from assay.inference.estimates import Estimate, Estimates
 from assay.tally.base import count_to_json, digest
+from assay.tally.by_group import Grouped
 from assay.tally.census import Census
-from assay.tally.grouped import Grouped
 
 if TYPE_CHECKING:
-    from assay.assess.accepting import Accepted
-    from assay.assess.claims import Answered
-    from assay.assess.criteria import Criterion
-    from assay.assess.decide import Decisions
-    from assay.assess.differences import Difference
-    from assay.assess.standing import Standing
+    from assay.assess.decide.claims import Answered
+    from assay.assess.decide.criteria import Criterion
+    from assay.assess.decide.decision import Decisions
+    from assay.assess.decide.plan_results import Standing
+    from assay.assess.decide.stored_criteria import Accepted
+    from assay.assess.group_differences import Difference
     from assay.core.registry import Registry
     from assay.measures.declare import Measure
 
@@ -221,7 +221,7 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def decisions(self) -> Decisions:
         """What was decided about the criteria that were asked for."""
-        from assay.assess.decide import Decisions
+        from assay.assess.decide.decision import Decisions
 
         return Decisions(()) if self._accepted is None else self._accepted.decided(self)
 
@@ -233,8 +233,8 @@ class Assessment(Mapping[str, Estimate], Result):
         Criteria it is held to already, by a plan for one, stay and are decided with the new ones.
         `against` is the reference of "recall non-inferior margin 0.02": an assessment, a Record or its path.
         """
-        from assay.assess.accepting import accepted, reference_to
-        from assay.assess.criteria import read
+        from assay.assess.decide.criteria import read
+        from assay.assess.decide.stored_criteria import accepted, reference_to
 
         other = copy(self)
         for name_ in ("record", "decisions"):
@@ -298,7 +298,7 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def heterogeneity(self) -> list[Difference]:
         """Of merged sites: how far each measure lies apart between them."""
-        from assay.assess.differences import differences
+        from assay.assess.group_differences import differences
 
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
 
@@ -310,7 +310,7 @@ class Assessment(Mapping[str, Estimate], Result):
     @classmethod
     def from_record(cls, record: Record) -> Assessment:
         """The assessment a Record was written from; its tallies must be the ones that were signed off by digest."""
-        from assay.assess.accepting import restored
+        from assay.assess.decide.stored_criteria import restored
 
         try:
             tallies = record["tallies"]
@@ -338,7 +338,7 @@ class Assessment(Mapping[str, Estimate], Result):
             found._take_values(record.get("estimates", ()))
             found._accepted = restored(record, found)
             if "comparisons" in tallies:
-                from assay.assess.standing import restored_standing
+                from assay.assess.decide.plan_results import restored_standing
 
                 found._standing = restored_standing(record, found)
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:

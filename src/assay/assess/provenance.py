@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.text import counted
-from assay.rows.listing import are_paths, list_files, list_sides
-from assay.rows.opening import FrameSource, Roles, Source
-from assay.rows.reading import FRAME
+from assay.rows.files.file_list import are_paths, list_files, list_sides
+from assay.rows.files.formats import FRAME
+from assay.rows.source import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
-    from assay.rows.files import Reading
-    from assay.tally.valued import ValueTable
+    from assay.rows.files.file import Reading
+    from assay.tally.value_tables import ValueTable
 
 
 _SELECTED: Final = ("table", "query", "truth_table", "truth_query")

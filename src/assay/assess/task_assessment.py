@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.arguments import IntervalSettings
+from assay.assess.arguments import IntervalSettings, name_factors
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.core.errors import PlanError
+from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
 from assay.core.text import listed, nearest, visible
-from assay.core.threads import monotonic
-from assay.rows.reading import Reading
+from assay.rows.files.formats import Reading
+from assay.tally.by_group import Grouped
 from assay.tally.census import Census
-from assay.tally.grouped import Grouped
 from assay.tasks.task_settings import TaskSettings, choose_measures
 
 if TYPE_CHECKING:
@@ -155,20 +155,6 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
                 fix=f"give a number: {option.says}",
             ) from None
     return value
-
-
-def name_factors(group: object) -> dict[str, object]:
-    """Groups by name, however they were given."""
-    if group is None:
-        return {}
-    if isinstance(group, Mapping):
-        return {str(name): column for name, column in group.items()}
-    if isinstance(group, str):
-        return {group: group}
-    texts = isinstance(group, (list, tuple)) and bool(group) and all(isinstance(name, str) for name in group)
-    if texts and len(set(cast("list[str]", group))) == len(cast("list[str]", group)):
-        return {name: name for name in cast("list[str]", group)}
-    return {str(getattr(group, "name", None) or "group"): group}
 
 
 def make_door(name: str) -> Callable[..., Assessment]:

@@ -26,7 +26,7 @@ from assay.conduct.splits import (
 )
 from assay.core.errors import PlanError
 from assay.core.text import counted, nearest, visible
-from assay.inference.kinds import Kind
+from assay.inference.decision_words import Kind
 
 RUNS: Final = 5
 INNER: Final = 1

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from assay.core.errors import PlanError
@@ -48,8 +48,11 @@ def folded(word: str) -> str:
 class Registry(Generic[Thing]):
     """Things by name; aliases and symbols lead to the one thing they mean, or to an error that lists the candidates."""
 
-    def __init__(self, kind: str, ambiguous: Mapping[str, tuple[str, ...]]) -> None:
-        self._kind, self._codes = kind, CODES[kind]
+    def __init__(
+        self, kind: str, ambiguous: Mapping[str, tuple[str, ...]], load: Callable[[], object] | None = None
+    ) -> None:
+        """`load` imports the modules that declare its things; it runs when the registry is first asked."""
+        self._kind, self._codes, self._load = kind, CODES[kind], load
         self._things: dict[str, Thing] = {}
         self._words: dict[str, str] = {}
         self._ambiguous = {folded(word): names for word, names in ambiguous.items()}
@@ -73,6 +76,7 @@ class Registry(Generic[Thing]):
 
     def find(self, word: str) -> Thing:
         """The thing a user means by a word."""
+        self._fill()
         if word in self._things:
             return self._things[word]
         key = folded(word)
@@ -96,12 +100,20 @@ class Registry(Generic[Thing]):
 
     def __contains__(self, name: object) -> bool:
         """Whether a canonical name is declared."""
+        self._fill()
         return name in self._things
 
     def __iter__(self) -> Iterator[Thing]:
         """In the order of declaration."""
+        self._fill()
         return iter(self._things.values())
 
     def __len__(self) -> int:
         """How many things there are."""
+        self._fill()
         return len(self._things)
+
+    def _fill(self) -> None:
+        if self._load is not None:
+            self._load()
+            self._load = None

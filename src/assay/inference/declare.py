@@ -16,15 +16,15 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Source
 from assay.inference.findings import Finding
-from assay.inference.tails import ALTERNATIVES
-from assay.tally.apart import Apart
-from assay.tally.halves import Halved
-from assay.tally.outcomes import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
-from assay.tally.paired import PairedLabels
-from assay.tally.pairedrows import PairedRows
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
-from assay.tally.unitsums import UnitSums
+from assay.inference.tail_probabilities import ALTERNATIVES
+from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
+from assay.tally.paired.different_rows import Apart
+from assay.tally.paired.half_sample_folds import Halved
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 Tally: TypeAlias = (
     Apart
@@ -90,7 +90,7 @@ class Significance:
     def __call__(self, tally: Tally, **given: object) -> Finding:
         """The finding on one tally.
 
-        >>> from assay.inference.mcnemar import mcnemar_exact
+        >>> from assay.inference.tests.mcnemar import mcnemar_exact
         >>> round(mcnemar_exact(Outcomes(both=212, only_a=19, only_b=5, neither=22)).p, 4)
         0.0066
         """

@@ -83,7 +83,7 @@ class Estimate:
     def __str__(self) -> str:
         """One line for people.
 
-        >>> from assay.assess.run import assess
+        >>> from assay.assess.assess import assess
         >>> print(assess(truth=[1, 1, 0, 0], predicted=[1, 0, 0, 0])["recall"])
         recall 0.500   95 % interval 0.013 to 0.987   1 / 2, clopper-pearson
         """

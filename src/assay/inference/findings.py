@@ -10,7 +10,7 @@ from typing import TypeAlias
 from assay.core.text import figure
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval, real_to_json
-from assay.inference.tails import ALTERNATIVES, Alternative, Tail, shown
+from assay.inference.tail_probabilities import ALTERNATIVES, Alternative, Tail, shown
 
 Real: TypeAlias = float | Undefined
 POINTS = 100

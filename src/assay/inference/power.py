@@ -9,7 +9,7 @@ from typing import Final
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.inference.findings import Real
-from assay.inference.proportion import normal_quantile
+from assay.inference.intervals.proportion import normal_quantile
 
 POWER: Final = 0.8
 """The chance of finding a difference that is there; the customary one (Cohen 1988)."""

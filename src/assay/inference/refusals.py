@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from assay.inference.kinds import Kind
+from assay.inference.decision_words import Kind
 
 PAIRED: Final = "it takes different items for independent ones, but all models answered the same items (E-TS-22)"
 FOLDS: Final = "the values come from one data set, so they are not independent: about 42 % false alarms at 5 % (7.2)"

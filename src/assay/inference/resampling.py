@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.threads import together
+from assay.core.parallel import together
 from assay.core.values import floats
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.values import Amount
     from assay.measures.declare import Measure
-    from assay.tally.confusion import Confusion
+    from assay.tally.labels.confusion import Confusion
 
     Floats: TypeAlias = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
 from assay.inference.power import least_student
 from assay.inference.resampling import stream
-from assay.inference.tails import Tail
+from assay.inference.tail_probabilities import Tail
 from assay.inference.unit_intervals import FEWEST, jackknife_error, student_quantile
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from assay.core.text import figure, quoted
 from assay.core.traits import POLICIES, TS4213, Policy
 from assay.core.values import NO_ROWS, Number, Raw, Share, Undefined, Value, floats
 from assay.measures.declare import REGISTRY, Formula, Measure
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

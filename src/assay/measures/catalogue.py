@@ -11,8 +11,8 @@ from assay.core.task import find_task, task_names
 from assay.core.text import nearest
 from assay.core.traits import Task
 from assay.measures import REGISTRY, Measure, parse
-from assay.tally.ranked import Ranked
-from assay.tally.tables import Binary
+from assay.tally.labels.one_vs_rest import Binary
+from assay.tally.scores.ranked_table import Ranked
 
 
 def measures(*, task: str | None = None, family: str | None = None) -> tuple[Measure, ...]:

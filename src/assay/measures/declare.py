@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
@@ -18,12 +19,12 @@ from assay.core.registry import Registry
 from assay.core.text import visible
 from assay.core.traits import Better, Source, Task
 from assay.core.values import Number, Raw, Share, Undefined, Value
-from assay.tally.priced import Priced
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.row_costs import Priced
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +63,9 @@ CUTOFF: Final = "k"
 ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
-REGISTRY: Registry[Measure] = Registry("measure", AMBIGUOUS)
+REGISTRY: Registry[Measure] = Registry(
+    "measure", AMBIGUOUS, load=lambda: import_module("assay.tasks.classification.measures")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ class Measure:
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.
 
-        >>> from assay.measures.binary import recall
+        >>> from assay.tasks.classification.measures.rates import recall
         >>> recall(Binary.of(tp=231, fp=0, fn=27, tn=0)).value
         0.8953488372093024
         """

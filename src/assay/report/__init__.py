@@ -10,8 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TypeVar, cast
 
-from assay.assess.record import Record
-from assay.assess.rendering import BINARY, INTO, RENDERERS
+from assay.assess.record.record import Record
+from assay.assess.record.report_formats import BINARY, INTO, RENDERERS
 from assay.core.errors import PlanError
 
 Made = TypeVar("Made", str, bytes)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Final
 
-from assay.assess.catalogue import base_of, declaration
+from assay.assess.declarations import base_of, declaration
 from assay.core.blocks import Block, Cell
 from assay.core.errors import RecordError
 from assay.core.text import SHOWN, figure, visible

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.report.estimate_rows import real
 from assay.tally.base import count_from_json
 
@@ -55,7 +55,7 @@ def as_csv(record: Record) -> str:
 
 def as_parquet(record: Record) -> bytes:
     """The table as Parquet."""
-    from assay.rows.writing import parquet
+    from assay.rows.files.parquet_output import parquet
 
     return parquet(table(record))
 

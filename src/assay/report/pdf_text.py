@@ -83,6 +83,10 @@ def mapped(thing: T, *, strict: bool = False) -> T:
         return cast("T", spelled(thing, strict=strict))
     if isinstance(thing, tuple):
         return cast("T", tuple(mapped(one, strict=strict) for one in thing))
+    if isinstance(thing, list):
+        return cast("T", [mapped(part, strict=strict) for part in thing])
+    if isinstance(thing, dict):
+        return cast("T", {key: mapped(part, strict=strict) for key, part in thing.items()})
     if is_dataclass(thing) and not isinstance(thing, type):
         changed = {f.name: mapped(getattr(thing, f.name), strict=strict) for f in fields(thing)}
         return cast("T", replace(thing, **changed))

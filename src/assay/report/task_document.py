@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Card, Reach, Section, section
 from assay.core.task import Task, find_task
 from assay.core.text import counted, visible

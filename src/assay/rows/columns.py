@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.text import counted, visible
-from assay.rows.labels import EXACT, absent, label_of
+from assay.rows.label_types import EXACT, absent, label_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from assay.core.errors import PlanError
+from assay.core.parallel import usable
 from assay.core.text import quoted, visible
-from assay.core.threads import usable
 
 EXACT: Final = 4_000_000
 """Distinct scores up to which an engine hands them over one by one: about 100 MB."""

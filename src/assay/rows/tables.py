@@ -19,9 +19,9 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, quoted, visible
 from assay.rows.columns import as_array
-from assay.rows.listing import are_paths
-from assay.rows.opening import refuse_limits, require
-from assay.rows.reading import Reading
+from assay.rows.files.file_list import are_paths
+from assay.rows.files.formats import Reading
+from assay.rows.source import refuse_limits, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.task import Request
+    from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
-    from assay.rows.opened import OpenedFile
 
 Kind: TypeAlias = Literal["number", "label", "any"]
 SIZE: Final = 1 << 18
@@ -83,12 +83,12 @@ def open_columns(request: Request, columns: Mapping[str, Column]) -> Table:
             )
     reading = cast("Reading | None", request.reading) or Reading()
     if are_paths(data):
-        from assay.rows.sparksession import is_cluster
+        from assay.rows.spark.spark_session import is_cluster
 
         if request.engine is not None and is_cluster(request.engine):
             return _from_cluster(str(data), columns, reading, request.engine)
         return _from_path(data, columns, reading, request)
-    from assay.rows.sparksession import is_spark
+    from assay.rows.spark.spark_session import is_spark
 
     return _from_spark(data, columns, "the given Spark frame") if is_spark(data) else _from_frame(data, columns)
 
@@ -198,7 +198,7 @@ def _not_numbers(role: str, found: str) -> RowsError:
 
 def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
     """A frame of any library, the columns asked for held in memory."""
-    from assay.rows.frames import narwhals_of
+    from assay.rows.engines.narwhals_frames import narwhals_of
 
     frame = narwhals_of(data)
     names = list(frame.collect_schema().names())
@@ -215,8 +215,8 @@ def _from_frame(data: object, columns: Mapping[str, Column]) -> Table:
 
 def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, request: Request) -> Table:  # noqa: ANN401
     """Files or a database, read by the embedded engine; a batch of rows is held at a time."""
-    from assay.rows.databases import is_database
-    from assay.rows.frames import demand_embedded
+    from assay.rows.databases.database import is_database
+    from assay.rows.engines.narwhals_frames import demand_embedded
     from assay.rows.limits import Limits
 
     demand_embedded(request.engine)
@@ -225,7 +225,7 @@ def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, reque
     if is_database(data):
         opened = _open_database(data, columns, reading, request, limits)
     else:
-        from assay.rows.together import open_files
+        from assay.rows.files.file_set import open_files
 
         opened = open_files(data, reading, progress=request.progress, limits=limits)
     try:
@@ -235,7 +235,7 @@ def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, reque
     except BaseException:
         opened.close()
         raise
-    from assay.rows.reading import FRAME
+    from assay.rows.files.formats import FRAME
 
     files = dict(opened.files)
     about: dict[str, object] = {"from": _called(opened, files), "columns": names}
@@ -267,10 +267,10 @@ def _open_database(
     request: Request,
     limits: Limits,
 ) -> OpenedFile:
-    from assay.rows.copying import fill_table
-    from assay.rows.databases import open_database
-    from assay.rows.engine import connect, release, told_as_ours
-    from assay.rows.opened import OpenedFile
+    from assay.rows.databases.database import open_database
+    from assay.rows.databases.duckdb_copy import fill_table
+    from assay.rows.engines.duckdb_engine import connect, release, told_as_ours
+    from assay.rows.files.opened_file import OpenedFile
 
     opened = open_database(data, reading, progress=request.progress, limits=limits)
     if isinstance(opened, OpenedFile):
@@ -294,8 +294,8 @@ def _open_database(
 
 def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
     """The SQL that gives a column as this module hands it over."""
-    from assay.rows.engine import quote_identifier
-    from assay.rows.opened import check_scalar, number_column
+    from assay.rows.engines.duckdb_engine import quote_identifier
+    from assay.rows.files.opened_file import check_scalar, number_column
 
     if kind == "any":
         return quote_identifier(name)
@@ -313,8 +313,8 @@ def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:
 def _query_batches(
     opened: OpenedFile, selected: Mapping[str, str], columns: Mapping[str, Column], unit: str | None
 ) -> Iterator[dict[str, NDArray[Any]]]:
-    from assay.rows.engine import quote_identifier
-    from assay.rows.opened import translated
+    from assay.rows.engines.duckdb_engine import quote_identifier
+    from assay.rows.files.opened_file import translated
 
     roles = list(selected)
     parts = ", ".join(f"{expression} AS {quote_identifier(role)}" for role, expression in selected.items())
@@ -346,8 +346,8 @@ def _from_values(values: list[object], kind: Kind) -> NDArray[Any]:
 
 
 def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, engine: str) -> Table:
-    from assay.rows.sparkfiles import read
-    from assay.rows.sparksession import open_session
+    from assay.rows.spark.spark_files import read
+    from assay.rows.spark.spark_session import open_session
 
     session = open_session(engine)
     try:
@@ -362,7 +362,7 @@ def _from_cluster(path: str, columns: Mapping[str, Column], reading: Reading, en
 
 
 def _from_spark(frame: Any, columns: Mapping[str, Column], where: str) -> Table:  # noqa: ANN401
-    from assay.rows.sparkerrors import told_as_ours
+    from assay.rows.spark.spark_errors import told_as_ours
 
     with told_as_ours(visible(where)):
         names = list(frame.columns)

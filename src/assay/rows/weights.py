@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.core.errors import OutOfRange, PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.opening import FrameSource, Source
-from assay.rows.places import places
+from assay.rows.row_positions import places
+from assay.rows.source import FrameSource, Source
 
 if TYPE_CHECKING:
     from assay.core.labels import Label
@@ -102,7 +102,7 @@ def refuse_unfit(source: FrameSource) -> None:
     """Raise the error of a weight that is missing, not a number, not finite or negative, if there is one."""
     import narwhals.stable.v2 as nw
 
-    from assay.rows.scoreframes import fetched
+    from assay.rows.engines.score_expressions import fetched
 
     name = cast("str", source.weight)
     rows = source.frame.select(given=nw.col(name), w=weight_number(source))
@@ -116,7 +116,7 @@ def refuse_unfit(source: FrameSource) -> None:
 
 
 def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRange:
-    from assay.rows.frames import first_rows
+    from assay.rows.engines.narwhals_frames import first_rows
 
     name = cast("str", source.weight)
     rows = first_rows(source, name, cast("Label | None", value))
@@ -134,7 +134,7 @@ def _largest_in_frame(source: FrameSource) -> float | None:
     """The largest weight, or None without rows; an unfit one is an error, as far as the largest shows it."""
     import narwhals.stable.v2 as nw
 
-    from assay.rows.scoreframes import fetched
+    from assay.rows.engines.score_expressions import fetched
 
     rows = source.frame.select(w=weight_number(source))
     largest = cast("float | None", fetched(source, rows.select(nw.col("w").max()))[0][0])

@@ -11,13 +11,13 @@ import numpy as np
 
 from assay.core.errors import OutOfRange
 from assay.core.text import counted, quoted
-from assay.rows.engine import quote_identifier
-from assay.rows.opened import number_column
+from assay.rows.engines.duckdb_engine import quote_identifier
+from assay.rows.files.opened_file import number_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.splits import SplitRows
+    from assay.tally.data.split_counts import SplitRows
 
     Floats: TypeAlias = NDArray[np.float64]
 

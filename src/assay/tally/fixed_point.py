@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from assay.core.errors import OutOfRange, RecordError
-from assay.rows.opening import FrameSource
+from assay.rows.source import FrameSource
 from assay.rows.weights import BITS, is_fit, quantum_exponent, refuse_unfit, weight_number, with_quantum
 from assay.tally.base import Weight, count_from_json, count_to_json
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     from numpy.typing import ArrayLike, NDArray
 
-    from assay.rows.scoreframes import Frame
+    from assay.rows.engines.score_expressions import Frame
 
     Floats: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int64]
@@ -241,7 +241,7 @@ class WeighedGroups:
 
 def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple[object, ...], int, Weight]]:
     """Rows and weight of every combination of values of some columns, added by the engine that holds the rows."""
-    from assay.rows.scoreframes import fetched
+    from assay.rows.engines.score_expressions import fetched
 
     source = _with_quantum(source)
     exponent, keys = cast("int", source.quantum), len(columns)
@@ -258,7 +258,7 @@ def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple
 
 def weigh_groups(source: FrameSource, columns: Sequence[str]) -> WeighedGroups:
     """The same for many combinations, as arrays."""
-    from assay.rows.scoreframes import arrays
+    from assay.rows.engines.score_expressions import arrays
 
     source = _with_quantum(source)
     exponent = cast("int", source.quantum)

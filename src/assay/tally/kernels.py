@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeV
 import numpy as np
 
 from assay.core.errors import RowsError
-from assay.core.threads import usable
+from assay.core.parallel import usable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError
 from assay.core.text import visible
-from assay.inference.intervals import Wanted
+from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.multiplicity import correction
 from assay.inference.resampling import SEED
 from assay.measures.declare import Measure, parse

@@ -14,7 +14,7 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label, in_order
 from assay.core.task import Counted, Request, find_task
 from assay.tally.batches import Column, open_batches
-from assay.tally.grouped import MISSING, Grouped
+from assay.tally.by_group import MISSING, Grouped
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import UnitTable
 

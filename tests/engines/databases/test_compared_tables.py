@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import assay
 from assay.app.cli import cli
-from assay.assess import comparing
+from assay.assess.compare import compare as comparing
 from tests import flat
 
 N = 30

@@ -13,15 +13,15 @@ import psycopg
 import pytest
 
 import assay
-from assay.assess.plan.loading import load_plan
-from assay.assess.planned import run_planned
-from assay.assess.record import Record
-from assay.assess.verifying import verify
-from assay.rows import postgres
-from assay.rows.opening import Roles, open_source
-from assay.rows.postgres import redacted
-from assay.rows.reading import Reading
-from assay.tally.counting import count
+from assay.assess.conformity.plan_run import run_planned
+from assay.assess.plan.checked_plan import load_plan
+from assay.assess.record.record import Record
+from assay.assess.record.verification import verify
+from assay.rows.databases import postgres
+from assay.rows.databases.postgres import redacted
+from assay.rows.files.formats import Reading
+from assay.rows.source import Roles, open_source
+from assay.tally.labels.array_counts import count
 from tests import flat
 from tests.waiting import LIMIT, wait_until
 

@@ -278,7 +278,7 @@ def test_scores_must_be_numbers(make, score, code):
 
 
 def test_weights_are_added_as_the_rows_come_and_without_rounding(make, monkeypatch):
-    monkeypatch.setattr("assay.rows.sqlite.BATCH", 10)
+    monkeypatch.setattr("assay.rows.databases.sqlite.BATCH", 10)
     for one in (table_of([*EDGES, 0.1]), table_of([2**53, 2**52 + 1, 3])):
         path = make("CREATE TABLE t (y, p, g, w)", rows=[tuple(row.values()) for row in one.to_pylist()])
         assert counted(path) == expected(one)
@@ -287,7 +287,7 @@ def test_weights_are_added_as_the_rows_come_and_without_rounding(make, monkeypat
 
 
 def test_of_several_faults_types_are_told_before_weights(make, monkeypatch):
-    monkeypatch.setattr("assay.rows.sqlite.BATCH", 2)
+    monkeypatch.setattr("assay.rows.databases.sqlite.BATCH", 2)
     statement = "CREATE TABLE t (y, p, w)"
     rows = [(0, 0, 1.0), (1, 1, -2.5), (0, 1, 1.0), (1, 0, None)]
     found = refused(make(statement, rows=rows), "weight-negative", weight="w")

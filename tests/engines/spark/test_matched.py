@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess import comparing
+from assay.assess.compare import compare as comparing
 from assay.core.errors import EngineError
-from assay.rows import sparkcolumns
 from assay.rows.joins.threshold_labels import Cut
-from assay.tally import codes, unitcounting
-from assay.tally.pairedrows import PairedRows
-from assay.tally.unitsums import UnitSums
+from assay.rows.spark import spark_columns as sparkcolumns
+from assay.tally.labels import label_codes as codes
+from assay.tally.paired import unit_counts as unitcounting
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.unit_sums import UnitSums
 from tests import flat
 
 pytestmark = [

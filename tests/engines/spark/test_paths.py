@@ -13,9 +13,9 @@ import pytest
 
 import assay
 from assay.app.cli import cli
-from assay.assess.plan.loading import load_plan
-from assay.assess.planned import run_planned
-from assay.rows.sparksession import Session
+from assay.assess.conformity.plan_run import run_planned
+from assay.assess.plan.checked_plan import load_plan
+from assay.rows.spark.spark_session import Session
 from tests import flat
 
 pytestmark = [
@@ -69,7 +69,7 @@ def test_a_connect_server_reads_every_format_to_the_same_tally(weight, cluster, 
 SCRIPT = """
 import json, signal, sys
 import assay
-from assay.rows import sparksession
+from assay.rows.spark import spark_session as sparksession
 
 sparksession.KNOCK = sparksession.REGISTER = sparksession.IDLE = 300.0  # Java starts slowly on a busy machine
 before = signal.getsignal(signal.SIGINT)
@@ -159,7 +159,7 @@ def test_text_is_read_and_refused_as_the_embedded_engine_does(cluster, connect, 
     one = Session(
         spark=connect, address=cluster.connect, end=lambda: None
     )  # opening it anew each time is not the point
-    monkeypatch.setattr("assay.rows.spark.open_session", lambda _: one)
+    monkeypatch.setattr("assay.rows.spark.spark_frames.open_session", lambda _: one)
     differing = {}
     for name, text in TEXTS.items():
         (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())

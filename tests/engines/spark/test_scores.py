@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.rows.opening import Roles, open_source
-from assay.rows.scored import sound
-from assay.rows.scores import ScoreColumns, score_columns
-from assay.tally.jointscores import joint_scores
-from assay.tally.pairedscores import PairedScores
-from assay.tally.rounding import Rounding
-from assay.tally.scoring import Wanted, count_scores
+from assay.rows.score_columns import ScoreColumns, score_columns
+from assay.rows.scored_source import sound
+from assay.rows.source import Roles, open_source
+from assay.tally.paired.engine_joint_scores import joint_scores
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.scores.rounded_scores import Rounding
+from assay.tally.scores.score_aggregation import Wanted, count_scores
 from tests import flat
 
 pytestmark = [

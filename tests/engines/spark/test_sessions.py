@@ -23,7 +23,7 @@ ROLES = {"truth": "y", "predicted": "p"}
 SCRIPT = """
 import sys
 import assay
-from assay.rows import sparksession
+from assay.rows.spark import spark_session as sparksession
 
 sparksession.KNOCK, sparksession.REGISTER = 1.0, 2.0  # the waiting is the same, only shorter
 try:
@@ -92,7 +92,7 @@ def test_without_pyspark_the_error_says_what_to_install(engine, monkeypatch):
     def absent(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr("assay.rows.sparksession.import_module", absent)
+    monkeypatch.setattr("assay.rows.spark.spark_session.import_module", absent)
     error = refusal(engine)
     assert (error.code, error.fix) == ("missing-extra", 'pip install "assay[spark]"')
 

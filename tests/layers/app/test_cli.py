@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.app import running
-from assay.assess.record import schema
+from assay.app.commands import run_command as running
+from assay.assess.record.record import schema
 from tests.command import assay
 
 

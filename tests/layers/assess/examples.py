@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import run
-from assay.assess.plan.loading import load_plan
-from assay.assess.planned import examined
+from assay.assess.conformity.plan_run import examined
+from assay.assess.plan.checked_plan import load_plan
 
 
 def maker():

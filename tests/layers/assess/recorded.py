@@ -17,15 +17,15 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from assay.assess import planned
 from assay.assess.arguments import IntervalSettings, TestSettings
-from assay.assess.comparing import compare, compare_values
-from assay.assess.conducting import conduct
-from assay.assess.merging import merge
-from assay.assess.plan.loading import load_plan
-from assay.assess.record import Record
-from assay.assess.run import assess
-from assay.assess.signing import new_key, sign
+from assay.assess.assess import assess
+from assay.assess.compare.compare import compare, compare_values
+from assay.assess.compare.estimators import conduct
+from assay.assess.conformity import plan_run as planned
+from assay.assess.merge import merge
+from assay.assess.plan.checked_plan import load_plan
+from assay.assess.record.record import Record
+from assay.assess.record.signatures import new_key, sign
 from tests import flat
 from tests.layers.assess.examples import maker
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess.record import schema
+from assay.assess.record.record import schema
 from tests import flat
 
 BINARY = {"truth": ["n", "p", "p", "n", "p"], "predicted": ["n", "p", "n", "n", "p"], "positive": "p"}

@@ -10,22 +10,22 @@ import pytest
 
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnpairedRows
 from assay.core.values import Undefined
-from assay.inference.anova import one_way_anova, repeated_measures_anova
-from assay.inference.auc import newcombe
-from assay.inference.blockranks import conover, friedman, iman_davenport
-from assay.inference.catalogue import find_test
-from assay.inference.contingency import fisher_monte_carlo
-from assay.inference.delong import delong, delong_many
-from assay.inference.halving import half_sample_t
-from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
-from assay.inference.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
-from assay.inference.ranks import wilcoxon, wilcoxon_pratt
-from assay.inference.swapping import paired_bootstrap, paired_permutation
-from assay.tally.halves import Halved
-from assay.tally.outcomes import Outcomes, Table
-from assay.tally.paired import PairedLabels
-from assay.tally.pairedscores import PairedScores
-from assay.tally.samples import Blocks, FiveByTwo, Folds, Groups, Pairs
+from assay.inference.intervals.auc import newcombe
+from assay.inference.tests.anova import one_way_anova, repeated_measures_anova
+from assay.inference.tests.block_ranks import conover, friedman, iman_davenport
+from assay.inference.tests.contingency import fisher_monte_carlo
+from assay.inference.tests.delong import delong, delong_many
+from assay.inference.tests.half_sample_t import half_sample_t
+from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact, mcnemar_plain
+from assay.inference.tests.means import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t
+from assay.inference.tests.ranks import wilcoxon, wilcoxon_pratt
+from assay.inference.tests_catalogue import find_test
+from assay.inference.units.permutation_and_bootstrap import paired_bootstrap, paired_permutation
+from assay.tally.contingency_tables import Outcomes, Table
+from assay.tally.paired.half_sample_folds import Halved
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs
 
 
 @pytest.mark.parametrize("test", [mcnemar_exact, mcnemar_continuity, mcnemar_plain])

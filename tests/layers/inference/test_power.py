@@ -8,9 +8,9 @@ from statsmodels.stats.power import GofChisquarePower, TTestPower
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.inference import power
-from assay.inference.mcnemar import mcnemar_continuity, mcnemar_exact
-from assay.inference.proportion import wilson
-from assay.tally.outcomes import Outcomes
+from assay.inference.intervals.proportion import wilson
+from assay.inference.tests.mcnemar import mcnemar_continuity, mcnemar_exact
+from assay.tally.contingency_tables import Outcomes
 
 
 def test_rows_for_a_width_are_the_fewest_that_reach_it():

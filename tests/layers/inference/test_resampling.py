@@ -7,8 +7,8 @@ import pytest
 from assay.inference import resampling
 from assay.inference.resampling import CellDraws, Spare, TableDraws, stages, stream
 from assay.measures import REGISTRY
-from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary
 from tests.strategies import confusion_of
 
 MATRIX = [[30, 4, 1], [6, 20, 3], [2, 5, 12]]
@@ -62,7 +62,7 @@ def test_draws_of_many_tables_are_not_kept_but_the_same(monkeypatch):
 def test_draws_do_not_depend_on_workers_or_on_how_much_is_held(kind, tally, monkeypatch):
     def blocks(held, workers):
         monkeypatch.setattr(resampling, "HELD", held)
-        monkeypatch.setattr("assay.core.threads.usable", lambda: workers)
+        monkeypatch.setattr("assay.core.parallel.usable", lambda: workers)
         return CellDraws(tally, kind, 11).blocks(4000)
 
     one = blocks(1 << 19, 1)

@@ -8,7 +8,7 @@ from assay.core.text import figure
 from assay.core.values import Number, Share, Undefined
 from assay.measures import REGISTRY, parse
 from assay.measures.averages import POLICIES
-from assay.tally.tables import Multiclass
+from assay.tally.labels.one_vs_rest import Multiclass
 from tests.strategies import MULTICLASS_CASES
 
 # "c" is never called: its precision has no value. "d" does not occur at all.

@@ -10,12 +10,12 @@ from assay.core.errors import PlanError
 from assay.core.values import NO_ROWS, number
 from assay.measures import REGISTRY, parse
 from assay.measures.declare import REGISTRY as DECLARED
-from assay.tally.priced import Priced
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.row_costs import Priced
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 
 TABLE = Binary.of(tp=6, fp=2, fn=1, tn=5)
 

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from assay.assess.record import Record, sealed
-from assay.assess.run import assess
+from assay.assess.assess import assess
+from assay.assess.record.record import Record, sealed
 
 HERE = Path(__file__).parent
 NASTY = [

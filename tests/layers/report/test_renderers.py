@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from assay.assess.rendering import RENDERERS
+from assay.assess.record.report_formats import RENDERERS
 from assay.core.errors import PlanError
 from tests.layers.report import examples
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.core.errors import AssayError, RowsError
-from assay.rows.files import Reading, open_file
+from assay.rows.files.file import Reading, open_file
 
 
 def refusal(path, code, kind=RowsError, **reading):

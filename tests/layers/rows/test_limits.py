@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.core.errors import PlanError
-from assay.rows.engine import connect
+from assay.rows.engines.duckdb_engine import connect
 from assay.rows.limits import Limits, bytes_of
 from tests.layers.rows.filing import parquet
 

@@ -3,42 +3,46 @@
 
 from __future__ import annotations
 
-from assay.assess.controls import (
-    claims,
-    completeness,
-    data,
-    folding,
-    looks,
-    machine,
-    models,
-    noise,
-    planning,
-    proxies,
-    results,
-    separation,
-    speed,
-    tested,
-    truth,
+# A Record lists controls in the order of their declaration.
+# isort: off
+from assay.assess.controls import claim_checks
+from assay.assess.controls.data import completeness, dataset_contents
+from assay.assess.controls import folds, ledger_checks, machine, model_checks, label_errors, plan_vs_results
+from assay.assess.controls.data import proxy_features
+from assay.assess.controls import results
+from assay.assess.controls.data import split_separation
+from assay.assess.controls import latency, significance
+from assay.assess.controls.data import annotator_agreement
+
+# isort: on
+from assay.assess.controls.control_declaration import (
+    CONTROLS,
+    Checked,
+    Control,
+    Outcome,
+    Verdict,
+    control,
+    run_controls,
+    worst,
 )
-from assay.assess.controls.declare import CONTROLS, Checked, Control, Outcome, Verdict, control, run_controls, worst
-from assay.assess.controls.inquiry import Inquiry, Moment
+from assay.assess.controls.evidence import Inquiry, Moment
 
 MODULES = (
-    planning,
+    plan_vs_results,
     results,
-    tested,
-    data,
+    significance,
+    dataset_contents,
     completeness,
-    proxies,
-    separation,
-    looks,
-    folding,
-    truth,
-    noise,
-    models,
+    proxy_features,
+    split_separation,
+    ledger_checks,
+    folds,
+    annotator_agreement,
+    label_errors,
+    model_checks,
     machine,
-    speed,
-    claims,
+    latency,
+    claim_checks,
 )
 """Where the controls are declared."""
 

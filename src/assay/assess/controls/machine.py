@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.controls.declare import Outcome, Verdict, control
-from assay.assess.controls.inquiry import Inquiry
-from assay.assess.fingerprint import differ
-from assay.assess.plan.loading import stated
-from assay.assess.plan.models import Model
+from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.evidence import Inquiry
+from assay.assess.plan.checked_plan import stated
+from assay.assess.plan.model_fields import Model
+from assay.assess.record.machine_fingerprint import differ
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from assay.assess.controls.cutoffs import betrayed
-from assay.assess.controls.declare import Outcome, Verdict, control
-from assay.assess.controls.guesses import guessed, lines, not_beaten, said
-from assay.assess.controls.inquiry import Inquiry
+from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.evidence import Inquiry
+from assay.assess.controls.threshold_checks import betrayed
+from assay.assess.controls.trivial_baselines import guessed, lines, not_beaten, said
 from assay.core.text import counted, figure, listed, phrases, quoted
 from assay.core.traits import TS4213
-from assay.inference.mcnemar import by_size
-from assay.inference.proportion import wilson
+from assay.inference.intervals.proportion import wilson
+from assay.inference.tests.mcnemar import by_size
 from assay.measures import parse
-from assay.tally.outcomes import Outcomes
+from assay.tally.contingency_tables import Outcomes
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -274,7 +274,7 @@ def known_answers(q: Inquiry) -> Iterator[Outcome]:
 @cache
 def _differing() -> tuple[str, ...]:
     from assay.assess.arguments import IntervalSettings
-    from assay.assess.run import from_confusion_matrix
+    from assay.assess.assess import from_confusion_matrix
 
     found = from_confusion_matrix(
         [list(row) for row in TABLE_A1],

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.assess.plan.parts import Name, Real, Section, Text, says
+from assay.assess.plan.field_types import Name, Real, Section, Text, says
 
 
 class Claim(Section):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from assay.assess.plan.parts import Column, Place, Real, Section, Sha256, Share, Text, Whole, Yes, says
+from assay.assess.plan.field_types import Column, Place, Real, Section, Sha256, Share, Text, Whole, Yes, says
 
 
 class Split(Section):

@@ -9,14 +9,14 @@ from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.clauses import profiles, row_ids
-from assay.assess.plan.promises import promised
-from assay.assess.plan.reading import ROLES, Problem, items, table, tables, unknown
-from assay.assess.plan.spots import Path
+from assay.assess.conformity.clauses import profiles, row_ids
+from assay.assess.plan.claim_rules import promised
+from assay.assess.plan.document import ROLES, Problem, items, table, tables, unknown
+from assay.assess.plan.line_numbers import Path
 from assay.core.errors import AssayError
 from assay.core.task import find_task, task_names
 from assay.core.text import nearest, quoted, visible
-from assay.rows.databases import is_server
+from assay.rows.databases.database import is_server
 
 if TYPE_CHECKING:
     from assay.core.registry import Registry
@@ -165,7 +165,7 @@ def _registry_of(document: Mapping[str, Any]) -> Registry[Measure] | None:
 
 
 def _measures(document: Mapping[str, Any]) -> Iterator[Problem]:
-    from assay.assess.criteria import criterion
+    from assay.assess.decide.criteria import criterion
     from assay.tasks.classification.settings import chosen
     from assay.tasks.task_settings import choose_measures
 
@@ -217,7 +217,7 @@ def _costs(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _tests(document: Mapping[str, Any]) -> Iterator[Problem]:
-    from assay.inference.catalogue import every_test
+    from assay.inference.tests_catalogue import every_test
 
     known = sorted({word for one in every_test() for word in (one.name, one.family, *one.also) if word})
     for i, name in enumerate(items(table(document, "tests").get("chosen"))):

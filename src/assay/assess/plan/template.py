@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from assay.assess.plan.model import Plan
-from assay.assess.plan.parts import Section
+from assay.assess.plan.field_types import Section
+from assay.assess.plan.fields import Plan
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Paragraph, Reach, Row, Table, columns, row_of
 from assay.core.text import counted, figure, visible
 from assay.report import sentences

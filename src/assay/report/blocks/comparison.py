@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import (
     Block,
     Bullets,

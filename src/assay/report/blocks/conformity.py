@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
-from assay.assess.clauses import profile, profiles
-from assay.assess.record import Record
+from assay.assess.conformity.clauses import profile, profiles
+from assay.assess.record.record import Record
 from assay.core.blocks import (
     Block,
     Bullets,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Paragraph, Reach, Table, columns, row_of
 from assay.core.text import counted, figure, visible
 from assay.report.estimate_rows import prose

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from assay.assess.errata import errata
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Block, Fold, Paragraph, Reach, Term, Terms, terms
 from assay.core.text import counted, quoted, visible
 from assay.report import sentences

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Block, Bullets, Card, Cell, Column, Fold, Item, Paragraph, Reach, Row, Table, Term, Terms
 from assay.core.text import counted, visible
 from assay.report import sentences

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.catalogue import POWER, p_shown
-from assay.assess.record import Record
+from assay.assess.declarations import POWER, p_shown
+from assay.assess.record.record import Record
 from assay.core.text import figure, visible
 from assay.report import sentences
 from assay.report.estimate_rows import prose, real

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Block, Card, Cell, Chart, Column, Figure, Fold, Heading, Paragraph, Reach, Table, row_of
 from assay.core.text import chance_shown, counted, figure, listed, visible
 from assay.report import sentences

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Final
 
@@ -25,10 +26,19 @@ MODULES: Final = {
     "data_timeline": ("timeline",),
 }
 """The module of each function; none is loaded before a chart is drawn."""
+PLAIN_MODULES: Final = {
+    "plots": ("lines", "distribution", "timeline"),
+    "plots_cloud": ("cloud",),
+    "plots_rows": ("bars", "dots", "intervals"),
+    "plots_grids": ("picture", "matrix"),
+}
+"""The same for charts whose data are one plain dictionary of a Record, and of any task."""
 DRAWN_BY: Final = {kind: module for module, kinds in MODULES.items() for kind in kinds}
+PLAIN_BY: Final = {kind: module for module, kinds in PLAIN_MODULES.items() for kind in kinds}
 
 
 def draw(chart: Chart) -> str:
     """A chart as SVG; nothing where its data have nothing to draw."""
-    module = import_module(f"assay.report.charts.{DRAWN_BY[chart.kind]}")
+    modules = PLAIN_BY if isinstance(chart.data[0], Mapping) else DRAWN_BY
+    module = import_module(f"assay.report.charts.{modules[chart.kind]}")
     return str(getattr(module, chart.kind)(*chart.data))

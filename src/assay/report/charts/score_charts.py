@@ -3,31 +3,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
-from xml.sax.saxutils import escape
+from typing import Final
 
 from assay.report import sentences_scores as sentences
 from assay.report.blocks.calibration import Bin, Decision, Histogram
 from assay.report.blocks.curves import Curve, Ends, Place
 from assay.report.blocks.det_axes import Deviates, chance, deviate, equal, errors, inside
-from assay.report.charts.svg import Axis, _near, _tick, step_of
+from assay.report.charts.plane import LEFT, SIDE, TOP, Plane, Scale, path_text, round_axis
+from assay.report.charts.plane import straightened as _straightened
+from assay.report.charts.svg import Axis, _near
 from assay.report.colours import LIGHT
 from assay.report.fit_text import fitted
 
-SIDE: Final = 240
-LEFT: Final = 40
-TOP: Final = 30
-WIDTH: Final = LEFT + SIDE + 14
-HEIGHT: Final = TOP + SIDE + 38
 COLOURS: Final = {"ln": LIGHT.blue, "ln2": LIGHT.orange, "rf": "currentColor"}
 """Where no style sheet speaks, as on paper."""
 WIDE: Final = 34
 """Cells of a class name above its chart."""
-UNSEEN: Final = 0.2
-"""Pixels by which a drawn line may leave its points."""
-Scale: TypeAlias = Axis | Deviates
 UNIT: Final = Axis(low=0.0, high=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
@@ -136,7 +128,7 @@ def decision(curve: Decision, label: str = "") -> str:
     """Net benefit over the threshold probability: of the model, of treating all, of treating none."""
     top = max((*curve.model, curve.ceiling), default=0.1)
     bottom = min(-0.15 * top, min(curve.model, default=0.0) if curve.model else 0.0)
-    up = _axis(max(bottom, -0.5 * top), top)
+    up = round_axis(max(bottom, -0.5 * top), top)
     across = UNIT
     lines = [
         _line([(0, 0), (1, 0)], across, up, "rf"),
@@ -180,7 +172,7 @@ def lift(curve: Curve) -> str:
     """How many times as many positives a call finds as calling at random would, over the share of rows called."""
     points = [(called, times) for called, _, times in curve.gains if called]
     top = max((y for _, y in points), default=1.0)
-    up = _axis(0.0, max(top, 1.0))
+    up = round_axis(0.0, max(top, 1.0))
     body = [_line([(0, 1), (1, 1)], UNIT, up, "rf"), _line(points, UNIT, up, "ln")]
     return _plane(
         sentences.LIFT,
@@ -194,7 +186,7 @@ def lift(curve: Curve) -> str:
 def histogram(found: Histogram, cut: float | None = None) -> str:
     """How many positives (above) and negatives (below the line) have each score."""
     low, high = found.edges[0], found.edges[-1]
-    across = _axis(low, high)
+    across = round_axis(low, high)
     most = {
         side: max(counts, default=0.0) or 1.0 for side, counts in (("up", found.positives), ("down", found.negatives))
     }
@@ -246,35 +238,8 @@ def _plane(
     data: str = "",
 ) -> str:
     """A frame with two named axes around what is drawn."""
-    bottom = TOP + SIDE
-    xs = [(tick, across[1].at(tick, LEFT, LEFT + SIDE)) for tick in across[1].ticks]
-    grid = "".join(f"M{_near(x)} {TOP}V{bottom}" for _, x in xs)
-    numbers = "".join(f'<text x="{_near(x)}" y="{bottom + 14}">{_tick(tick)}</text>' for tick, x in xs)
-    left = ""
-    if up[1] is not None:
-        ys = [(tick, bottom - up[1].at(tick, 0, SIDE)) for tick in up[1].ticks]
-        grid += "".join(f"M{LEFT} {_near(y)}H{LEFT + SIDE}" for _, y in ys)
-        left = "".join(f'<text x="{LEFT - 5}" y="{_near(y + 3.5)}">{_tick(tick)}</text>' for tick, y in ys)
-    middle = _near(TOP + SIDE / 2)
-    name = f'<text transform="rotate(-90 9 {middle})" x="9" y="{middle}">{escape(up[0])}</text>' if up[0] else ""
-    return (
-        f'<svg class="plot" role="img" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
-        f' width="{WIDTH}" height="{HEIGHT}" fill="currentColor" font-family="system-ui, sans-serif"'
-        f' font-size="10"{data}><title>{escape(title)}</title><desc>{escape(described)}</desc>'
-        f'<text class="hd" x="0" y="14" font-weight="600" font-size="13">{escape(head or title)}</text>'
-        f'<g class="fr"><path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
-        f'<g class="ax" text-anchor="middle">{numbers}</g><g class="ax" text-anchor="end">{left}</g></g>'
-        f'<g class="ax" text-anchor="middle" font-size="11">'
-        f'<text x="{LEFT + SIDE // 2}" y="{bottom + 31}">{escape(across[0])}</text>{name}</g>{body}</svg>'
-    )
-
-
-def _axis(low: float, high: float) -> Axis:
-    step = step_of(max(high - low, 1e-9))
-    first, last = round(low / step - 0.5 + 1e-9), round(high / step + 0.5 - 1e-9)
-    last = max(last, first + 1)
-    ticks = tuple(i * step for i in range(first, last + 1))
-    return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
+    plane = Plane(across=across[1], up=up[1], names=(across[0], up[0]))
+    return plane.draw(title, described, body, head=head, data=data)
 
 
 def _inside(points: Iterable[tuple[float, float]], up: Scale) -> list[tuple[float, float]]:
@@ -327,37 +292,8 @@ def _band(high: Sequence[tuple[float, float]], low: Sequence[tuple[float, float]
 
 
 def _path(points: Sequence[tuple[str, str]]) -> str:
-    """A path without what nobody sees: points on a straight line, to a fifth of a pixel; steps are written short."""
-    kept = _straightened([(float(x), float(y)) for x, y in points])
-    path, before = "", (math.nan, math.nan)
-    for at in kept:
-        x, y = (_near(one) for one in at)
-        on = f"V{y}" if at[0] == before[0] else f"H{x}" if at[1] == before[1] else f"L{x} {y}"
-        path += on if path else f"M{x} {y}"
-        before = at
-    return path
-
-
-def _straightened(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The fewest of some points, both ends among them, whose line passes no other point by more than UNSEEN."""
-    kept, stack = {0, len(points) - 1}, [(0, len(points) - 1)]
-    while stack:
-        a, b = stack.pop()
-        away = [(_away(points[i], points[a], points[b]), i) for i in range(a + 1, b)]
-        if away and max(away)[0] > UNSEEN:
-            middle = max(away)[1]
-            kept.add(middle)
-            stack += [(a, middle), (middle, b)]
-    return [points[i] for i in sorted(kept) if 0 <= i < len(points)]
-
-
-def _away(point: tuple[float, float], a: tuple[float, float], b: tuple[float, float]) -> float:
-    """How far a point is from the line between two others."""
-    dx, dy = b[0] - a[0], b[1] - a[1]
-    length = math.hypot(dx, dy)
-    if not length:
-        return math.hypot(point[0] - a[0], point[1] - a[1])
-    return abs(dy * (point[0] - a[0]) - dx * (point[1] - a[1])) / length
+    """A path without what nobody sees: points on a straight line, to a fifth of a pixel."""
+    return path_text(_straightened([(float(x), float(y)) for x, y in points]))
 
 
 def _placed(points: Iterable[tuple[float, float]], axis: Scale) -> list[tuple[str, str]]:

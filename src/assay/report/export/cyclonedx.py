@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.report.assessment_document import Assessed
 from assay.report.blocks.environment import rows
 from assay.report.render.html import version

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.errors import PlanError
 from assay.core.text import twelve_digits
 from assay.report.blocks.estimates import HEADLINE

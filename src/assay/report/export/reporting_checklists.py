@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.text import chance_shown, counted, listed, quoted, visible
 from assay.report.assessment_document import Assessed
 from assay.report.blocks.claims import contests

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Reach
 from assay.report.blocks import environment as background
 from assay.report.blocks.decisions import decision_blocks, verdicts

@@ -14,7 +14,7 @@ from importlib.metadata import version as version_of
 from importlib.resources import files
 from typing import Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Reach, Threshold
 from assay.report import colours
 from assay.report.assessment_document import report_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.text import visible
 from assay.report.blocks import environment as background
 from assay.report.blocks.decisions import Judged, verdicts

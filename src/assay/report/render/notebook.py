@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Block, Bullets, Cell, Figure, Grid, Heading, Paragraph, Reach, Table, Terms, Threshold
 from assay.report import sentences
 from assay.report.assessment_document import report_of

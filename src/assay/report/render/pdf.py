@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from assay.assess.record import Record
+from assay.assess.record.record import Record
 from assay.core.blocks import Reach
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible

@@ -11,8 +11,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.rows.engine import quote_identifier, told_as_ours
-from assay.rows.frames import narwhals_of, of_opened
+from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
+from assay.rows.engines.narwhals_frames import narwhals_of, of_opened
+from assay.rows.files.file_list import are_paths
+from assay.rows.files.formats import Reading
+from assay.rows.files.opened_file import VIEW, Home, OpenedFile
 from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, uses_of, with_inputs
 from assay.rows.joins.join_sql import full_join
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
@@ -28,15 +31,12 @@ from assay.rows.joins.models import (
 )
 from assay.rows.joins.truth_and_predictions import ColumnChoice, join_tables
 from assay.rows.limits import Limits
-from assay.rows.listing import are_paths
-from assay.rows.opened import VIEW, Home, OpenedFile
-from assay.rows.opening import FrameSource, Roles
-from assay.rows.reading import Reading
+from assay.rows.source import FrameSource, Roles
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases import Use
+    from assay.rows.databases.database import Use
 
 _PLACE: Final = "place"
 

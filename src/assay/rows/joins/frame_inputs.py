@@ -16,24 +16,24 @@ import numpy as np
 
 from assay.core.errors import AssayError, RowsError, UnpairedRows
 from assay.core.text import counted, listed, quoted
-from assay.rows.columnar import ArrowStream
 from assay.rows.columns import Coded, all_text, as_array, coded
-from assay.rows.engine import quote_identifier, refuse_duplicates, told_as_ours
-from assay.rows.frames import engine_failure, narwhals_of
+from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates, told_as_ours
+from assay.rows.engines.narwhals_frames import engine_failure, narwhals_of
+from assay.rows.files.formats import FRAME
+from assay.rows.files.opened_file import OpenedFile
+from assay.rows.files.parquet import ArrowStream
 from assay.rows.joins.mismatch_errors import unfit_id
-from assay.rows.labels import absent, kind_of
-from assay.rows.opened import OpenedFile
-from assay.rows.opening import require
-from assay.rows.reading import FRAME
-from assay.rows.scores import score_array
-from assay.rows.sparkerrors import told_as_ours as spark_errors
-from assay.rows.sparksession import is_spark
+from assay.rows.label_types import absent, kind_of
+from assay.rows.score_columns import score_array
+from assay.rows.source import require
+from assay.rows.spark.spark_errors import told_as_ours as spark_errors
+from assay.rows.spark.spark_session import is_spark
 
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases import Use
+    from assay.rows.databases.database import Use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def _from_frame(data: object, uses: Mapping[str, Use], called: str) -> _Held:
     frame = narwhals_of(data)
     kind = frame.implementation
     if kind.is_dask():
-        from assay.rows.daskframes import demand_told_apart
+        from assay.rows.engines.dask_frames import demand_told_apart
 
         demand_told_apart(frame.to_native(), list(uses), called)
     plain = {name: f"c{place}" for place, name in enumerate(uses)}

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
-from assay.rows.copying import fill_table
-from assay.rows.databases import (
+from assay.rows.databases.database import (
     demand_one_selection,
     demand_select,
     is_database,
@@ -22,25 +21,26 @@ from assay.rows.databases import (
     place_of,
     refuse_selection,
 )
-from assay.rows.databases import shown as address
-from assay.rows.duckdbfile import attached, read_of
-from assay.rows.engine import quote_identifier, quote_literal
-from assay.rows.files import Prepared, pins_of, prepared, with_engine
+from assay.rows.databases.database import shown as address
+from assay.rows.databases.duckdb_copy import fill_table
+from assay.rows.databases.duckdb_file import attached, read_of
+from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
+from assay.rows.files.file import Prepared, pins_of, prepared, with_engine
+from assay.rows.files.file_list import Listed, Paths, are_paths, list_files, list_sides, shown
+from assay.rows.files.file_set import onward, open_table
+from assay.rows.files.formats import Reading, regular_file
+from assay.rows.files.opened_file import OpenedFile, check_scalar, locate
 from assay.rows.joins.frame_inputs import column_names, load_frame
 from assay.rows.joins.join_sql import JoinTable, keyed
 from assay.rows.joins.mismatch_errors import Id, unfit_id
-from assay.rows.listing import Listed, Paths, are_paths, list_files, list_sides, shown
-from assay.rows.opened import OpenedFile, check_scalar, locate
-from assay.rows.opening import Roles, require
-from assay.rows.reading import Reading, regular_file
-from assay.rows.together import onward, open_table
+from assay.rows.source import Roles, require
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases import Use
+    from assay.rows.databases.database import Use
+    from assay.rows.files.text_blocks import Progress
     from assay.rows.limits import Limits
-    from assay.rows.textfiles import Progress
 
 Kept = TypeVar("Kept")
 

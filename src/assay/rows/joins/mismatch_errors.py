@@ -18,7 +18,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from assay.core.errors import AssayError, PlanError, RowsError, UnpairedRows
 from assay.core.text import counted, listed, look, quoted, visible
-from assay.rows.places import places
+from assay.rows.row_positions import places
 
 SHOWN: Final = 3
 """Ids that an error lists."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError
-from assay.rows.engine import quote_identifier
+from assay.rows.engines.duckdb_engine import quote_identifier
+from assay.rows.files.formats import Reading
 from assay.rows.joins.join_sql import (
     HERE,
     JoinTable,
@@ -37,13 +38,12 @@ from assay.rows.joins.mismatch_errors import (
 )
 from assay.rows.joins.row_digest import HASHES, digest_sums
 from assay.rows.joins.threshold_labels import Cut, opened_cut, with_scores_of
-from assay.rows.labels import label_of
-from assay.rows.opening import FrameSource, Roles, no_rows
-from assay.rows.reading import Reading
-from assay.rows.scored import sound
+from assay.rows.label_types import label_of
+from assay.rows.scored_source import sound
+from assay.rows.source import FrameSource, Roles, no_rows
 
 if TYPE_CHECKING:
-    from assay.rows.opened import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
 
 KEY: Final = "id"
 """The group that holds the ids among the roles of a model."""

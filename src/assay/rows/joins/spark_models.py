@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 
 from assay.core.errors import PlanError
 from assay.core.text import visible
-from assay.rows.databases import is_database, refuse_selection
-from assay.rows.frames import demand_one_path
+from assay.rows.databases.database import is_database, refuse_selection
+from assay.rows.engines.narwhals_frames import demand_one_path
 from assay.rows.joins.join_sql import KEY as ID
 from assay.rows.joins.mismatch_errors import Unmatched
 from assay.rows.joins.models import (
@@ -24,12 +24,12 @@ from assay.rows.joins.models import (
 )
 from assay.rows.joins.spark_tables import SparkFrames, kind_of_id
 from assay.rows.limits import Limits
-from assay.rows.opening import FrameSource, Roles
-from assay.rows.spark import from_spark, join_frames
-from assay.rows.sparkcolumns import slice_of
-from assay.rows.sparkerrors import told_as_ours
-from assay.rows.sparkfiles import SparkFile, read
-from assay.rows.sparksession import is_spark, open_session
+from assay.rows.source import FrameSource, Roles
+from assay.rows.spark.spark_columns import slice_of
+from assay.rows.spark.spark_errors import told_as_ours
+from assay.rows.spark.spark_files import SparkFile, read
+from assay.rows.spark.spark_frames import from_spark, join_frames
+from assay.rows.spark.spark_session import is_spark, open_session
 
 ROWS: Final = 1 << 17
 """Rows that a part of the kept ones has at least, about: Spark keeps as many parts as it shuffles, 200 by default, and

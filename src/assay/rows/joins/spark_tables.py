@@ -12,8 +12,8 @@ from assay.core.errors import RowsError
 from assay.core.text import quoted, visible
 from assay.rows.joins.join_sql import JoinTable, keyed
 from assay.rows.joins.mismatch_errors import unfit_id
-from assay.rows.opening import require
-from assay.rows.sparkerrors import told_as_ours
+from assay.rows.source import require
+from assay.rows.spark.spark_errors import told_as_ours
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
 _EXACT = (nw.Boolean, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Decimal)

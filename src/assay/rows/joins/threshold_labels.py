@@ -10,9 +10,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from assay.core.labels import Label
-from assay.rows.opening import ArraySource, Roles, Source
-from assay.rows.scored import sound
-from assay.rows.scores import ScoreColumns
+from assay.rows.score_columns import ScoreColumns
+from assay.rows.scored_source import sound
+from assay.rows.source import ArraySource, Roles, Source
 
 CALL = "assay_call_{}"
 """What columns of such labels are called."""

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
 from assay.core.text import counted, listed, nearest, quoted
 from assay.rows.columns import as_array
-from assay.rows.databases import is_database
-from assay.rows.engine import case_blind, quote_identifier, told_as_ours
-from assay.rows.frames import demand_embedded, demand_one_path, of_opened
+from assay.rows.databases.database import is_database
+from assay.rows.engines.duckdb_engine import case_blind, quote_identifier, told_as_ours
+from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
+from assay.rows.files.formats import FRAME, Reading
+from assay.rows.files.opened_file import VIEW, Home, OpenedFile, check_scalar
 from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inputs, uses_of, with_inputs
 from assay.rows.joins.join_sql import (
     JoinTable,
@@ -35,15 +37,13 @@ from assay.rows.joins.mismatch_errors import (
     unmatched_rows,
 )
 from assay.rows.limits import Limits
-from assay.rows.opened import VIEW, Home, OpenedFile, check_scalar
-from assay.rows.opening import ArraySource, FrameSource, Roles, Source, names_only, require
-from assay.rows.reading import FRAME, Reading
-from assay.rows.sparksession import is_cluster, is_spark
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only, require
+from assay.rows.spark.spark_session import is_cluster, is_spark
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases import Use
+    from assay.rows.databases.database import Use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ def open_both(
     demand_embedded(engine)
     on_spark = [is_spark(one) for one in (data, truth_data)]
     if all(on_spark):
-        from assay.rows.spark import joined_frames
+        from assay.rows.spark.spark_frames import joined_frames
 
         return joined_frames(data, truth_data, roles, by, unmatched)
     if any(on_spark):
@@ -174,7 +174,7 @@ def _on_cluster(
     limits: Limits | None,
     unmatched: Unmatched,
 ) -> FrameSource:
-    from assay.rows.spark import joined_on_cluster
+    from assay.rows.spark.spark_frames import joined_on_cluster
 
     both: tuple[Any, Any] = (data, truth_data)
     given = [one[0] if isinstance(one, (list, tuple)) and len(one) == 1 else one for one in both]

@@ -11,7 +11,7 @@ from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.task import Role
 from assay.core.text import counted, listed, quoted
-from assay.tally.confusion import Confusion
+from assay.tally.labels.confusion import Confusion
 from assay.tasks.classification.estimates import View
 from assay.tasks.classification.settings import Settings
 from assay.tasks.classification.tally import Classified

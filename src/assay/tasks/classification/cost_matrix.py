@@ -16,8 +16,8 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, phrases, quoted, visible
 from assay.core.typed_labels import speller
-from assay.tally.confusion import Confusion
-from assay.tally.priced import Priced
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.row_costs import Priced
 
 FORMS: Final = '{("cat", "dog"): 5, ...}, {"cat": {"dog": 5}, ...}, or a .csv or .json file of them'
 LONG: Final = ["truth", "predicted", "cost"]

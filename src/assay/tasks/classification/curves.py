@@ -12,25 +12,25 @@ import numpy as np
 
 from assay.core.labels import Label
 from assay.core.values import WORST
-from assay.inference.bands import Band, pr_band, roc_band
 from assay.inference.estimates import real_to_json
-from assay.inference.proportion import of_share
-from assay.measures.cost import decision_curve
+from assay.inference.intervals.curve_bands import Band, pr_band, roc_band
+from assay.inference.intervals.proportion import of_share
 from assay.tally.base import count_to_json
-from assay.tally.calibration import CalibrationBins
-from assay.tally.linked import Linked
-from assay.tally.ranked import Ranked
-from assay.tally.rowscores import RIGHT
-from assay.tally.scores import Scores
+from assay.tally.calibration_bins import CalibrationBins
+from assay.tally.scores.log_odds import Linked
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RIGHT
+from assay.tally.scores.score_tally import Scores
 from assay.tasks.classification.curve_points import thinned
+from assay.tasks.classification.measures.expected_costs import decision_curve
 from assay.tasks.classification.operating_points import operating_points, whole
 from assay.tasks.classification.score_part import ScorePart, Threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.inference.intervals import Wanted
-    from assay.tally.tables import Binary
+    from assay.inference.intervals.interval_choice import Wanted
+    from assay.tally.labels.one_vs_rest import Binary
 
     Floats: TypeAlias = NDArray[np.float64]
 

@@ -15,13 +15,13 @@ from assay.core.traits import Task
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.tally.base import Count
-from assay.tally.priced import Priced
-from assay.tally.tables import Binary, Multiclass
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.row_costs import Priced
 from assay.tasks.classification.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
-    from assay.inference.intervals import Found
+    from assay.inference.intervals.interval_choice import Found
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_estimates import ScoreSlice
@@ -41,7 +41,7 @@ class View(Estimates):
         settings: Settings,
         slice: Mapping[str, Label] | None = None,  # noqa: A002
     ) -> None:
-        from assay.inference.intervals import Uncertainty
+        from assay.inference.intervals.interval_choice import Uncertainty
 
         self.tally, self.settings, self.slice = tally, settings, dict(slice or {})
         self.confusion, self.positive, self.task = tally.confusion, tally.positive, tally.task

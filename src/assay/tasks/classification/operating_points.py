@@ -13,17 +13,17 @@ from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Interval
-from assay.inference.intervals import Found, Uncertainty
-from assay.inference.proportion import fitting, of_share
-from assay.inference.scoreintervals import WEIGHTED
+from assay.inference.intervals.interval_choice import Found, Uncertainty
+from assay.inference.intervals.proportion import fitting, of_share
+from assay.inference.intervals.score_intervals import WEIGHTED
 from assay.measures import parse
 from assay.tally.base import Count, Weight, count_to_json
-from assay.tally.confusion import Confusion
-from assay.tally.tables import Binary
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary
 from assay.tasks.classification.score_part import ScorePart
 
 if TYPE_CHECKING:
-    from assay.inference.intervals import Wanted
+    from assay.inference.intervals.interval_choice import Wanted
     from assay.measures.declare import Measure
 
 CELLS: Final = ("tp", "fp", "fn", "tn")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from assay.core.labels import Label
 from assay.core.values import Number, Undefined, Value
-from assay.inference.intervals import Found, Wanted
-from assay.inference.scoreintervals import ScoreUncertainty
+from assay.inference.intervals.interval_choice import Found, Wanted
+from assay.inference.intervals.score_intervals import ScoreUncertainty
 from assay.measures import Measure
-from assay.rows.linking import Link
-from assay.rows.scores import Kind
-from assay.tally.linked import Linked, LinkedScores
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
+from assay.rows.logits import Link
+from assay.rows.score_columns import Kind
+from assay.tally.scores.log_odds import Linked, LinkedScores
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from assay.core.values import Amount

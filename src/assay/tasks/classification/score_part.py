@@ -9,13 +9,13 @@ from typing import Any
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.rows.linking import Link
-from assay.rows.mending import Rescaled
-from assay.rows.scores import Kind
-from assay.tally.ranks import Ranks
-from assay.tally.rounding import LISTED
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
+from assay.rows.logits import Link
+from assay.rows.score_columns import Kind
+from assay.rows.score_repair import Rescaled
+from assay.tally.scores.rounded_scores import LISTED
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 from assay.tasks.classification.score_estimates import ScoreSlice
 
 

@@ -11,14 +11,14 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import nearest, visible
 from assay.core.traits import POLICIES, Policy, Task
-from assay.inference.intervals import Wanted
-from assay.rows.scores import Kind
-from assay.tally.priced import Priced
-from assay.tally.ranked import Ranked
-from assay.tally.ranks import Ranks
-from assay.tally.rowscores import RowScores
-from assay.tally.scores import Scores
-from assay.tally.tables import Binary, Multiclass
+from assay.inference.intervals.interval_choice import Wanted
+from assay.rows.score_columns import Kind
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.labels.row_costs import Priced
+from assay.tally.scores.ranked_table import Ranked
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from assay.measures import Measure

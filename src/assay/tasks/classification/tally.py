@@ -11,7 +11,7 @@ from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.core.traits import Task
 from assay.tally.base import digest
-from assay.tally.confusion import Confusion
+from assay.tally.labels.confusion import Confusion
 
 if TYPE_CHECKING:
     from assay.tasks.classification.score_part import ScorePart

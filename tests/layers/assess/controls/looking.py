@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from assay.assess.controls import CONTROLS, Inquiry
-from assay.assess.plan.loading import planned
-from assay.rows.reading import Reading
-from assay.tally.splits import SplitRows
+from assay.assess.plan.checked_plan import planned
+from assay.rows.files.formats import Reading
+from assay.tally.data.split_counts import SplitRows
 
 SIGNED = {"assessor": "A", "date": "2026-01-31"}
 DATA = {"data": {"train": {}, "test": {}}}

@@ -9,11 +9,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
+from assay.assess.assess import assess
 from assay.assess.controls import CONTROLS, Inquiry
-from assay.assess.controls.association import associated
-from assay.assess.controls.data import guessed_by
-from assay.assess.plan.loading import planned
-from assay.assess.run import assess
+from assay.assess.controls.data.association import associated
+from assay.assess.controls.data.dataset_contents import guessed_by
+from assay.assess.plan.checked_plan import planned
 from tests.layers.assess.controls.looking import DATA, asked, look, opened
 
 

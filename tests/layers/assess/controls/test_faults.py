@@ -8,9 +8,9 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import balanced_accuracy_score, roc_curve
 
+from assay.assess.assess import assess
 from assay.assess.controls import Moment
-from assay.assess.controls.cutoffs import best_for
-from assay.assess.run import assess
+from assay.assess.controls.threshold_checks import best_for
 from tests.layers.assess.controls.looking import asked, look, opened
 
 RNG = np.random.default_rng(7)

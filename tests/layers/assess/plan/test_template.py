@@ -4,8 +4,8 @@ from __future__ import annotations
 import re
 import tomllib
 
-from assay.assess.plan.loading import planned
-from assay.assess.plan.model import Plan
+from assay.assess.plan.checked_plan import planned
+from assay.assess.plan.fields import Plan
 from assay.assess.plan.template import template
 
 FIELDS = {f"PF-{n:02}" for n in range(1, 23)}

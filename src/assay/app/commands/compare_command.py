@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing models from the command line: one file a model, or one file with a column a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import assay
+from assay.app.commands.run_command import limits_of, typed_costs
+from assay.assess.arguments import arrange
+from assay.core.errors import PlanError
+from assay.core.text import listed, quoted
+
+if TYPE_CHECKING:
+    from assay.assess.compare.comparison import Comparison
+
+
+def compare_files(tables: Sequence[str], **given: Any) -> Comparison:  # noqa: ANN401  options by name
+    """Compare models; labels typed as text are matched to the files' own type."""
+    given |= {"limits": limits_of(given), "costs": typed_costs(given.pop("cost", ()), given.pop("costs", None))}
+    for option, name in (("truth_files", "truth_data"), ("measures", "measures"), ("labels", "labels")):
+        given[name] = list(given.pop(option, ())) or None
+    apart = _select(given) or len(tables) > 1
+    given |= {"unit": given.pop("subject", None), "pairing": "position" if given.pop("by_position", False) else None}
+    data = tables[0] if len(tables) == 1 else _named(tables)
+    if given.get("values") or given.get("model") is not None:
+        return _of_values(data, apart=apart, **given)
+    given.pop("values", None)
+    _demand_values(given)
+    predicted, score = list(given.pop("predicted", ())), list(given.pop("score", ()))
+    _check_columns(given, predicted, score)
+    given["id"] = next(iter(given.pop("ids", ())), None)
+    if apart:
+        given |= {"predicted": _one(predicted, "--predicted"), "score": _scores_of_files(score)}
+    else:
+        given |= {"predicted": _by_model(predicted, "--predicted") or None, "score": _scores_by_model(score) or None}
+    return assay.compare(data=data, **arrange(**given, spelled=True))
+
+
+def _select(given: dict[str, Any]) -> bool:
+    """Set the tables and queries of databases, and return whether they are stated by model."""
+    selection = (_selected(given.pop("tables_of", ()), "--table"), _selected(given.pop("queries_of", ()), "--query"))
+    by_model = [isinstance(one, dict) for one in selection]
+    names = ("tables" if by_model[0] else "table", "queries" if by_model[1] else "query")
+    given |= dict(zip(names, selection, strict=True))
+    return any(by_model)
+
+
+def _check_columns(given: dict[str, Any], predicted: list[str], score: list[str]) -> None:
+    """Check that the columns of predictions are named, and that nothing is said of what is not given."""
+    if given["truth_data"] is None and (given.get("truth_table") or given.get("truth_query")):
+        raise PlanError("role-clash", "--truth-table and --truth-query need --truth-file", fix="give --truth-file FILE")
+    if len(ids := given.get("ids", ())) > 1:
+        raise PlanError(
+            "role-clash", "rows are matched by one column", where="--id", found=listed(ids), fix="give --id COLUMN once"
+        )
+    if given.get("truth") is None:
+        raise PlanError("role-missing", "nobody said which column holds the truth", fix="--truth COLUMN")
+    if not predicted and not score:
+        raise PlanError(
+            "role-missing",
+            "nobody said which column holds the predictions or the scores",
+            fix="--predicted COLUMN or --score COLUMN; for one file with a column a model --predicted NAME=COLUMN",
+        )
+
+
+OF_VALUES: Final = ("folds", "test_over_train", "rows", "lower_is_better", "variance")
+"""Options that say something about values only."""
+OF_PREDICTIONS: Final = {
+    "truth": "--truth", "truth_data": "--truth-file", "predicted": "--predicted", "score": "--score",
+    "positive": "--positive", "labels": "--label", "channel": "--channel", "weight": "--weight",
+    "measures": "--measure", "costs": "--costs",
+}  # fmt: skip
+"""Options that say something about predictions only, by argument."""
+
+
+def _of_values(data: object, *, apart: bool, **given: Any) -> Comparison:  # noqa: ANN401  options by name
+    """Compare values of folds, data sets or items that were measured elsewhere."""
+    wrong = [option for name, option in OF_PREDICTIONS.items() if given.pop(name, None)]
+    if wrong:
+        raise PlanError(
+            "role-clash", f"{listed(wrong)} is about predictions, and values are given", fix="leave one of them out"
+        )
+    values, ids, long = list(given.pop("values", ())), list(given.pop("ids", ())), given.get("model") is not None
+    given["id"] = (ids[0] if len(ids) == 1 else ids) if ids else None
+    given.pop("exact_scores", None)
+    if not values:
+        raise PlanError("role-missing", "nobody said which column holds the values", fix="--value COLUMN")
+    if long and isinstance(data, dict):
+        raise PlanError(
+            "role-clash", "--model names the models of one file, and several are given", fix="leave --model out"
+        )
+    given["values"] = _one(values, "--value") if apart or long else _by_model(values, "--value")
+    return assay.compare_values(data=data, **arrange(**given))
+
+
+def _demand_values(given: dict[str, Any]) -> None:
+    """What is said about values has no meaning for predictions, and is not passed over."""
+    told = [f"--{name.replace('_', '-')}" for name in OF_VALUES if given.pop(name, None) not in (None, False, 0)]
+    if given.pop("per", "item") != "item":
+        told.insert(0, "--per")
+    given.pop("model", None)
+    if given.get("control") is not None and not given.get("independent"):
+        told.append("--control")
+    if told:
+        raise PlanError(
+            "role-clash",
+            f"{listed(told)} is about values of a measure, and none are given",
+            fix="name them: --value NAME=COLUMN (assay compare --help)",
+        )
+
+
+def _by_model(given: Sequence[str], option: str) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    wrong = [text for text, (_, mark, column) in zip(given, pairs, strict=True) if not mark or not column]
+    if wrong:
+        raise PlanError(
+            "comparison-needs",
+            f"with one file, {option} names a model and its column, not {quoted(wrong[0])}",
+            fix=f"{option} A=COLUMN {option} B=COLUMN, or give one file a model",
+        )
+    found = {name: column for name, _, column in pairs}
+    if len(found) != len(given):
+        raise PlanError("role-clash", "two models have the same name", found=listed(given), fix="name them apart")
+    return found
+
+
+def _scores_by_model(given: Sequence[str]) -> dict[str, Any]:
+    """One file: NAME=COLUMN for two classes, NAME=LABEL=COLUMN for each class of several."""
+    if not any(text.count("=") > 1 for text in given):
+        return dict(_by_model(given, "--score"))
+    found: dict[str, dict[str, str]] = {}
+    for text in given:
+        name, _, rest = text.partition("=")
+        label, mark, column = rest.rpartition("=")
+        if not (name and mark and label and column):
+            raise PlanError(
+                "comparison-needs",
+                f"some scores are of a class, and {quoted(text)} does not say of which",
+                fix="--score NAME=LABEL=COLUMN for every model and class",
+            )
+        own = found.setdefault(name, {})
+        if label in own:
+            raise PlanError(
+                "role-clash", f"{quoted(name)} has two scores of {quoted(label)}", fix="give every class one column"
+            )
+        own[label] = column
+    return dict(found)
+
+
+def _scores_of_files(given: Sequence[str]) -> str | dict[str, str] | None:
+    """One file a model: COLUMN for two classes, LABEL=COLUMN for each class of several."""
+    if len(given) < 2 and not any("=" in text for text in given):  # noqa: PLR2004  one column
+        return _one(given, "--score")
+    pairs = [text.rpartition("=") for text in given]
+    lost = [column for label, mark, column in pairs if not (label and mark and column)]
+    if lost:
+        raise PlanError(
+            "role-clash",
+            f"--score is given {len(given)} times, and {quoted(lost[0])} does not say of which class",
+            fix="--score COLUMN once for two classes, or --score LABEL=COLUMN for every class",
+        )
+    found = {label: column for label, _, column in pairs}
+    if len(found) != len(given):
+        raise PlanError(
+            "role-clash", "two scores are of one class", found=listed(given), fix="give every class one column"
+        )
+    return found
+
+
+def _selected(given: Sequence[str], option: str) -> str | dict[str, str] | None:
+    """A table or query as typed: one for all models, or NAME= before each."""
+    pairs = [text.partition("=") for text in given]
+    named = [bool(mark and name and rest) and not any(one.isspace() for one in name) for name, mark, rest in pairs]
+    if not any(named):
+        return _one(given, option)
+    found = {name: rest for name, _, rest in pairs}
+    if not all(named) or len(found) < len(given):
+        raise PlanError(
+            "role-clash",
+            f"{option} is given {len(given)} times, and it is not clear which is of which model",
+            found=listed(given),
+            fix=f"{option} NAME=... once for every model",
+        )
+    return found
+
+
+def _one(given: Sequence[str], option: str) -> str | None:
+    if len(given) > 1:
+        raise PlanError(
+            "role-clash",
+            f"{option} is given {len(given)} times, but every file has its own column",
+            fix=f"give {option} COLUMN once: the column has the same name in every file",
+        )
+    return given[0] if given else None
+
+
+def _named(tables: Sequence[str]) -> dict[str, str]:
+    """Files under the name of their model: the stem where that tells them apart, else the path."""
+    stems = [Path(table).stem for table in tables]
+    names = stems if len(set(stems)) == len(stems) else list(tables)
+    if len(set(names)) != len(names):
+        raise PlanError(
+            "role-clash", "the same file is given twice", found=listed(tables), fix="give every model its own file"
+        )
+    return dict(zip(names, tables, strict=True))

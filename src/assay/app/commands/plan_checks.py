@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands about plans: check one, run one."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import assay
+import assay.report  # an assessment can draw itself once the report layer has introduced itself
+from assay.app.options import typed
+from assay.assess.conformity.clauses import profile
+from assay.assess.conformity.plan_run import run_planned
+from assay.assess.plan.checked_plan import LoadedPlan, load_plan
+from assay.assess.plan.plan_answers import answered_rows
+from assay.core.errors import PlanError
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+
+WIDTH = 88
+"""Characters of a line of row ids."""
+
+
+def checked(path: str) -> tuple[LoadedPlan, dict[str, Any]]:
+    """A plan without errors, and which requirement rows it answers."""
+    loaded = load_plan(path)
+    rows = profile(loaded.plan.plan.profile or profile().name).rows
+    found = answered_rows(loaded, rows)
+    answered = [name for name, answers in found.items() if all(one.whole for one in answers)]
+    lacking: dict[str, list[str]] = {}
+    for name, answers in found.items():
+        for one in answers:
+            if not one.whole:
+                lacking.setdefault(one.path, []).append(name)
+    return loaded, {
+        "plan": loaded.path,
+        "digest": loaded.digest,
+        "signed": loaded.signed,
+        "answered": answered,
+        "lacking": lacking,
+        "rows": len(rows),
+        "wanting_statements": len(found),
+    }
+
+
+def said_of_check(found: dict[str, Any]) -> list[str]:
+    """The result of a check, for people."""
+    lines = [
+        f"no errors   digest {found['digest'][:16]}…",
+        (
+            f"answers     {len(found['answered'])} of {found['wanting_statements']} rows that want a statement"
+            f" ({found['rows']} rows in all; the others are computed or measured)"
+        ),
+    ]
+    lines += [f"            {line}" for line in textwrap.wrap(", ".join(_runs(found["answered"])), WIDTH)]
+    if not found["signed"]:
+        lines.append("unsigned    no statement counts before plan.assessor and plan.date are given")
+    for path, rows in found["lacking"].items():
+        lines.append(f"  open      {path:<58} {', '.join(rows)}")
+    return lines
+
+
+def _runs(ids: list[str]) -> list[str]:
+    """Row ids, those that follow each other in one clause as one.
+
+    >>> _runs(["R-5.1-1", "R-5.1-2", "R-5.1-3", "R-8-1"])
+    ['R-5.1-1 to 3', 'R-8-1']
+    """
+    runs: list[list[str]] = []
+    for one in ids:
+        clause, _, number = one.rpartition("-")
+        before, _, last = runs[-1][-1].rpartition("-") if runs else ("", "", "")
+        if before == clause and last.isdigit() and number.isdigit() and int(number) == int(last) + 1:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return [run[0] if len(run) == 1 else f"{run[0]} to {run[-1].rpartition('-')[2]}" for run in runs]
+
+
+def run_plan(
+    path: str, *, quiet: bool, limits: assay.Limits | None = None, ledger: bool = True
+) -> list[tuple[str, Assessment]]:
+    """Every assessment a plan describes, each with the name of its folder."""
+    from assay.app.commands.run_command import bar, working
+
+    return run_planned(
+        load_plan(path),
+        limits=limits,
+        watching=lambda data: bar(data, quiet=quiet),
+        working=lambda name: working(name, quiet=quiet),
+        ledger=ledger,
+    )
+
+
+def refuse_options(given: dict[str, Any]) -> None:
+    """What shapes the numbers is said in the plan, and nowhere else."""
+    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger")):
+        raise PlanError(
+            "role-clash",
+            "a plan is run as it is: options about rows and measures are stated in it",
+            found=", ".join(found),
+            fix="write them into the plan, or give the file of predictions instead of the plan",
+        )

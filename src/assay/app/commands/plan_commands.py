@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that write and check plans, and what all groups of commands have in common."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Group(click.Group):
+    """Commands in the order they are told, with a hint for a mistyped one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in order."""
+        del ctx
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, or the nearest one in a hint."""
+        from assay.core.text import nearest
+
+        if args and args[0] not in self.commands and (close := nearest(args[0], self.commands)):
+            ctx.fail(f"there is no command {args[0]!r}; did you mean {close!r}?")
+        return super().resolve_command(ctx, args)
+
+
+@click.command()
+@click.argument("predictions", type=click.Path())
+@click.option("--truth", metavar="COLUMN", help="Column with the true labels.")
+@click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels.")
+@click.option("--positive", metavar="LABEL", help="The positive class, if there are two.")
+@click.option("--id", metavar="COLUMN", help="Column with the samples' ids.")
+@click.option("--subject", metavar="COLUMN", help="Column that tells who or what a sample comes from.")
+@click.option("--time", metavar="COLUMN", help="Column that tells when a sample was taken.")
+@click.option("--group", "groups", metavar="COLUMN", multiple=True, help="Column that tells groups of people.")
+@click.option("--channel", "channels", metavar="COLUMN", multiple=True, help="Column that tells a channel.")
+@click.option("--measure", "measures", metavar="NAME", multiple=True, help="A measure or family to plan.")
+@click.option("--model", metavar="NAME", help="What the model is called [default: model]")
+@click.option("--title", help="What is assessed, in a few words.")
+@click.option("--assessor", help="Who answers for the plan.")
+@click.option("--out", "-o", type=click.Path(), help="The plan file [default: standard output]")
+def init(predictions: str, *, out: str | None, **given: Any) -> None:  # noqa: ANN401
+    """Write a commented plan for a file of predictions; at a terminal it asks what it cannot know."""
+    from assay.app.commands.init_command import asked_place, drafted, somebody_asked
+
+    text = drafted(predictions, given)
+    if out is None and somebody_asked() and sys.stdout.isatty():
+        out = asked_place(predictions)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    from assay.core.errors import PlanError
+    from assay.rows.temporary_files import write_whole
+
+    if Path(out).exists():
+        raise PlanError("out-exists", f"there is already a file {out}", where=out, fix="give another --out")
+    write_whole(out, text.encode("utf-8"))
+    click.echo(f"plan     {out}", err=True)
+    click.echo(f"next     fill in what applies, then: assay plan check {out}", err=True)
+
+
+@click.group(cls=Group)
+def plan() -> None:
+    """Commands about plans."""
+
+
+@plan.command("check")
+@click.argument("path", metavar="PLAN", type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def plan_check(path: str, *, as_json: bool) -> None:
+    """List every error of a plan at once, with lines; or which requirement rows it answers."""
+    from assay.app.commands.plan_checks import checked, said_of_check
+
+    _, found = checked(path)
+    if as_json:
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        return
+    for line in said_of_check(found):
+        click.echo(line, err=True)
+    click.echo(f"next     assay run {path}", err=True)

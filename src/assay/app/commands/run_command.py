@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running an assessment of a file from the command line, with a progress bar where it takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import assay
+from assay.assess.arguments import arrange
+from assay.core.errors import AssayError, PlanError
+from assay.core.text import counted, listed, visible
+from assay.rows.databases.database import is_database, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.assess.assessment import Assessment
+    from assay.rows.files.formats import Reading
+
+LONG = 32 * 2**20
+"""Bytes from which reading a file is worth a progress bar."""
+PATIENCE: Final = 0.5
+"""Seconds after which somebody who watches is told how far the intervals are."""
+
+
+def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: Any) -> Assessment:  # noqa: ANN401  options by name
+    """Assess a file or several; labels typed as text are matched to the file's own type."""
+    paths = [str(path)] if isinstance(path, (str, Path)) else list(path)
+    data: str | list[str] = paths[0] if len(paths) == 1 else paths
+    limits = limits_of(given)
+    truth_files = list(given.pop("truth_files", ()))
+    for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures"), ("ids", "id")):
+        given[name] = list(given.pop(option, ())) or None
+    given |= {"sha256": pins_of(given.pop("sha256", ())), "truth_data": truth_files or None, "spelled": True}
+    given |= {"score": _scores(given.pop("score", ())), "threshold": _threshold(given.pop("threshold", None))}
+    given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
+    arguments = arrange(**given)
+    embedded = arguments.get("engine") in (None, "duckdb")
+    _check_roles(arguments, data, embedded=embedded)
+    with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
+        arguments["reading"] = replace(arguments["reading"], progress=progress)
+        return assay.assess(data=data, limits=limits, **arguments)
+
+
+def _check_roles(arguments: dict[str, Any], data: str | list[str], *, embedded: bool) -> None:
+    """Check that columns of truth and predictions are named, or of scores, which make the predictions."""
+    roles = ("truth",) if arguments["score"] is not None else ("truth", "predicted")
+    missing = [role for role in roles if arguments.get(role) is None]
+    if not missing:
+        return
+    reading = arguments["reading"]
+    table = reading.truth_data if reading.truth_data and missing == ["truth"] else data
+    raise PlanError(
+        "role-missing",
+        f"nobody said which column holds the {' and the '.join(missing)} labels",
+        where=visible(shown(data if isinstance(data, str) else data[0])),
+        known=listed(_columns(table, reading) if embedded else [], most=20),
+        fix=" ".join(f"--{role} COLUMN" for role in missing),
+    )
+
+
+def _columns(data: str | list[str], reading: Reading) -> list[str]:
+    if isinstance(data, list) or not is_database(data):
+        from assay.rows.files.file_set import open_files
+
+        return list(open_files(data, reading).columns)
+    from assay.rows.databases.database import open_database
+
+    opened = open_database(data, reading)
+    try:
+        return list(opened.columns)
+    finally:
+        opened.close()
+
+
+def limits_of(given: dict[str, Any]) -> assay.Limits | None:
+    """The limits among options, taken out of them."""
+    allowed = {name: given.pop(name, None) for name in ("memory", "threads", "temp")}
+    return assay.Limits(**allowed) if any(one is not None for one in allowed.values()) else None
+
+
+def _scores(given: Sequence[str]) -> str | list[str] | dict[str, str] | None:
+    """Score columns as typed: one name, several names, or LABEL=COLUMN for each class."""
+    if not given:
+        return None
+    named = [text for text in given if "=" in text]
+    if named and len(named) < len(given):
+        raise PlanError(
+            "score-columns",
+            "some score columns say which class they belong to and others do not",
+            where="--score",
+            found=listed(given),
+            fix="write LABEL=COLUMN for each class",
+        )
+    if not named:
+        return given[0] if len(given) == 1 else list(given)
+    pairs = [text.partition("=")[::2] for text in given]
+    columns = dict(pairs)
+    if len(columns) < len(pairs):
+        twice = sorted({label for label, _ in pairs if sum(other == label for other, _ in pairs) > 1})
+        raise PlanError(
+            "score-columns",
+            f"two score columns are given for {listed(twice)}",
+            where="--score",
+            fix="give one column for each class",
+        )
+    return columns
+
+
+def typed_costs(given: Sequence[tuple[str, str, float]], path: str | None) -> dict[tuple[str, str], float] | str | None:
+    """Costs as typed, pair by pair, or the file that holds them."""
+    if given and path is not None:
+        raise PlanError("role-clash", "costs are both typed and in a file", where="--costs", fix="give one of them")
+    pairs = {(truth, called): cost for truth, called, cost in given}
+    if len(pairs) < len(given):
+        raise PlanError("role-clash", "a pair of classes has two costs", where="--cost", fix="state each pair once")
+    return pairs or path
+
+
+def _threshold(given: str | None) -> float | str | None:
+    """A threshold as typed: a number if it is one, else a rule."""
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        return given
+
+
+@contextmanager
+def bar(data: str | list[str], *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar for reading a large file, where somebody watches."""
+    size, name = (0, "") if quiet else _size(data)
+    if quiet or size < LONG or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"reading {name}", total=size)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield tell
+
+
+@contextmanager
+def working(name: str = "", *, quiet: bool, what: str = "intervals") -> Iterator[Callable[[int, int], None]]:
+    """A progress bar for the intervals of many classes and groups, where somebody watches and they take long."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    task, began = bar.add_task(f"{what} {name}".strip(), total=None), time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if time.monotonic() - began > PATIENCE and not bar.live.is_started:
+            bar.start()
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
+
+
+def _size(data: str | list[str]) -> tuple[int, str]:
+    """The bytes to be read, and what to call them; what cannot be listed is told of when it is opened."""
+    from assay.rows.files.file_list import list_files
+
+    first = data if isinstance(data, str) else data[0]
+    if is_database(first):
+        return (Path(first).stat().st_size, Path(first).name) if Path(first).is_file() else (0, "")
+    try:
+        files = list_files(data)
+        size = sum(Path(one.path).stat().st_size for one in files)
+    except (AssayError, OSError):
+        return 0, ""
+    return size, files[0].name if len(files) == 1 else counted(len(files), "file")
+
+
+def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
+    """Digests as typed: one alone, or each with its file's name before it."""
+    typed = [given] if isinstance(given, str) else list(given or ())
+    if len(typed) == 1 and "=" not in typed[0]:
+        return typed[0]
+    pins = {name: digest for name, _, digest in (one.rpartition("=") for one in typed)}
+    if "" in pins or len(pins) < len(typed):
+        raise PlanError(
+            "option-unknown",
+            "several digests need the names of their files",
+            where="--sha256",
+            found=listed(typed),
+            fix="--sha256 NAME=DIGEST for each file, once",
+        )
+    return pins or None
+
+
+def demo_files() -> Iterator[tuple[str, Path, dict[str, Any]]]:
+    """The bundled examples: name, path, and how to read them."""
+    roles = {
+        "screening": {
+            "truth": "truth",
+            "score": ("score",),
+            "scores": "probability",
+            "threshold": "0.4",
+            "positive": "disease",
+            "groups": ("sex", "site"),
+        },
+        "waste": {"truth": "material", "predicted": "sorted_as", "groups": ("camera",)},
+    }
+    for name, given in roles.items():
+        with as_file(files("assay.app") / "examples" / f"{name}.csv") as path:
+            yield name, path, given
+
+
+def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, Assessment]]:
+    """The assessments of bundled examples by name."""
+    if task in (None, "classification"):
+        for name, path, roles in demo_files():
+            yield name, run_file(path, quiet=quiet, **roles)
+        return
+    from assay.app.task_commands import run_examples
+    from assay.core.task import find_task
+
+    yield from run_examples(find_task(str(task)), quiet=quiet)

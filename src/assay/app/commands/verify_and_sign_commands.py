@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that say whether a Record can be trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from assay.app.commands.plan_commands import Group
+from assay.app.messages import say
+
+MOST = 50
+"""Mismatches listed for people; --json lists them all."""
+LINE = 64
+"""Bytes that hold the first line of a key."""
+
+
+@click.command()
+@click.argument("record", type=click.Path())
+@click.option("--key", metavar="FILE", type=click.Path(), help="Also check the signature by this public key.")
+@click.option(
+    "--signature", metavar="FILE", type=click.Path(), help="Where the signature lies [default: RECORD.dsse.json]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was checked as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def verify(record: str, *, key: str | None, signature: str | None, as_json: bool, quiet: bool) -> None:
+    """Compute every number of a Record again from its tallies, check its digests, row accounting and signature."""
+    from assay.assess.record.record import Record
+    from assay.assess.record.verification import verify as verified
+
+    found = verified(Record.load(record, unsealed=True))
+    signed = None if key is None else _signature(record, key, signature)
+    holds = found.holds and (signed is None or signed["holds"] is True)
+    if as_json:
+        told = {"record": record, **found.to_json(), "verified": holds}
+        told |= {} if signed is None else {"signature": signed}
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False))
+    if not quiet:
+        for one in found.mismatches[:MOST]:
+            say(f"mismatch {one.said()}")
+        if len(found.mismatches) > MOST:
+            say(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
+        for text in found.unchecked:
+            say(f"? not computed again: {text}")
+        parts = ", ".join(name.replace("_", " ") for name, n in found.checked.items() if n)
+        say(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
+        for line in _said_of(signed, record):
+            say(line)
+        done = (
+            "verified: everything" if found.made_by is None else f"only assay {found.made_by} recomputes it; the rest"
+        )
+        verdict = f"{done} is as it was written" if found.holds else "NOT as it was written"
+        if signed is not None:
+            verdict += ", and signed by the key" if signed["holds"] else ", and NOT signed by the key"
+        say(f"verdict  {verdict}")
+    if not holds:
+        raise SystemExit(1)
+
+
+def _signature(record: str, key: str, place: str | None) -> dict[str, object]:
+    """The signature by a key, or why there is none."""
+    from assay.assess.record.signatures import signed_by
+    from assay.core.errors import RecordError
+
+    try:
+        return signed_by(record, key, place).to_json()
+    except RecordError as error:
+        return {"holds": False, "why": error.what, "where": error.where, "known": error.known}
+
+
+def _said_of(signed: dict[str, object] | None, record: str) -> Iterator[str]:
+    from assay.assess.record.signatures import envelope_of
+
+    if signed is None:
+        if envelope_of(record).is_file():
+            yield f"? signed, not checked: assay verify {record} --key KEY.pub"
+    elif signed["holds"]:
+        yield f"signed   {signed['signed_at']} by the key {str(signed['keyid'])[:16]}…"
+    else:
+        known = f"; {signed['known']}" if signed.get("known") else ""
+        yield f"mismatch signature: {signed['why']}{known}"
+
+
+@click.command()
+@click.argument("record", type=click.Path())
+@click.option("--key", metavar="FILE", required=True, type=click.Path(), help="The private key, see `assay key new`.")
+@click.option("--out", "-o", type=click.Path(), help="The signature [default: RECORD.dsse.json]")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def sign(record: str, *, key: str, out: str | None, quiet: bool) -> None:
+    """Sign a Record that verifies: a DSSE envelope with an in-toto statement, beside the Record.
+
+    The passphrase of a key is taken from ASSAY_KEY_PASSPHRASE, or asked for at a terminal.
+    """
+    from assay.assess.record.signatures import sign as signed
+
+    written, keyid = signed(record, key, passphrase=_passphrase(key), out=out)
+    if not quiet:
+        say(f"signed   {written} by the key {keyid[:16]}…")
+        say(f"next     assay verify {record} --key {key}.pub")
+
+
+def _passphrase(key: str) -> str | None:
+    given = os.environ.get("ASSAY_KEY_PASSPHRASE")
+    if given is not None or not sys.stdin.isatty():
+        return given
+    try:
+        hidden = b"ENCRYPTED" in Path(key).read_bytes()[:LINE]
+    except OSError:
+        return None  # told of when the key is read
+    return str(click.prompt(f"Passphrase of {key}", hide_input=True, err=True)) if hidden else None
+
+
+@click.group("key", cls=Group)
+def keys() -> None:
+    """Commands about keys that sign Records."""
+
+
+@keys.command("new")
+@click.option("--out", "-o", default="assay.key", show_default=True, type=click.Path(), help="The private key.")
+@click.option("--passphrase", "asked", is_flag=True, help="Ask for a passphrase, or take ASSAY_KEY_PASSPHRASE.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+def key_new(*, out: str, asked: bool, quiet: bool) -> None:
+    """Make an Ed25519 key pair: FILE, to be kept secret, and FILE.pub, to be handed out."""
+    from assay.assess.record.signatures import new_key
+
+    passphrase = os.environ.get("ASSAY_KEY_PASSPHRASE") if asked else None
+    if asked and passphrase is None:
+        passphrase = str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
+    private, public, keyid = new_key(out, passphrase)
+    if not quiet:
+        say(f"key      {private}   keep it secret{'' if passphrase else '; it has no passphrase'}")
+        say(f"public   {public}   hand it out; id {keyid[:16]}…")
+        say(f"next     assay sign record.json --key {private}")

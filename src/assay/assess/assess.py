@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From rows, or from a confusion matrix, to an assessment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors, with_settings
+from assay.assess.assessment import Assessment
+from assay.assess.environment import environment
+from assay.assess.provenance import about, file_notes
+from assay.assess.record.record import Record
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label, in_order
+from assay.core.parallel import monotonic
+from assay.core.text import counted, quoted
+from assay.core.traits import Task
+from assay.rows.files.formats import Reading
+from assay.rows.label_types import Classes, Locate, classes, kind_of
+from assay.rows.score_columns import demand_mended, score_columns
+from assay.rows.source import Roles, Source, no_rows, open_source
+from assay.rows.stored_types import demand_whole
+from assay.tally.base import together
+from assay.tally.by_group import MISSING, Grouped
+from assay.tally.census import Census
+from assay.tally.labels.array_counts import Cells, Counted, count
+from assay.tally.labels.confusion import Confusion
+from assay.tasks.classification import CLASSIFICATION
+from assay.tasks.classification.settings import Settings, chosen
+from assay.tasks.classification.tally import Classified
+
+if TYPE_CHECKING:
+    from assay.assess.compare.comparison import Comparison
+    from assay.assess.compare.task_comparison import TaskComparison
+    from assay.assess.scores.score_predictions import Decided
+    from assay.measures import Measure
+    from assay.rows.limits import Limits
+    from assay.tasks.classification.cost_matrix import Costs
+    from assay.tasks.classification.score_part import ScorePart
+
+
+CLASSIFIED: Final = (*CLASSIFICATION.variants, "values")
+"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
+
+
+@with_settings
+def assess(
+    *,
+    truth: object = None,
+    predicted: object = None,
+    score: object = None,
+    data: object = None,
+    positive: Label | None = None,
+    labels: Sequence[Label] | None = None,
+    group: object = None,
+    weight: object = None,
+    id: object = None,
+    threshold: float | str | None = None,
+    level: float = 0.95,
+    measures: Iterable[str | Measure] | str | None = None,
+    costs: object = None,
+    missing: Literal["error", "drop"] = "error",
+    engine: str | None = None,
+    reading: Reading | None = None,
+    limits: Limits | None = None,
+    intervals: IntervalSettings | None = None,
+    scores: ScoreSettings | None = None,
+) -> Assessment:
+    """Compute every measure with its interval, from labels, scores or both.
+
+    truth, predicted: the labels, as arrays or as names of columns of `data`
+    score: the column of the positive class, or one for each class: a mapping, names of columns, or a matrix
+    data: a frame, a path, a database address, or a mapping of columns
+    positive, labels: the positive class of two, and all classes in order
+    group: columns by which the measures are given again
+    weight, id: the column of weights, and the one that names each row
+    threshold: the score from which a row is called positive, or a rule such as "youden"
+    level: the confidence level
+    measures: names of measures or families; None means all that fit
+    costs: what each mistake costs, {("truth", "predicted"): 5, ...} or a file; asks for mean_cost
+    missing: "error", or "drop" to leave out rows without a label and count them
+    engine: "duckdb", or the address of a Spark cluster: "spark://host:7077", "sc://host:15002"
+    reading, limits, intervals, scores: rare settings; see Reading, Limits, IntervalSettings, ScoreSettings
+
+    >>> a = assess(truth=[1, 1, 0, 0, 1], predicted=[1, 0, 0, 0, 1])
+    >>> a["recall"].value, a["recall"].numerator, a["recall"].denominator
+    (0.6666666666666666, 2, 3)
+    """
+    reading, intervals, scores = reading or Reading(), intervals or IntervalSettings(), scores or ScoreSettings()
+    settings = Settings(
+        wanted=intervals.wanted(level), missing=missing, unknown=reading.unknown, unmatched=reading.unmatched,
+        undefined=intervals.undefined, measures=chosen(measures), costs=_read_costs(costs),
+    )  # fmt: skip
+    _check_labels(truth=truth, predicted=predicted, score=score)
+    columns = score_columns(score)
+    if columns is not None or threshold is not None or scores != ScoreSettings():
+        from assay.assess.scores.score_predictions import demand_scores
+
+        demand_scores(columns, scores, threshold)
+    demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
+    roles = Roles(truth=truth, predicted=predicted, group=name_factors(group), weight=weight, id=id, score=columns)
+    request = _Request(
+        roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
+        settings=settings, progress=monotonic(reading.progress),
+    )  # fmt: skip
+    source = request.open(data, roles, reading.truth_data)
+    try:
+        demand_whole(source, labels, spelled=reading.spelled)
+        if columns is None:
+            return _assessed(source, count(source), request)
+        from assay.assess.scores.score_predictions import Asked, decided_scores, validation
+
+        asked = Asked(
+            columns=columns, settings=scores, missing=scores.missing or missing, declared=labels, positive=positive,
+            spelled=reading.spelled, given=predicted is not None, rule=threshold,
+            elsewhere=validation(request.open, scores.threshold_from, roles, data),
+        )  # fmt: skip
+        decided = decided_scores(source, asked)
+        return _assessed(decided.source, decided.counted, replace(request, labels=decided.labels), decided)
+    finally:
+        source.close()
+
+
+def from_confusion_matrix(
+    confusion: object,
+    *,
+    orientation: str | None = None,
+    labels: Sequence[Label] | None = None,
+    positive: Label | None = None,
+    level: float = 0.95,
+    measures: Iterable[str | Measure] | str | None = None,
+    costs: object = None,
+    intervals: IntervalSettings | None = None,
+) -> Assessment:
+    """Compute every measure with its interval from the counts of a confusion matrix.
+
+    confusion: a square matrix of counts; a frame names its classes
+    orientation: "rows=truth" (scikit-learn) or "rows=predicted" (TS 4213, Table A.1)
+    labels, positive, level, measures, costs, intervals: as in `assess`
+
+    >>> from_confusion_matrix([[50, 10], [5, 35]], orientation="rows=truth")["recall"].value
+    0.875
+    """
+    from assay.assess.matrix_input import from_matrix
+
+    intervals = intervals or IntervalSettings()
+    settings = Settings(
+        wanted=intervals.wanted(level),
+        undefined=intervals.undefined,
+        measures=chosen(measures),
+        costs=_read_costs(costs),
+    )
+    return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What was asked of the rows."""
+
+    roles: Roles
+    reading: Reading
+    limits: Limits | None
+    engine: str | None
+    labels: Sequence[Label] | None
+    positive: Label | None
+    settings: Settings
+    progress: Callable[[int, int], None] | None
+
+    def open(self, data: object, roles: Roles, truth_data: object = None) -> Source:
+        """Open the rows of a table."""
+        return open_source(
+            data, roles, self.reading, progress=self.progress, engine=self.engine, limits=self.limits,
+            truth_data=truth_data, unmatched=self.reading.unmatched,
+        )  # fmt: skip
+
+
+def _check_labels(*, truth: object, predicted: object, score: object) -> None:
+    """Check that truth is given, and predictions or scores."""
+    for role, column in (("truth", truth), ("predicted", predicted)):
+        if column is None and (role == "truth" or score is None):
+            raise PlanError(
+                "role-missing",
+                f"no {role} column is given",
+                where=role,
+                fix=f"give {role}=..., or a confusion matrix: assay.from_confusion_matrix(..., "
+                "orientation='rows=truth')",
+            )
+
+
+def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
+    """The assessment or comparison a record.json was written from."""
+    record = Record.load(path)
+    return restore_comparison(record) if record.get("kind") == "comparison" else Assessment.from_record(record)
+
+
+def restore_comparison(record: Record) -> Comparison | TaskComparison:
+    """The comparison a Record was written from, whatever its task."""
+    if record.get("task") in CLASSIFIED:
+        from assay.assess.compare.comparison import Comparison
+
+        return Comparison.from_record(record)
+    from assay.assess.compare.task_comparison import TaskComparison
+
+    return TaskComparison.from_record(record)
+
+
+def _assessed(source: Source, counted_: Counted, request: _Request, decided: Decided | None = None) -> Assessment:
+    """Turn counted rows into an assessment."""
+    if not counted_.rows:
+        raise no_rows(source.where)
+    labels, positive, spelled = request.labels, request.positive, request.reading.spelled
+    scored, census = _scored_cells(source, counted_, request.settings, 0 if decided is None else decided.lost)
+    kinds = {
+        role: kind_of(
+            cast("set[Label]", {cell[place] for cell in scored}), where=source.where, locate=source.locate, role=role
+        )
+        for place, role in enumerate(("truth", "predicted"))
+    }
+    scored, notes = _one_kind(scored, kinds, source)
+    truth, predicted = ({cell[i] for cell in scored} for i in (0, 1))
+    if spelled:
+        from assay.core.typed_labels import speller
+
+        own = speller({*truth, *predicted})
+        labels = None if labels is None else [own(x) for x in labels]
+        positive = None if positive is None else own(positive)
+    settled = classes(
+        truth=cast("set[Label]", truth),
+        predicted=cast("set[Label]", predicted),
+        declared=labels,
+        positive=positive,
+        unknown=request.settings.unknown,
+        where=source.where,
+        locate=_aware(source.locate, kinds),
+    )
+    confusion = _confusion(scored, settled, counted_.weighted)
+    if confusion.worth is not None:
+        notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
+    part, scores_by_level, more = (None, {}, ()) if decided is None else _score_part(decided, settled)
+    return Assessment(
+        CLASSIFICATION,
+        Classified(confusion=confusion, positive=settled.positive, scores=part),
+        request.settings.fitted(settled.labels, spelled=spelled),
+        census=census,
+        grouped=_grouped(counted_, settled, kinds, source, scores_by_level),
+        notes=(*notes, *settled.notes, *more, *file_notes(source)),
+        data=about(source, request.roles, request.reading),
+        found_in=environment(request.limits),
+    )
+
+
+def _read_costs(costs: object) -> Costs | None:
+    if costs is None:
+        return None
+    from assay.tasks.classification.cost_matrix import Costs
+
+    return Costs.read(costs)
+
+
+def _score_part(
+    decided: Decided, settled: Classes
+) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], tuple[str, ...]]:
+    """Return the scores of all rows and of each level of each group, and notes about them."""
+    from assay.assess.scores.score_notes import score_notes
+    from assay.assess.scores.score_predictions import tallied
+
+    part, levels = tallied(decided, settled)
+    return part, levels, (*decided.notes, *score_notes(part, settled.positive))
+
+
+def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:
+    """Return the cells with both labels, and how many rows were left out and why."""
+    scored, census = _without_missing(counted_, settings, source)
+    if lost:
+        census = census + Census(read=lost, scored=0, excluded={"score is missing": lost})
+    if not census.scored:
+        raise RowsError(
+            "no-rows",
+            "no row has both a true and a predicted label",
+            where=source.where,
+            found=census.said(),
+            fix="check the columns",
+        )
+    return scored, census
+
+
+def _aware(locate: Locate, kinds: dict[str, str | None]) -> Locate:
+    """Looks labels up by the type their column has, when booleans and 0/1 were put together."""
+
+    def found(role: str, label: Label | None) -> str:
+        return locate(role, bool(label) if kinds.get(role) == "boolean" and label is not None else label)
+
+    return found
+
+
+def _without_missing(counted_: Counted, settings: Settings, source: Source) -> tuple[Cells, Census]:
+    lost = {"truth": 0, "predicted": 0}
+    for (truth, predicted), (rows, _) in counted_.cells.items():
+        if truth is None or predicted is None:
+            lost["truth" if truth is None else "predicted"] += rows
+    if any(lost.values()) and settings.missing == "error":
+        shown = "; ".join(
+            f"{counted(n, 'row')} without {role} {source.locate(role, None)}".rstrip() for role, n in lost.items() if n
+        )
+        total = sum(lost.values())
+        raise RowsError(
+            "missing-label",
+            f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label",
+            where=source.where,
+            found=shown,
+            fix='complete the labels, or leave these rows out and count them: missing="drop" (--missing drop)',
+        )
+    kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
+    excluded = {f"{role} is missing": n for role, n in lost.items() if n}
+    scored = counted_.rows - sum(excluded.values())
+    alone = 0 if source.join is None else source.join.unmatched
+    return kept, Census(read=counted_.rows + alone, scored=scored, excluded=excluded, unmatched=alone)
+
+
+def _one_kind(cells: Cells, kinds: dict[str, str | None], source: Source) -> tuple[Cells, list[str]]:
+    """Truth and prediction must hold labels of one type; booleans beside 0 and 1 are the one plain exception."""
+    a, b = kinds["truth"], kinds["predicted"]
+    if a == b or a is None or b is None:
+        return cells, []
+    labels = {label for cell in cells for label in cell}
+    if {a, b} == {"boolean", "integer"} and labels <= {0, 1}:
+        merged: Cells = {}
+        for (t, p), (rows, weight) in cells.items():
+            key = (int(cast("int", t)), int(cast("int", p)))
+            before = merged.get(key, (0, 0))
+            merged[key] = (before[0] + rows, together(before[1], weight))
+        return merged, [f"{'truth' if a == 'boolean' else 'predicted'} is boolean: False is read as 0, True as 1"]
+    first = {
+        role: next(iter(in_order(cast("set[Label]", {c[i] for c in cells}))))
+        for i, role in enumerate(("truth", "predicted"))
+    }
+    raise RowsError(
+        "label-types-differ",
+        f"truth holds {a} labels, predicted holds {b} ones",
+        where=source.where,
+        found="; ".join(f"{role}: {quoted(label)}" for role, label in first.items()),
+        fix='make both one type before assessing, for instance both text; 1 and "1" are different labels',
+    )
+
+
+def _confusion(cells: Cells, settled: Classes, weighted: bool) -> Confusion:  # noqa: FBT001
+    pairs = {(cast("Label", t), cast("Label", p)): weight for (t, p), (_, weight) in cells.items()}
+    return Confusion.from_cells(
+        pairs, labels=settled.labels, rows=sum(rows for rows, _ in cells.values()), weighted=weighted
+    )
+
+
+def _grouped(
+    counted_: Counted,
+    settled: Classes,
+    kinds: dict[str, str | None],
+    source: Source,
+    scores: Mapping[str, Mapping[Label, ScorePart]],
+) -> Grouped[Classified]:
+    factors: dict[str, dict[Label, Classified]] = {}
+    for name, cells in counted_.by_factor.items():
+        kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
+        by_level: dict[Label | None, Cells] = {}
+        for (level, *pair), found in cells.items():
+            if None not in pair:
+                by_level.setdefault(level, {})[tuple(pair)] = found
+        order: list[Label | None] = [
+            *in_order(level for level in by_level if level is not None),
+            *([None] if None in by_level else []),
+        ]
+        missing = MISSING
+        while missing in by_level:  # somebody's own level may be called so
+            missing = f"({missing})"
+        factors[name] = {}
+        for level in order:
+            confusion = _confusion(_one_kind(by_level[level], kinds, source)[0], settled, counted_.weighted)
+            shown = missing if level is None else level
+            part = scores.get(name, {}).get(shown)
+            factors[name][shown] = Classified(confusion=confusion, positive=settled.positive, scores=part)
+    return Grouped(factors=factors)
+
+
+__all__ = ["Task", "assess", "from_confusion_matrix", "load"]

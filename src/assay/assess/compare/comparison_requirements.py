@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison demands of what was given: two models, answers to every row, and what each measure reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, cast
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label, in_order
+from assay.core.text import counted, listed, quoted
+from assay.inference.units.class_score_units import OF_CLASSES
+from assay.measures.declare import Measure
+from assay.rows.label_types import kind_of
+from assay.rows.source import Source
+from assay.tally.labels.row_costs import Priced
+from assay.tally.paired.joint_counts import Cell, is_held, rows_of
+from assay.tally.scores.ranked_table import Ranked
+
+if TYPE_CHECKING:
+    from assay.assess.compare.model_columns import Paired
+
+PAIR: Final = 2
+
+
+def demand_two(models: Sequence[str]) -> None:
+    """One model alone is compared with nothing."""
+    if len(models) < PAIR:
+        raise PlanError(
+            "comparison-needs",
+            f"there {'is only ' + quoted(models[0]) if models else 'are no models'}, and a comparison needs two",
+            fix="give two models at least",
+        )
+
+
+def demand_values(
+    measures: Sequence[Measure] | None, *, labels: bool, scores: bool, classwise: bool = False, costs: bool = False
+) -> None:
+    """A measure that was asked for must have what it reads: predictions, scores of two classes or of all, costs."""
+    if costs and not labels:
+        raise PlanError(
+            "comparison-needs",
+            "costs are of predictions",
+            where="costs",
+            fix='give predicted={"A": ..., "B": ...} (--predicted)',
+        )
+    for one in measures or ():
+        if one.takes is Ranked and not scores:
+            raise PlanError(
+                "comparison-needs", f"{one.title} reads scores of two classes", fix='give score={"A": ..., "B": ...}'
+            )
+        if one.takes in OF_CLASSES and not classwise:
+            raise PlanError(
+                "comparison-needs",
+                f"{one.title} reads the scores of all classes, of three at least",
+                fix='give one column for each class: score={"A": {label: column, ...}, "B": {...}}',
+            )
+        if one.takes is Priced and not costs:
+            raise PlanError(
+                "comparison-needs",
+                f"{one.title} needs what each mistake costs",
+                where="costs",
+                fix='state it: costs={("truth", "predicted"): 5, ...} (--cost TRUTH PREDICTED NUMBER, or --costs FILE)',
+            )
+        if not one.from_scores and not labels:
+            raise PlanError(
+                "comparison-needs", f"{one.title} reads predictions", fix='give predicted={"A": ..., "B": ...}'
+            )
+
+
+def unpriced(measures: Sequence[Measure] | None) -> tuple[Measure, ...] | None:
+    """The measures without those of costs, which are asked for by stating costs."""
+    return None if measures is None else tuple(one for one in measures if one.takes is not Priced)
+
+
+def demand_complete(paired: Paired, cells: Mapping[Cell, int]) -> None:
+    """Every model must have answered every row; who left rows out is told by name."""
+    names = ("truth", *paired.models)
+    lost = {name: sum(n for cell, n in cells.items() if cell[i] is None) for i, name in enumerate(names) if cells}
+    if paired.truth is not None and not cells:
+        lost = {"truth": paired.truth.count(None)}
+    if paired.joint is not None and not cells:
+        lost = {"truth": paired.joint.truth.get(None, 0)}
+    lost = {name: n for name, n in lost.items() if n}
+    if lost:
+        raise RowsError(
+            "missing-label",
+            f"{counted(max(lost.values()), 'row')} {'has' if max(lost.values()) == 1 else 'have'} no label",
+            where=paired.where,
+            found="; ".join(f"{name}: {counted(n, 'row')}" for name, n in lost.items()),
+            fix="every model must answer every row; leave such rows out for all models before comparing",
+        )
+
+
+def demand_one_kind(true: set[Label | None], called: set[Label | None], paired: Paired) -> None:
+    """Truth and all predictions hold labels of one type."""
+    kinds = {
+        kind_of(cast("set[Label]", some), where=paired.where, locate=lambda *_: "", role=role)
+        for role, some in (("truth", true), ("predicted", called))
+        if some
+    }
+    if len(kinds) > 1:
+        sides = {"truth": in_order(cast("set[Label]", true)), "predicted": in_order(cast("set[Label]", called))}
+        shown = "; ".join(f"{role}: {listed(some, most=3)}" for role, some in sides.items())
+        raise RowsError(
+            "label-types-differ",
+            "truth and predictions hold labels of different types",
+            where=paired.where,
+            found=shown,
+            fix='make all of them one type, for instance text; 1 and "1" are different labels',
+        )
+
+
+def demand_holdable(source: Source, most: int, why: str, cells: Mapping[Cell, int] | None = None) -> None:
+    """Demand that no more rows are to be held one by one than were allowed; those in memory are held already."""
+    if is_held(source):
+        return
+    rows = sum(cells.values()) if cells is not None else rows_of(source)
+    if rows > most:
+        raise PlanError(
+            "comparison-needs",
+            f"{why}, and {rows:,} of them would have to be held in memory",
+            where=source.where,
+            known=f"{most:,} rows are held unless more are allowed",
+            fix="allow as many, about 100 bytes a row: exact_scores=NUMBER (--exact-scores NUMBER)",
+        )

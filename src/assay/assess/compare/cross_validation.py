@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a cross-validation: values of each fold, the folds themselves, the answers, and the comparison."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.assess.compare.comparison import Comparison
+from assay.assess.compare.questions.label_questions import of_values
+from assay.assess.compare.questions.request import Answer, Asked
+from assay.conduct.fold_cache import Outcome
+from assay.conduct.fold_tallies import FoldTally
+from assay.conduct.schemes import Halved, Scheme, TimeOrdered
+from assay.conduct.splits import Fold, Rows, digest
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import counted, figure, listed, quoted
+from assay.core.traits import Better
+from assay.core.values import Undefined
+from assay.inference.decision_words import Kind
+from assay.inference.findings import Finding
+from assay.inference.intervals.interval_choice import Wanted
+from assay.inference.multiplicity import adjusted
+from assay.measures import Measure
+from assay.rows.temporary_files import write_whole
+from assay.tally.census import Census
+from assay.tally.real_values import Blocks
+from assay.tasks.classification.settings import chosen, demand_costs, why_unfit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ALGORITHMS: Final = "cross-validation judges algorithms; it does not assess one model trained on all rows (5.3.6)"
+IN_TIME: Final = "the correction for shared rows was derived for random parts; for parts in order of time it is a guide"
+PER: Final = {Kind.FIVE_BY_TWO: "5x2", Kind.RESAMPLES: "fold", Kind.HALVED: "halves"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Conducted:
+    """Several classifiers, trained and tested on the same folds."""
+
+    scheme: Scheme
+    seed: int
+    folds: tuple[Fold, ...]
+    rows: Rows
+    positive: Label | None
+    measures: tuple[Measure, ...]
+    estimators: Mapping[str, str]
+    outcomes: Mapping[str, list[Outcome]]
+    tallies: Mapping[str, tuple[FoldTally, ...]]
+    ids: NDArray[Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(self.estimators)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes."""
+        return self.rows.labels
+
+    def values(self, measure: str | Measure) -> dict[str, tuple[float | None, ...]]:
+        """The value of any measure in each fold, by model; None where it is undefined."""
+        one = self._measure(measure)
+        found = {model: [tally.value(one) for tally in own] for model, own in self.tallies.items()}
+        return {m: tuple(None if isinstance(v, Undefined) else v.value for v in own) for m, own in found.items()}
+
+    @property
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Which row was tested when, as columns: id (the number of the row unless given), repetition, fold."""
+        sizes = [len(fold.test) for fold in self.folds]
+        places = np.concatenate([fold.test for fold in self.folds])
+        return {
+            "id": places if self.ids is None else self.ids[places],
+            "repetition": np.repeat([fold.repeat for fold in self.folds], sizes),
+            "fold": np.repeat([fold.fold for fold in self.folds], sizes),
+        }
+
+    def save_folds(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fold table as CSV, as the control of folds reads it."""
+        table = self.table
+        with io.StringIO(newline="") as text:
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(table)
+            writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+            return write_whole(path, text.getvalue().encode("utf-8"))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the folds and the true classes: the same for every model (5.3.6)."""
+        held = hashlib.sha256(digest(self.folds).encode())
+        held.update(repr(self.labels).encode())
+        held.update(self.rows.classes.astype("<i8").tobytes())
+        return held.hexdigest()
+
+    def predictions(self, model: str) -> dict[str, NDArray[Any]]:
+        """What a model answered for rows it was not trained on, as columns; with repeats a row stands there often."""
+        own = self.outcomes[self._model(model)]
+        names = np.empty(len(self.labels), dtype=object)
+        names[:] = self.labels
+        out: dict[str, NDArray[Any]] = {
+            **self.table,
+            "truth": names[self.rows.classes[np.concatenate([fold.test for fold in self.folds])]],
+            "predicted": names[np.concatenate([one.predicted for one in own])],
+        }
+        scores = [one.scores for one in own if one.scores is not None]
+        if len(scores) < len(own):
+            return out
+        whole = np.concatenate(scores)
+        if self.positive is not None:
+            return out | {"score": whole[:, self.labels.index(self.positive) if whole.shape[1] > 1 else 0]}
+        return out | {f"score of {label}": whole[:, i] for i, label in enumerate(self.labels)}
+
+    @property
+    def timing(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """Seconds each model took in each fold to fit and to predict."""
+        return {
+            model: {"fit": tuple(one.fitting for one in own), "predict": tuple(one.predicting for one in own)}
+            for model, own in self.outcomes.items()
+        }
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The admissible tests of every measure that was asked for; all of them are one family, corrected together."""
+        answers = [answer for one in self.measures for answer in self._answers(one, Asked(rows=self.rows.n))[1]]
+        main = [(a, f) for a in answers for f in a.findings if a.choice.test and f.test == a.choice.test.name]
+        corrected = iter(adjusted([finding for _, finding in main], "holm"))
+        known = {id(finding) for _, finding in main}
+        return tuple(next(corrected) if id(f) in known else f for a in answers for f in a.findings)
+
+    def compare(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        level: float = 0.95,
+        correction: str = "holm",
+        test: str | None = None,
+        because: str | None = None,
+        override: bool = False,
+        accept_dependence: bool = False,
+    ) -> Comparison:
+        """The models compared by one measure, the first that was asked for unless it is named.
+
+        Of a 5x2 cross-validation the combined F test and the t test, of halves the half-sample t test, of other folds
+        the corrected resampled t test; the plain t test takes folds for independent ones and is refused.
+        """
+        Wanted(level=level)
+        one = self.measures[0] if measure is None else self._measure(measure)
+        asked = Asked(
+            level=level, correction=correction, test=test, because=because, override=override,
+            accept_dependence=accept_dependence, rows=self.rows.n,
+        )  # fmt: skip
+        blocks, answers = self._answers(one, asked)
+        more: tuple[str, ...] = (IN_TIME,) if isinstance(self.scheme, TimeOrdered) else ()
+        others = [m.title for m in self.measures if m.title != one.title]
+        if others:
+            more += (f"{', '.join(others)}: asked for too, and corrected together with it in .findings",)
+        return Comparison(
+            answers=tuple(answers),
+            asked=asked,
+            models=self.models,
+            labels=(),
+            positive=None,
+            census=Census(read=blocks.j, scored=blocks.j),
+            values=blocks,
+            lower_is_better=blocks.lower_is_better,
+            notes=(ALGORITHMS, *more, *self.notes),
+            data={
+                "from": f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}",
+                "pairing": f"by {PER[self.scheme.kind]}",
+                "files": {},
+                "per": PER[self.scheme.kind],
+                "independent": False,
+                "test_over_train": str(self._ratio),
+                "conduct": self.to_json(),
+            },
+            proof=self.digest,
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """How it was conducted, as in a Record."""
+        return {
+            "scheme": self.scheme.title,
+            "seed": self.seed,
+            "rows": self.rows.n,
+            "groups": None if self.rows.groups is None else len(np.unique(self.rows.groups)),
+            "classes": [[label, int((self.rows.classes == i).sum())] for i, label in enumerate(self.labels)],
+            "folds": [
+                [fold.repeat, fold.fold, len(fold.train), len(fold.test), len(fold.inner)] for fold in self.folds
+            ],
+            "digest": self.digest,
+            "estimators": dict(self.estimators),
+        }
+
+    def __str__(self) -> str:
+        """The mean and the spread over folds of what was asked for."""
+        whole = self.folds[: self._whole]
+        sizes = [
+            sorted({len(part) for part in parts}) for parts in zip(*((f.train, f.test) for f in whole), strict=True)
+        ]
+        train, test = (f"{one[0]:,}" if len(one) == 1 else f"{one[0]:,} to {one[-1]:,}" for one in sizes)
+        head = f"{self.scheme.title} of {counted(self.rows.n, 'row')}, seed {self.seed}: "
+        head += f"{counted(len(whole), 'fold')}, {train} rows to train on, {test} to test on"
+        if isinstance(self.scheme, Halved):
+            head += f"; the same within both halves of {counted(self.scheme.splits, 'split')}"
+        wide = max(map(len, self.models))
+        lines = [head]
+        for one in self.measures:
+            lines.append(f"\n{one.title}, mean and standard deviation over folds")
+            for model, every in self.values(one).items():
+                values = every[: self._whole]
+                known = [value for value in values if value is not None]
+                lost = len(values) - len(known)
+                told = (
+                    f"{figure(fmean(known))}   {figure(stdev(known)) if len(known) > 1 else '–'}"
+                    if known
+                    else "undefined"
+                )
+                lines.append(
+                    f"  {model:<{wide}}   {told}" + (f"   undefined in {counted(lost, 'fold')}" if lost else "")
+                )
+        return "\n".join([*lines, *(f"\nnote: {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        """What it is about, in one line."""
+        return f"<Conducted: {', '.join(self.models)}; {self.scheme.title}>"
+
+    @property
+    def _ratio(self) -> Fraction:
+        """Rows tested over rows trained on: 1/(k - 1) for k folds, also where they cannot be of one size."""
+        return Fraction(sum(len(f.test) for f in self.folds), sum(len(f.train) for f in self.folds))
+
+    @property
+    def _whole(self) -> int:
+        """Folds of all rows; those of halves come after them."""
+        return self.scheme.parts if isinstance(self.scheme, Halved) else len(self.folds)
+
+    def _model(self, name: str) -> str:
+        if name not in self.estimators:
+            raise PlanError(
+                "option-unknown", f"there is no model {quoted(name)}", known=listed(self.models), fix="name one"
+            )
+        return name
+
+    def _measure(self, measure: str | Measure) -> Measure:
+        found = chosen([measure]) or ()
+        if len(found) != 1:
+            raise PlanError("measure-ambiguous", f"{measure} are several measures", fix="name one measure")
+        one = found[0]
+        demand_costs(one, None)
+        if one.from_scores:
+            for model, own in self.tallies.items():
+                kinds = {tally.kind for tally in own}
+                why = why_unfit(one, next(iter(kinds)) if len(kinds) == 1 else None)
+                if why is not None:
+                    raise PlanError(
+                        "measure-unfit",
+                        f"{one.name} {why}",
+                        where=model,
+                        fix="leave the model out, or give one with predict_proba",
+                    )
+        return one
+
+    def _answers(self, measure: Measure, asked: Asked) -> tuple[Blocks, list[Answer]]:
+        if len(self.models) < 2:  # noqa: PLR2004  nothing to compare with
+            raise PlanError("comparison-needs", "there is only one model", fix="conduct two models or more")
+        columns: dict[str, list[float]] = {}
+        lost: list[str] = []
+        one = self._measure(measure)
+        for model, own in self.tallies.items():
+            columns[model] = []
+            for tally, fold in zip(own, self.folds, strict=True):
+                value = tally.value(one)
+                if isinstance(value, Undefined):
+                    lost.append(f"{model}, {fold.name}: {value.reason}")
+                else:
+                    columns[model].append(value.value)
+        if lost:
+            raise PlanError(
+                "comparison-needs",
+                f"{one.title} is undefined in {counted(len(lost), 'test part')}",
+                found="; ".join(lost[:3]) + (f" and {len(lost) - 3:,} more" if len(lost) > 3 else ""),  # noqa: PLR2004
+                fix="compare by another measure, or use fewer, larger folds",
+            )
+        if isinstance(self.scheme, Halved):  # one value of all rows, and one of each half
+            parts = self.scheme.parts
+            columns = {m: [fmean(own[i : i + parts]) for i in range(0, len(own), parts)] for m, own in columns.items()}
+        blocks = Blocks.of(
+            columns,
+            unit="fold" if self.scheme.kind is Kind.RESAMPLES else "half",
+            lower_is_better=one.better is Better.LOWER,
+            about=f"mean {one.title}",
+        )
+        if blocks.j < 2:  # noqa: PLR2004  no spread to judge by
+            raise PlanError("comparison-needs", "there is only one fold", fix="use two folds or more")
+        return blocks, of_values(blocks, asked, self.scheme.kind, test_over_train=self._ratio)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From estimators, features and labels to a cross-validation of all of them on the same folds."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.assess.compare.cross_validation import Conducted
+from assay.conduct.fit_and_predict import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
+from assay.conduct.fold_cache import Outcome
+from assay.conduct.fold_tallies import FoldTally
+from assay.conduct.schemes import Given, Nested, Scheme, TimeOrdered, scheme_of
+from assay.conduct.splits import Rows, repeats_alike
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label
+from assay.core.text import counted, quoted, visible
+from assay.inference.decision_words import BALANCED
+from assay.inference.resampling import SEED
+from assay.measures import Measure, parse
+from assay.rows.columns import as_array, coded
+from assay.rows.joins.mismatch_errors import SHOWN
+from assay.rows.label_types import Classes, absent, classes
+from assay.rows.row_positions import Index, places
+from assay.tasks.classification.settings import chosen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def conduct(
+    estimators: object,
+    X: object,  # noqa: N803  the name scikit-learn gave it
+    y: object,
+    scheme: object = "5x2",
+    *,
+    groups: object = None,
+    time: object = None,
+    id: object = None,
+    positive: Label | None = None,
+    labels: Sequence[Label] | None = None,
+    measures: Iterable[str | Measure] | str | None = None,
+    seed: int = SEED,
+    folder: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+) -> Conducted:
+    """Train and test classifiers on the same folds; what they answer is counted fold by fold.
+
+    `estimators` are those of scikit-learn or like them, by name; preprocessing belongs into a Pipeline, so that it is
+    fitted inside the fold. `scheme` is "5x2", "10x10" (ten rounds of ten folds), "5-fold", "leave_one_out",
+    "grouped(k=5)", "nested(k=5, inner=3)", "time_ordered(k=5, gap=7)", a splitter of scikit-learn, or pairs of row
+    numbers. Finished folds are kept in `folder` and not run again. `jobs` goes to joblib, with whatever backend it has.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> found = conduct({"most frequent": DummyClassifier()}, [[0]] * 8, [0, 1, 1, 1] * 2, "5x2", measures="accuracy")
+    >>> found.values("accuracy")["most frequent"][:2]
+    (0.75, 0.75)
+    """
+    demand_scikit_learn()
+    models = named(estimators)
+    given = as_array(y, "y")
+    settled = _settled(_names(given), labels, positive)
+    truth = numbered(given, "y", settled.labels)
+    held = features(X, len(truth))
+    rows = Rows(classes=truth, labels=settled.labels, groups=None if groups is None else _groups(groups, len(truth)),
+                moments=None if time is None else _moments(time, len(truth)))  # fmt: skip
+    way = _scheme(scheme, held, given, groups)
+    notes = [*settled.notes, *_nested(way, models)]
+    if time is not None:
+        _demand_time_order(way)
+    wanted = chosen(measures) or (_headline(truth, notes),)
+    folds = way.folds(rows, seed)
+    if alike := repeats_alike(folds):
+        notes.append(f"{counted(alike, 'repeat')} deals the rows as an earlier one: they are too few to deal anew")
+    data = Data(x=held, y=given, labels=settled.labels, positive=settled.positive)
+    outcomes = run(models, data, folds, seed=seed, jobs=jobs, folder=folder)
+    tests = [truth[fold.test] for fold in folds]
+    return Conducted(
+        scheme=way,
+        seed=int(seed),
+        folds=folds,
+        rows=rows,
+        positive=settled.positive,
+        measures=wanted,
+        estimators={model: " ".join(visible(repr(one)).split()) for model, one in models.items()},
+        outcomes=outcomes,
+        tallies={model: _tallies(own, tests, settled) for model, own in outcomes.items()},
+        ids=None if id is None else _ids(id, len(truth)),
+        notes=tuple(notes),
+    )
+
+
+def _settled(names: set[Label], labels: Sequence[Label] | None, positive: Label | None) -> Classes:
+    """The classes as declared or found, two at least."""
+    settled = classes(
+        truth=names, predicted=names, declared=labels, positive=positive, unknown="error", where="y",
+        locate=lambda *_: "",
+    )  # fmt: skip
+    if len(names) < 2:  # noqa: PLR2004  nothing to tell apart
+        raise RowsError(
+            "too-few-rows",
+            f"every row is {quoted(next(iter(names)))}" if names else "there are no rows",
+            where="y",
+            fix="give rows of two classes at least",
+        )
+    return settled
+
+
+def _tallies(outcomes: Iterable[Outcome], tests: list[NDArray[Any]], settled: Classes) -> tuple[FoldTally, ...]:
+    pairs = zip(outcomes, tests, strict=True)
+    return tuple(FoldTally.of(one, truth, settled.labels, settled.positive) for one, truth in pairs)
+
+
+def _demand_time_order(way: Scheme) -> None:
+    if not isinstance(way, TimeOrdered):
+        raise PlanError(
+            "role-clash",
+            f"times are given, but {way.name} takes no notice of them",
+            where="time",
+            fix='scheme="time_ordered(k=5)", or leave time out',
+        )
+
+
+def _names(given: NDArray[Any]) -> set[Label]:
+    held = coded(given, "y")
+    if held.missing is not None and held.missing.any():
+        raise RowsError(
+            "missing-label",
+            f"{counted(int(held.missing.sum()), 'row')} of {len(given):,} without a label",
+            where="y",
+            found=f"first at index {held.rows_of(None)[0]}",
+            fix="leave these rows out of X and y",
+        )
+    return {held.label(int(value) - held.offset) for value in np.unique(held.codes)}
+
+
+def _groups(groups: object, n: int) -> NDArray[np.int64]:
+    held = coded(groups, "groups")
+    _demand_length("groups", len(held), n)
+    if held.missing is not None and held.missing.any():
+        raise RowsError(
+            "missing-label",
+            f"{counted(int(held.missing.sum()), 'row')} without a group",
+            where="groups",
+            found=f"first at index {held.rows_of(None)[0]}",
+            fix="name the group of every row; a row alone is a group of its own",
+        )
+    return np.unique(held.codes, return_inverse=True)[1].astype(np.int64)
+
+
+def _moments(time: object, n: int) -> NDArray[np.int64]:
+    held = as_array(time, "time")
+    _demand_length("time", len(held), n)
+    if any(absent(one) or str(one) == "NaT" for one in held):
+        raise RowsError("missing-label", "a row has no time", where="time", fix="give the time of every row")
+    try:
+        return np.unique(held, return_inverse=True)[1].astype(np.int64)
+    except TypeError as error:
+        raise RowsError(
+            "mixed-types-in-column", "times of different types have no order", where="time", fix="give one type"
+        ) from error
+
+
+def _ids(given: object, n: int) -> NDArray[Any]:
+    held = as_array(given, "id")
+    _demand_length("id", len(held), n)
+    times = Counter(held.tolist())
+    several = [place for place, name in enumerate(held.tolist()) if times[name] > 1]
+    if several:  # told by their places: an id may name a person
+        raise RowsError(
+            "duplicate-id",
+            f"{counted(sum(each > 1 for each in times.values()), 'id')} not unique",
+            where="id",
+            found=places([Index(place) for place in several[:SHOWN]]),
+            fix="name rows apart",
+        )
+    return held
+
+
+def _demand_length(role: str, found: int, n: int) -> None:
+    if found != n:
+        raise RowsError(
+            "rows-unmatched", f"{role} has {counted(found, 'row')}, y has {n:,}", where=role, fix="give one a row"
+        )
+
+
+def _scheme(scheme: object, x: object, y: NDArray[Any], groups: object) -> Scheme:
+    if not callable(split := getattr(scheme, "split", None)) or isinstance(scheme, str):
+        return scheme_of(scheme)
+    try:
+        parts = tuple(split(x, y, groups))
+    except ValueError as error:
+        raise RowsError(
+            "too-few-rows", f"{type(scheme).__name__} cannot split the rows", found=str(error), fix="change the scheme"
+        ) from error
+    return Given(parts=parts, called=visible(repr(scheme)))
+
+
+def _nested(way: Scheme, models: dict[str, Any]) -> list[str]:
+    """Which models tune on the inner folds; nesting without any would be for nothing."""
+    if not isinstance(way, Nested):
+        return []
+    tuned = [model for model, one in models.items() if inner_folds_go_to(one) is not None]
+    if not tuned:
+        raise PlanError(
+            "estimator-unfit",
+            "nothing is tuned inside the folds: no estimator takes folds of its own",
+            known="GridSearchCV and others with a parameter cv, alone or as the last step of a Pipeline",
+            fix='give a search, or a scheme without inner folds, such as "5-fold"',
+        )
+    rest = [model for model in models if model not in tuned]
+    return [f"tuned on the inner folds: {', '.join(tuned)}" + (f"; not tuned: {', '.join(rest)}" if rest else "")]
+
+
+def _headline(truth: NDArray[np.int64], notes: list[str]) -> Measure:
+    """Accuracy, unless the classes are so unequal that it must not decide alone (6.2.3, E-TS-24)."""
+    sizes = np.bincount(truth)
+    sizes = sizes[sizes > 0]
+    if sizes.max() / sizes.min() <= BALANCED:
+        return parse("accuracy")
+    notes.append("balanced accuracy instead of accuracy: the classes are unbalanced (6.2.3, E-TS-24)")
+    return parse("balanced_accuracy")

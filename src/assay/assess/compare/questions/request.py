@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison is asked, how the table is consulted, and what an answer holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assay.assess.arguments import IntervalSettings, TestSettings
+from assay.inference.choose_test import Choice, choose, insist
+from assay.inference.decision_words import Facts, Kind, Question
+from assay.inference.declare import Significance
+from assay.inference.findings import Finding
+from assay.inference.multiplicity import correction
+from assay.inference.resampling import SEED
+from assay.inference.units.permutation_and_bootstrap import DRAWS
+from assay.measures.declare import Measure
+from assay.tasks.classification.cost_matrix import Costs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a comparison was asked to do; all of it is written into the Record."""
+
+    level: float = 0.95
+    correction: str = "holm"
+    margin: float | None = None
+    equivalence: bool = False
+    variance: bool = False
+    test: str | None = None
+    because: str | None = None
+    override: bool = False
+    accept_dependence: bool = False
+    control: str | None = None
+    draws: int = DRAWS
+    seed: int = SEED
+    stratified: bool = False
+    rows: int = 0
+    """Rows of the data set that values were resampled from; 0 where nobody said."""
+    measures: tuple[Measure, ...] = ()
+    costs: Costs | None = None
+    """What each mistake costs, where it is stated."""
+
+    def __post_init__(self) -> None:
+        """Only corrections that exist."""
+        object.__setattr__(self, "correction", correction(self.correction))
+
+    @classmethod
+    def of(cls, level: float, intervals: IntervalSettings, tests: TestSettings, **more: Any) -> Asked:  # noqa: ANN401
+        """Return what settings ask for; `more` are further fields."""
+        intervals.wanted(level)  # the same checks as for an assessment
+        draws = DRAWS if intervals.draws is None else intervals.draws
+        return cls(level=level, seed=intervals.seed, draws=draws, **tests.of_request(), **more)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "level": self.level,
+            "correction": self.correction,
+            "margin": self.margin,
+            "equivalence": self.equivalence,
+            "variance": self.variance,
+            "test": self.test,
+            "because": self.because,
+            "override": self.override,
+            "accept_dependence": self.accept_dependence,
+            "control": self.control,
+            "draws": self.draws,
+            "seed": self.seed,
+            "stratified": self.stratified,
+            "rows": self.rows,
+            "measures": [one.title for one in self.measures],
+            **({} if self.costs is None else {"costs": self.costs.to_json()}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One question: why its test was chosen, what it found, and what else was asked in the same family."""
+
+    question: str
+    kind: Kind
+    choice: Choice
+    findings: tuple[Finding, ...]
+    family: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record; the findings stand beside, in the same order."""
+        return {
+            "question": self.question,
+            "values": str(self.kind),
+            **self.choice.to_json(),
+            "family": list(self.family),
+            "findings": len(self.findings),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A way to ask the table, with or without a test that somebody insists on."""
+
+    asked: Asked
+    kind: Kind
+    models: int
+
+    def choice(self, question: Question, facts: Facts, *, free: bool = False) -> Choice:
+        """The row of the table, or the test that was named; `free` questions are asked beside it."""
+        if self.asked.test is None or free:
+            return choose(self.kind, self.models, question, facts)
+        return insist(
+            self.asked.test,
+            self.kind,
+            self.models,
+            question,
+            facts,
+            because=self.asked.because,
+            override=self.asked.override,
+            accept_dependence=self.asked.accept_dependence,
+        )
+
+    def run(self, test: Significance, tally: object, choice: Choice, **more: object) -> tuple[Finding, ...]:
+        """Run a test on a tally with as much of what was asked as it takes."""
+        asked = self.asked
+        given = {
+            "level": asked.level,
+            "draws": asked.draws,
+            "seed": asked.seed,
+            "stratified": asked.stratified,
+            "margin": asked.margin,
+            "costs": None if asked.costs is None else asked.costs.cells,
+            **more,
+        }
+        fitting = {name: value for name, value in given.items() if name in test.parameters and value is not None}
+        found = test.pairs(tally, **fitting)  # type: ignore[arg-type]
+        notes = choice.warns
+        return tuple(replace(one, chosen=choice.why, label=choice.label, notes=(*one.notes, *notes)) for one in found)

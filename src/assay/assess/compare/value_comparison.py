@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a measure, one a model and item, fold, repeat or data set: read from columns or tables, then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.assess.compare.comparison import Comparison
+from assay.assess.compare.comparison_requirements import PAIR, demand_two
+from assay.assess.compare.model_columns import by_model, is_table
+from assay.assess.compare.questions.label_questions import of_groups, of_values
+from assay.assess.compare.questions.request import Asked
+from assay.assess.environment import environment
+from assay.assess.provenance import origin
+from assay.core.errors import PlanError, RowsError, UnpairedRows
+from assay.core.labels import Label
+from assay.core.text import counted, listed, nearest
+from assay.inference.decision_words import UNITS
+from assay.rows.joins.duckdb_models import align_rows
+from assay.rows.joins.mismatch_errors import ids_told
+from assay.rows.joins.row_digest import digest_rows
+from assay.rows.label_types import label_of
+from assay.rows.source import refuse_limits
+from assay.tally.census import Census
+from assay.tally.real_values import Blocks, Exact, Groups, finite
+from assay.tally.value_tables import ValueTable, read_values
+
+if TYPE_CHECKING:
+    from assay.rows.files.formats import Reading
+    from assay.rows.limits import Limits
+
+VALUE, MODEL, SUBJECT = "values", "model", "subject"
+HOW: Final = {
+    "item": "item",
+    "data set": "data set",
+    "fold": "fold",
+    "repeat": "repeat",
+    "5x2": "half",
+    "halves": "half",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Valued:
+    """The values as they were given, and what was said about where they come from."""
+
+    values: object
+    data: object = None
+    model: object = None
+    id: object = None
+    subject: object = None
+    pairing: str | None = None
+    reading: Reading | None = None
+    per: str = "item"
+    independent: bool = False
+    lower_is_better: bool = False
+    folds: int | None = None
+    test_over_train: object = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    engine: str | None = None
+    limits: Limits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Columns by model, all in the order of the first."""
+
+    columns: dict[str, object]
+    subject: Sequence[object] | None = None
+    where: str = "the given values"
+    files: Mapping[str, str] = field(default_factory=dict)
+    proof: str | None = None
+    matched: str = ""
+
+
+def compare_read(given: Valued, asked: Asked) -> Comparison:
+    """Compare values by the test that their origin asks for."""
+    unit = _unit(given.per)
+    given = replace(given, per=unit)
+    found = _read(given)
+    demand_two(tuple(found.columns))
+    columns = _by_subject(found.columns, found.subject)
+    tally: Blocks | Groups
+    if given.independent:
+        tally, ratio = Groups.of(columns), None
+        answers, rows = of_groups(tally, asked), tally.n
+    else:
+        tally = Blocks.of(columns, unit=HOW[unit], lower_is_better=given.lower_is_better)
+        if tally.j < PAIR:
+            raise PlanError(
+                "comparison-needs",
+                f"there is only {counted(tally.j, unit)}",
+                where=found.where,
+                fix=f"give the values of two {unit}s at least",
+            )
+        ratio = given.test_over_train if given.folds is None else _by_folds(given.folds, tally.j)
+        answers, rows = of_values(tally, asked, UNITS[unit], test_over_train=ratio), tally.j
+    how = "none" if given.independent else f"by {unit}"
+    return Comparison(
+        answers=tuple(answers),
+        asked=asked,
+        models=tally.models,
+        labels=(),
+        positive=None,
+        census=Census(read=rows, scored=rows),
+        values=tally,
+        lower_is_better=given.lower_is_better,
+        data={"from": found.where, "pairing": f"{how}{found.matched}", "files": dict(found.files), "per": unit,
+              "independent": given.independent, "test_over_train": None if ratio is None else str(ratio)},
+        proof=found.proof,
+        found_in=environment(given.limits),
+    )  # fmt: skip
+
+
+def _unit(per: str) -> str:
+    unit = str(per).replace("-", " ").replace("_", " ")
+    if unit in UNITS:
+        return unit
+    close = nearest(unit, UNITS)
+    raise PlanError(
+        "option-unknown",
+        f"per={per!r} is no unit of values",
+        known=", ".join(UNITS),
+        fix=f'did you mean "{close}"?' if close else "say what a value belongs to",
+    )
+
+
+def _read(given: Valued) -> Read:
+    data = given.data
+    if data is None:
+        refuse_limits(data, given.engine, given.limits)
+        return _in_memory(given)
+    if given.model is not None:
+        return _long(given)
+    if isinstance(data, Mapping) and not is_table(data):
+        return _apart(given, data)
+    by = by_model(given.values, VALUE)
+    table = _table(data, [str(column) for column in by.values()], given)
+    keys = _keys(table, given)
+    if keys is not None:
+        with _telling(given):
+            align_rows({"the table": {"id": keys}}, [table.where], keyed=True)
+    where, files = origin(table)
+    return Read(
+        columns={name: table.numbers[str(column)] for name, column in by.items()},
+        subject=None if given.subject is None else table.names[str(given.subject)],
+        where=where,
+        files=files,
+        proof=None if keys is None else digest_rows(keys, [None] * len(keys)),
+    )
+
+
+def _in_memory(given: Valued) -> Read:
+    """Columns without a table: one a model, or all values in one beside the names of their models."""
+    if isinstance(given.values, Mapping) or given.model is None:
+        columns = by_model(given.values, VALUE)
+        if given.id is None:
+            return Read(columns=columns, subject=cast("Sequence[object] | None", given.subject))
+        table = {f"{VALUE} {name}": column for name, column in columns.items()}
+        named = {name: f"{VALUE} {name}" for name in columns}
+        return _read(_with_table(replace(given, values=named), table))
+    return _read(_with_table(replace(given, values=VALUE, model=MODEL), {VALUE: given.values, MODEL: given.model}))
+
+
+def _with_table(given: Valued, table: dict[str, object]) -> Valued:
+    """Ids and subjects in memory, put beside the values as columns of one table."""
+    if given.id is not None:
+        table["id"] = given.id
+        given = replace(given, id="id")
+    if given.subject is not None:
+        table[SUBJECT] = given.subject
+        given = replace(given, subject=SUBJECT)
+    sizes = {name: len(cast("Sequence[object]", column)) for name, column in table.items()}
+    if len(set(sizes.values())) > 1:
+        raise UnpairedRows(
+            "rows-unmatched",
+            "the columns of values do not have the same number of rows",
+            found=", ".join(f"{name} {n:,}" for name, n in sizes.items()),
+            fix="give every column a value in every row",
+        )
+    return replace(given, data=table)
+
+
+def _long(given: Valued) -> Read:
+    """One row a value: the names of the models stand in a column of their own."""
+    value, model = _one_name(given.values, VALUE), _one_name(given.model, MODEL)
+    table = _table(given.data, [value], given, more=(model,))
+    by: dict[Label, list[int]] = {}
+    for i, name in enumerate(table.names[model]):
+        if name is None:
+            raise RowsError(
+                "missing-label",
+                f"row {i + 1:,} names no model",
+                where=table.where,
+                fix="say in every row which model the value is of",
+            )
+        by.setdefault(name, []).append(i)
+    keys = _keys(table, given)
+    if keys is None and not given.independent:
+        raise PlanError(
+            "comparison-needs",
+            f"the values stand one below the other, and nobody said which column names the {given.per}",
+            where=table.where,
+            fix="state id=COLUMN (--id); independent=True (--independent) if the models were run on different items",
+        )
+    parts = {str(name): _some(table, rows) for name, rows in by.items()}
+    own = {str(name): None if keys is None else [keys[i] for i in rows] for name, rows in by.items()}
+    return _side_by_side(given, parts, own, value)
+
+
+def _apart(given: Valued, data: Mapping[str, object]) -> Read:
+    """One table a model."""
+    value = _one_name(given.values, VALUE)
+    parts = {
+        str(name): _table(table, [value], replace(given, reading=given.readings.get(str(name), given.reading)))
+        for name, table in data.items()
+    }
+    own = {name: _keys(table, given) for name, table in parts.items()}
+    placed = given.pairing == "position"
+    if given.id is None and not given.independent and not placed:
+        raise PlanError(
+            "comparison-needs",
+            f"the models come in tables of their own, and nobody said which column names the {given.per}",
+            fix=f"state id=COLUMN (--id), or pairing='position' (--by-position) if every {given.per} has the same row",
+        )
+    if placed:
+        own = {name: list(range(table.rows)) for name, table in parts.items()}
+    return _side_by_side(given, parts, own, value)
+
+
+def _side_by_side(
+    given: Valued, parts: Mapping[str, ValueTable], own: Mapping[str, list[Label] | None], value: str
+) -> Read:
+    demand_two(tuple(parts))
+    origins = [origin(table) for table in parts.values()]
+    files = {name: digest for _, own_files in origins for name, digest in own_files.items()}
+    where = "; ".join(dict.fromkeys(name for name, _ in origins))
+    if given.independent:
+        if given.id is not None or given.subject is not None:
+            raise PlanError(
+                "role-clash",
+                "the models were run on different items, so no item is matched",
+                where="id" if given.id is not None else SUBJECT,
+                fix="leave it out, or leave out independent=True (--independent)",
+            )
+        columns: dict[str, object] = {name: list(table.numbers[value]) for name, table in parts.items()}
+        return Read(columns=columns, where=where, files=files)
+    keys = {name: own[name] or [] for name in parts}
+    tables: dict[str, dict[str, object]] = {name: {"id": keys[name]} for name in parts}
+    if given.subject is not None:
+        for name, table in parts.items():
+            tables[name][SUBJECT] = table.names[str(given.subject)]
+    with _telling(given):
+        orders = align_rows(tables, [table.where for table in parts.values()], keyed=given.id is not None)
+    first = next(iter(parts))
+    placed = {
+        name: [table.numbers[value][i] for i in order.tolist()]
+        for (name, table), order in zip(parts.items(), orders, strict=True)
+    }
+    return Read(
+        columns=cast("dict[str, object]", placed),
+        subject=cast("Sequence[object] | None", tables[first].get(SUBJECT)),
+        where=where,
+        files=files,
+        proof=digest_rows(keys[first], [None] * len(keys[first])),
+        matched=", matched by id" if given.id is not None else ", in the order of the rows",
+    )
+
+
+def _telling(given: Valued) -> Any:  # noqa: ANN401  a context manager
+    """Items may be persons, so their ids are hashed in errors; folds and data sets are told as they are."""
+    plainly = given.per != "item" or (given.reading is not None and given.reading.show_ids)
+    return ids_told(plainly=plainly)
+
+
+def _table(data: object, numbers: Sequence[str], given: Valued, *, more: Sequence[str] = ()) -> ValueTable:
+    names = [*more, *_id_columns(given)]
+    names += [] if given.subject is None else [_one_name(given.subject, SUBJECT)]
+    return read_values(
+        data, numbers=numbers, names=list(dict.fromkeys(names)), reading=given.reading,
+        engine=given.engine, limits=given.limits,
+    )  # fmt: skip
+
+
+def _id_columns(given: Valued) -> list[str]:
+    if given.id is None:
+        return []
+    return [given.id] if isinstance(given.id, str) else [str(one) for one in cast("Sequence[object]", given.id)]
+
+
+def _keys(table: ValueTable, given: Valued) -> list[Label] | None:
+    """What a row is of: one column, or several together."""
+    columns = _id_columns(given)
+    if not columns:
+        return None
+    parts = [table.names[name] for name in columns]
+    lost = [i for i, row in enumerate(zip(*parts, strict=True)) if None in row]
+    if lost:
+        raise RowsError(
+            "duplicate-id",
+            f"{counted(len(lost), 'row')} {'has' if len(lost) == 1 else 'have'} no {listed(columns)}",
+            where=table.where,
+            found=f"first in row {lost[0] + 1:,}",
+            fix=f"say in every row which {given.per} the value is of",
+        )
+    if len(parts) == 1:
+        return cast("list[Label]", parts[0])
+    return [", ".join(f"{n} {x}" for n, x in zip(columns, row, strict=True)) for row in zip(*parts, strict=True)]
+
+
+def _some(table: ValueTable, rows: Sequence[int]) -> ValueTable:
+    return replace(
+        table,
+        numbers={name: [column[i] for i in rows] for name, column in table.numbers.items()},
+        names={name: [column[i] for i in rows] for name, column in table.names.items()},
+    )
+
+
+def _one_name(given: object, role: str) -> str:
+    if isinstance(given, str):
+        return given
+    raise PlanError(
+        "role-clash",
+        f"{role} is a {type(given).__name__}, but data= is given",
+        where=role,
+        fix=f"with data=, name a column: {role}='...'",
+    )
+
+
+def _by_subject(columns: dict[str, object], subject: object) -> dict[str, object]:
+    """Several values of one subject are one value, their mean: subjects are independent, their items are not."""
+    if subject is None:
+        return columns
+    who = [label_of(one, where=SUBJECT) for one in cast("Sequence[object]", subject)]
+    out: dict[str, object] = {}
+    for model, column in columns.items():
+        exact = Exact.of(finite(column, model)).fractions()
+        if len(exact) != len(who):
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"there are {counted(len(who), 'subject')} for {counted(len(exact), 'value')} of {model}",
+                where=SUBJECT,
+                fix="give the subject of every value",
+            )
+        by: dict[Label | None, list[Fraction]] = {}
+        for one, value in zip(who, exact, strict=True):
+            by.setdefault(one, []).append(value)
+        out[model] = [sum(own, Fraction(0)) / len(own) for own in by.values()]
+    return out
+
+
+def _by_folds(folds: int, values: int) -> Fraction:
+    """The size of a test part over its training part; every round of folds must be whole."""
+    if not isinstance(folds, int) or isinstance(folds, bool) or folds < PAIR:
+        raise PlanError(
+            "value-out-of-domain", f"folds={folds!r} is no number of folds", known="2, 3, ...", fix="give k"
+        )
+    if values % folds:
+        raise PlanError(
+            "comparison-needs",
+            f"{counted(folds, 'fold')} are stated, and there are {values:,} values a model: a round is not complete",
+            known=f"{folds:,}, {2 * folds:,}, {3 * folds:,}, ... values a model",
+            fix="give the value of every fold of every round; for resamples that are no folds state"
+            " test_over_train=... (--test-over-train)",
+        )
+    return Fraction(1, folds - 1)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The models of a plan against each other, on every test split: which tests ran, and which named ones were refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.arguments import arrange
+from assay.assess.compare.compare import compare
+from assay.assess.compare.questions.by_channel import ByChannel, by_channel
+from assay.assess.plan.checked_plan import stated
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import listed, visible
+from assay.inference.tests_catalogue import every_test
+
+if TYPE_CHECKING:
+    from assay.assess.compare.comparison import Comparison
+    from assay.assess.plan.checked_plan import LoadedPlan
+
+CORRECTIONS: Final = {"benjamini-hochberg": "fdr_bh", "benjamini-yekutieli": "fdr_by"}
+"""What a plan calls a correction, where the table of corrections calls it otherwise."""
+
+
+PAIR: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A test that the plan names: whether the table admits it, and why or why not; None where nobody can tell."""
+
+    test: str
+    admitted: bool | None
+    why: str
+
+    def to_json(self) -> dict[str, object]:
+        """As facts of a control."""
+        return {"test": self.test, "admitted": self.admitted, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """The models on one test split: the comparison, or why there is none, and what became of the named tests."""
+
+    models: tuple[str, ...]
+    comparison: Comparison | None
+    why_not: str = ""
+    named: tuple[Named, ...] = ()
+    channels: Mapping[str, ByChannel] = field(default_factory=dict)
+    """By channel column, where the rows of its levels could be compared."""
+
+    @property
+    def findings(self) -> tuple[dict[str, Any], ...]:
+        """Every finding, as in a Record."""
+        return () if self.comparison is None else tuple(one.to_json() for one in self.comparison.findings)
+
+
+def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any], channels: Sequence[str]) -> Contest:
+    """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
+    tests = loaded.plan.tests
+    try:
+        found = compare(**arrange(**given))
+        apart = {one: by_channel(found, given, one) for one in channels} if len(models) == PAIR else {}
+    except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
+        return Contest(models=models, comparison=None, why_not=error.what)
+    named = tuple(_named(name, found, given, tests.justification) for name in tests.chosen or ())
+    by_hand = [one.test for one in named if _by_hand(one, found, override=bool(tests.override))]
+    if len(by_hand) > 1:
+        raise PlanError(
+            "role-clash",
+            f"{len(by_hand)} tests are chosen by hand for one question",
+            where=f"{visible(loaded.path)}, tests.chosen",
+            found=listed(by_hand),
+            fix="keep one: of several, the one that pleases would be reported",
+        )
+    if by_hand and not stated(tests.justification):
+        raise PlanError(
+            "test-refused",
+            f"{by_hand[0]} is not the test that the table gives here, and the plan does not say why it is chosen",
+            where=f"{visible(loaded.path)}, tests.justification",
+            found=found.answers[0].choice.why,
+            fix="leave the test out, or state tests.justification",
+        )
+    if by_hand:
+        found = compare(**arrange(**given, test=by_hand[0], because=tests.justification, override=bool(tests.override)))
+    return Contest(models=models, comparison=found, named=named, channels=apart)
+
+
+def _by_hand(one: Named, found: Comparison, *, override: bool) -> bool:
+    """Whether a named test takes the place of the table's: another form of it, one for values like these, or forced."""
+    if one.admitted is not True:
+        return one.admitted is None or override
+    first = found.answers[0].choice.test
+    other = next((test for test in every_test() if test.name == one.test), None)
+    if first is None or other is None or one.test == first.family:  # by its family, whose form the table chooses
+        return False
+    return other.family == first.family and other.name != first.name
+
+
+def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str | None) -> Named:
+    """Whether a test that the plan names is one the table gives for these values."""
+    for answer in found.answers:
+        every = [one for one in (answer.choice.test, *answer.choice.beside, answer.choice.after) if one is not None]
+        ran = {one.test for one in answer.findings} | {one.name for one in every}
+        family = {one.family for one in every_test() if one.name in ran}
+        if name in ran | family or any(name in one.also for one in every):
+            return Named(test=name, admitted=True, why=answer.choice.why)
+    try:
+        forced = compare(**arrange(**given, test=name, because=because))
+    except (PlanError, RowsError) as error:
+        return Named(test=name, admitted=False, why=f"{error.what}; {error.found or error.fix or ''}".rstrip("; "))
+    return Named(test=name, admitted=None, why=forced.answers[0].choice.label or forced.answers[0].choice.why)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conformity statement: every requirement row with its verdict and the evidence for it.
+
+A row is judged by all of its parts, and the worst one decides. Nothing that is missing makes a verdict better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from assay.assess.conformity.clauses import SUPPLEMENT, Row, catalogue, profile
+from assay.assess.conformity.preconditions import applies
+from assay.assess.controls import CONTROLS, Checked, Inquiry, Verdict, worst
+from assay.assess.plan.checked_plan import stated
+from assay.assess.plan.plan_answers import answer
+from assay.core.text import counted, listed
+
+Overall = Literal["conforming", "conforming by declaration", "conformity not demonstrated", "non-conforming"]
+LOOKED: Final = ("pass", "fail", "suspect")
+COMPUTED: Final = ("check", "measure", "record")
+DEVIATING: Final = ("should", "should not", "imperative", "limit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One part of a row: a statement, a check, a measure, or a part of the Record."""
+
+    kind: Literal["plan", "check", "measure", "record", "precondition"]
+    name: str
+    verdict: Verdict
+    says: str
+
+    def to_json(self) -> dict[str, str]:
+        """As in a Record."""
+        return {"kind": self.kind, "name": self.name, "verdict": self.verdict, "says": self.says}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A row with its verdict, why, and the assessor's answer where there is one."""
+
+    row: Row
+    verdict: Verdict
+    says: str
+    evidence: tuple[Evidence, ...]
+    answer: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a Record."""
+        return {
+            "id": self.row.id,
+            "clause": self.row.clause,
+            "strength": self.row.strength,
+            "demand": self.row.says,
+            "verdict": self.verdict,
+            "says": self.says,
+            "evidence": [one.to_json() for one in self.evidence],
+            "answer": self.answer,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conformity:
+    """The whole statement."""
+
+    profile: str
+    document: str
+    overall: Overall
+    says: str
+    rows: tuple[Judged, ...]
+    supplement: tuple[Judged, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a Record."""
+        return {
+            "overall": self.overall,
+            "says": self.says,
+            "profile": self.profile,
+            "document": self.document,
+            "catalogue": catalogue(self.profile),
+            "counts": counts(self.rows),
+            "deviations": [one.row.id for one in deviations(self.rows)],
+            "unjustified": [one.row.id for one in deviations(self.rows) if one.answer is None],
+            "rows": [one.to_json() for one in self.rows],
+            "supplement": [one.to_json() for one in self.supplement],
+        }
+
+
+def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> Conformity:
+    """Judge every row of the plan's profile, and of the supplement."""
+    found = {one.name: one for one in checked}
+    chosen = profile(q.plan.plan.profile or profile().name)
+    rows = tuple(judged(row, q, found, record) for row in chosen.rows)
+    overall, said = settled(rows)
+    return Conformity(
+        profile=chosen.name,
+        document=chosen.document,
+        overall=overall,
+        says=said,
+        rows=rows,
+        supplement=tuple(judged(row, q, found, record) for row in profile(SUPPLEMENT).rows),
+    )
+
+
+def judged(row: Row, q: Inquiry, checked: Mapping[str, Checked], record: Mapping[str, Any]) -> Judged:
+    """The verdict of one row."""
+    text = q.plan.justifications.get(row.id)
+    reply = text if q.signed(text) else None
+    parts: list[Evidence] = []
+    if row.when is not None:
+        condition = applies(row.when, q)
+        if condition.holds is False:
+            only = Evidence(kind="precondition", name=row.when, verdict="n/a", says=condition.why)
+            return Judged(row=row, verdict="n/a", says=condition.why, evidence=(only,), answer=reply)
+        if condition.holds is None:
+            parts.append(Evidence(kind="precondition", name=row.when, verdict="no-evidence", says=condition.why))
+    parts += [_statement(q, path) for path in row.states]
+    parts += [_check(name, checked) for name in row.checks]
+    parts += [_measure(names, record) for names in row.measures]
+    parts += [_part(path, record) for path in row.record]
+    if not parts:
+        parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
+    verdict = combined([(one.kind, one.verdict) for one in parts])
+    said = why([(one.verdict, one.says) for one in parts], verdict)
+    return Judged(row=row, verdict=verdict, says=said, evidence=tuple(parts), answer=reply)
+
+
+def why(parts: Sequence[tuple[str, str]], verdict: str) -> str:
+    """What a row says: the sentences of the parts that decide it.
+
+    >>> why([("pass", "all is well"), ("fail", "but here"), ("fail", "but here")], "fail")
+    'but here'
+    """
+    deciding = [said for own, said in parts if own == verdict] or [said for _, said in parts]
+    return "; ".join(dict.fromkeys(deciding))
+
+
+def combined(parts: Sequence[tuple[str, Verdict]]) -> Verdict:
+    """The verdict of a row from the kinds and verdicts of its parts: the worst one decides.
+
+    A statement beside checks that passed is more than a statement, unless a check itself rests on one.
+
+    >>> combined([("plan", "declared"), ("check", "pass")]), combined([("plan", "declared"), ("check", "declared")])
+    ('pass', 'declared')
+    """
+    verdict = worst(one for _, one in parts)
+    if verdict == "declared" and any(one == "pass" and kind in COMPUTED for kind, one in parts):
+        return "declared" if any(one == "declared" and kind == "check" for kind, one in parts) else "pass"
+    return verdict
+
+
+def _statement(q: Inquiry, path: str) -> Evidence:
+    found = answer(q.loaded, path)
+    if found.whole and q.loaded.signed:
+        return Evidence(
+            kind="plan", name=path, verdict="declared", says=f"stated in the plan: {', '.join(found.given)}"
+        )
+    if found.whole:
+        return Evidence(kind="plan", name=path, verdict="no-evidence", says="stated, but the plan is not signed")
+    lacking = ", ".join(found.lacking or (path,))
+    return Evidence(kind="plan", name=path, verdict="no-evidence", says=f"the plan does not say {lacking}")
+
+
+def _check(name: str, checked: Mapping[str, Checked]) -> Evidence:
+    asked, looked = name.removesuffix("?"), name.endswith("?")
+    found = checked.get(asked)
+    if found is None:
+        built = asked.partition(":")[0] in CONTROLS
+        said = f"{asked} did not run" if built else f"{asked} is not built in this version"
+        return Evidence(kind="check", name=asked, verdict="no-evidence", says=said)
+    verdict = found.outcome.verdict
+    if looked and verdict in LOOKED:
+        verdict = "pass"
+    return Evidence(kind="check", name=asked, verdict=verdict, says=found.outcome.says)
+
+
+def _measure(names: str, record: Mapping[str, Any]) -> Evidence:
+    wanted = names.split("|")
+    there = {str(one["measure"]).partition("(")[0] for one in record.get("estimates", ())}
+    found = [name for name in wanted if name in there]
+    said = f"reported: {', '.join(found)}" if found else f"not reported: {listed(wanted)}"
+    return Evidence(kind="measure", name=names, verdict="pass" if found else "no-evidence", says=said)
+
+
+def _part(path: str, record: Mapping[str, Any]) -> Evidence:
+    node: Any = record
+    for key in path.split("."):
+        node = node.get(key) if isinstance(node, Mapping) else None
+    there = stated(node) if isinstance(node, str) else bool(node)
+    said = f"{path} is in the Record" if there else f"{path} is not in the Record"
+    return Evidence(kind="record", name=path, verdict="pass" if there else "no-evidence", says=said)
+
+
+def settled(rows: Sequence[Judged]) -> tuple[Overall, str]:
+    """The overall state, from the shall rows alone, and why."""
+    shall = [one for one in rows if one.row.strength == "shall"]
+    failed = [one.row.id for one in shall if one.verdict == "fail"]
+    if failed:
+        return "non-conforming", f"{counted(len(failed), 'shall row')} failed: {', '.join(failed)}"
+    open_ = [
+        one.row.id for one in shall if one.verdict == "no-evidence" or (one.verdict == "suspect" and one.answer is None)
+    ]
+    if open_ or not shall:
+        return "conformity not demonstrated", f"{len(open_)} of {len(shall)} shall rows are open: {', '.join(open_)}"
+    stated_ = [one.row.id for one in shall if one.verdict in ("declared", "suspect")]
+    if stated_:
+        rest = "rests" if len(stated_) == 1 else "rest"
+        said = f"{counted(len(stated_), 'shall row')} {rest} on a statement: {', '.join(stated_)}"
+        return "conforming by declaration", said
+    return "conforming", f"all {len(shall)} shall rows pass or do not apply"
+
+
+def deviations(rows: Iterable[Judged]) -> list[Judged]:
+    """Rows below a shall that failed; each wants a justification."""
+    return [one for one in rows if one.verdict == "fail" and one.row.strength in DEVIATING]
+
+
+def counts(rows: Iterable[Judged]) -> dict[str, int]:
+    """Rows by verdict."""
+    found = {"pass": 0, "fail": 0, "suspect": 0, "declared": 0, "no-evidence": 0, "n/a": 0}
+    for one in rows:
+        found[one.verdict] += 1
+    return found

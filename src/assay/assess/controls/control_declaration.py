@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a control is declared: the function looks, the decorator says what for, for which clause, and when it passes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from assay.core.traits import Source
+
+if TYPE_CHECKING:
+    from assay.assess.controls.evidence import Inquiry
+
+Verdict = Literal["pass", "fail", "suspect", "declared", "no-evidence", "n/a"]
+Scope = Literal["plan", "assessment"]
+Facts: TypeAlias = Mapping[str, Any]
+
+WORST: Final[tuple[Verdict, ...]] = ("fail", "suspect", "no-evidence", "declared", "pass", "n/a")
+"""From worst to best; the worst part decides a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a control found; `part` tells several answers of one control apart."""
+
+    verdict: Verdict
+    says: str
+    part: str = ""
+    facts: Facts = field(default_factory=dict)
+    thresholds: Facts = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+Look: TypeAlias = "Callable[[Inquiry], Iterable[Outcome]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One declared control."""
+
+    id: str
+    version: str
+    looks_for: str
+    clause: Source
+    passes_when: str
+    scope: Scope
+    look: Look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """An outcome with the control it came from and the time."""
+
+    control: Control
+    outcome: Outcome
+    at: str
+
+    @property
+    def name(self) -> str:
+        """How requirement rows call it."""
+        return f"{self.control.id}:{self.outcome.part}" if self.outcome.part else self.control.id
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a Record."""
+        found = self.outcome
+        return {
+            "check": self.control.id,
+            "part": found.part or None,
+            "version": self.control.version,
+            "verdict": found.verdict,
+            "says": found.says,
+            "facts": _plain(found.facts),
+            "thresholds": _plain(found.thresholds),
+            "inputs": dict(found.inputs),
+            "at": self.at,
+        }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  facts of any shape
+    """Facts as JSON keeps them, so that a Record equals itself after being read again."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "inf" if value > 0 else "-inf" if value < 0 else None
+    return value
+
+
+CONTROLS: dict[str, Control] = {}
+"""Every declared control by id."""
+
+
+def control(
+    id: str,
+    *,
+    looks_for: str,
+    clause: Source,
+    passes_when: str,
+    scope: Scope = "plan",
+    version: str = "1",
+) -> Callable[[Look], Look]:
+    """Declare a control; `scope` says whether it looks at a plan as a whole or at each assessment."""
+
+    def declared(look: Look) -> Look:
+        if id in CONTROLS:
+            msg = f"control {id} is declared twice"
+            raise ValueError(msg)
+        CONTROLS[id] = Control(
+            id=id,
+            version=version,
+            looks_for=looks_for,
+            clause=clause,
+            passes_when=passes_when,
+            scope=scope,
+            look=look,
+        )
+        return look
+
+    return declared
+
+
+def run_controls(inquiry: Inquiry, scope: Scope) -> Iterator[Checked]:
+    """Run every control of a scope."""
+    for one in CONTROLS.values():
+        if one.scope == scope:
+            for outcome in one.look(inquiry):
+                yield Checked(control=one, outcome=outcome, at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"))
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a whole from those of its parts.
+
+    >>> worst(["pass", "no-evidence"]), worst(["pass", "n/a"]), worst(["n/a"])
+    ('no-evidence', 'pass', 'n/a')
+    """
+    return min(verdicts, key=WORST.index)

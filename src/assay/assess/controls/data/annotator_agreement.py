@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control of the ground truth: how far annotators agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.evidence import Inquiry
+from assay.core.labels import Label
+from assay.core.text import figure
+from assay.core.traits import TS4213
+from assay.inference.intervals.rater_intervals import told
+from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, krippendorff, weights
+from assay.tally.data.split_counts import SplitRows
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.ratings import Ratings
+from assay.tasks.classification.estimates import View
+from assay.tasks.classification.settings import Settings
+from assay.tasks.classification.tally import Classified
+
+Cells: TypeAlias = Mapping[tuple[Any, ...], int]
+WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
+
+
+@control(
+    "CHK-ANNOTATOR",
+    looks_for="annotators who do not agree",
+    clause=TS4213("5.3.9"),
+    passes_when="agreement was computed, and no pair lies below the declared minimum",
+)
+def annotators(q: Inquiry) -> Iterator[Outcome]:
+    """How far annotators agree, pair by pair and all together."""
+    names, table = q.plan.ground_truth.annotators or [], q.annotations
+    if table is None or len(names) < 2 or not table.has(*names):  # noqa: PLR2004
+        yield Outcome(verdict="no-evidence", says="the plan names no annotation table with two annotators")
+        return
+    least, level = q.plan.ground_truth.minimum_agreement, q.plan.intervals.level
+    rows = table.table(*names)
+    ranked = None if rows is None else _ranked(q, names, rows)
+    cells = {pair: _both_labelled(table, *pair) for pair in combinations(names, 2)}
+    agreed = {pair: _pair(held) | _weighted(held, ranked, level) for pair, held in cells.items() if held}
+    pairs: dict[str, Any] = {f"{a}, {b}": one for (a, b), one in agreed.items()}
+    if not pairs:
+        yield Outcome(verdict="no-evidence", says="no item was labelled by two annotators")
+        return
+    facts: dict[str, Any] = {"pairs": pairs}
+    if rows is not None:
+        facts["together"] = _together(rows, ranked, level)
+    shown = "; ".join(f"{name}: {_agreement(one)}" for name, one in list(pairs.items())[:3])
+    if len(names) > 2 and rows is not None:  # noqa: PLR2004  two are a pair
+        shown = f"{_shown(facts['together'])}; {shown}"
+    low = _below(agreed, least)
+    said = f"below the declared minimum: {'; '.join(low)}" if low else shown
+    thresholds = {} if least is None else {"minimum_kappa": least}
+    inputs = {table.name: table.sha256}
+    yield Outcome(verdict="fail" if low else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+
+
+def _shown(together: dict[str, Any]) -> str:
+    words = []
+    for name, symbol in (("fleiss_kappa", "Fleiss' kappa"), ("krippendorff_alpha", "alpha"), ("gwet_ac1", "AC1")):
+        one = together[name]
+        words.append(
+            f"{symbol} " + ("undefined" if one["value"] is None else f"{figure(one['value'])} ({_interval(one)})")
+        )
+    return ", ".join(words)
+
+
+def _interval(one: dict[str, Any]) -> str:
+    return f"{figure(one['low'])} to {figure(one['high'])}" if one["low"] is not None else "no interval"
+
+
+def _pair(cells: Cells) -> dict[str, Any]:
+    labels = tuple(sorted({label for key in cells for label in key}, key=str))
+    n = sum(cells.values())
+    agreement = sum(count for (a, b), count in cells.items() if a == b) / n
+    first = {label: sum(c for (a, _), c in cells.items() if a == label) / n for label in labels}
+    second = {label: sum(c for (_, b), c in cells.items() if b == label) / n for label in labels}
+    by_class = {
+        str(label): 2 * cells.get((label, label), 0) / (n * (first[label] + second[label]))
+        for label in labels
+        if first[label] + second[label]
+    }
+    kappa = None
+    if len(labels) > 1:
+        tally = Confusion.from_cells({(a, b): c for (a, b), c in cells.items()}, labels=labels, rows=n)
+        kappa = View(Classified(confusion=tally, positive=None), Settings())["cohen_kappa"]
+    return {
+        "items": n,
+        "agreement": agreement,
+        "kappa": None if kappa is None else kappa.value,
+        "low": None if kappa is None else kappa.low,
+        "high": None if kappa is None else kappa.high,
+        "by_class": by_class,
+        "bias_index": max(abs(first[label] - second[label]) for label in labels),
+        "largest_share": max((first[label] + second[label]) / 2 for label in labels),
+    }
+
+
+def _together(rows: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """Coefficients of all annotators, over items that two of them labelled at least; with weights where ranks are."""
+    tally = Ratings.from_cells(rows, labels=ranked)
+    found: dict[str, Any] = {"items": tally.items, "items_labelled_twice": tally.several.items}
+    k = len(tally.labels)
+    for weighting in ("none",) if ranked is None else WEIGHTINGS:
+        tail = "" if weighting == "none" else f"_{weighting}"
+        weight = weights(k, weighting)
+        found |= {
+            f"fleiss_kappa{tail}": told(fleiss(tally, weight), level, raters=3),
+            f"krippendorff_alpha{tail}": told(krippendorff(tally, weight), level, raters=3),
+            f"gwet_ac{'1' if weighting == 'none' else '2'}{tail}": told(gwet(tally, weight), level, raters=3),
+        }
+    return found
+
+
+def _weighted(cells: Cells, ranked: tuple[Label, ...] | None, level: float) -> dict[str, Any]:
+    """Cohen's kappa with linear and with quadratic weights, for classes that have an order."""
+    if ranked is None:
+        return {}
+    place = {label: i for i, label in enumerate(ranked)}
+    table = np.zeros((len(ranked), len(ranked)))
+    for (a, b), n in cells.items():
+        table[place[a], place[b]] += n
+    return {f"kappa_{one}": told(cohen(table, weights(len(ranked), one)), level, raters=2) for one in WEIGHTINGS[1:]}
+
+
+def _ranked(q: Inquiry, names: list[str], rows: Cells) -> tuple[Label, ...] | None:
+    """The classes in their order, if they have one and every label given is among them."""
+    classes = q.plan.task.classes
+    if not q.plan.task.ordered or not classes:
+        return None
+    own = {str(one): one for key in rows for one in key if one is not None}
+    found = tuple(own.get(str(one), one) for one in classes)
+    return found if set(own.values()) <= set(found) and names else None
+
+
+def _both_labelled(table: SplitRows, a: str, b: str) -> dict[tuple[Any, ...], int]:
+    """How often each pair of labels occurs on items that both annotators labelled."""
+    return {key: n for key, n in (table.table(a, b) or {}).items() if None not in key}
+
+
+def _below(agreed: dict[tuple[str, str], dict[str, Any]], least: float | None) -> list[str]:
+    """Pairs of annotators whose kappa is below the declared minimum."""
+    kappas = {pair: one["kappa"] for pair, one in agreed.items() if one["kappa"] is not None}
+    low = {pair: kappa for pair, kappa in kappas.items() if least is not None and kappa < least}
+    return [f"{a} and {b}: kappa {figure(kappa)}" for (a, b), kappa in low.items()]
+
+
+def _agreement(pair: dict[str, Any]) -> str:
+    """Agreement and kappa of two annotators."""
+    kappa = "undefined" if pair["kappa"] is None else f"{figure(pair['kappa'])} ({_interval(pair)})"
+    return f"agreement {figure(pair['agreement'])}, kappa {kappa}"

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control of single features: one that alone tells the label is a suspect, for it may stand for the label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.data.association import associated, quantile_cells
+from assay.assess.controls.data.dataset_contents import guessed_by
+from assay.assess.controls.evidence import Inquiry
+from assay.core.text import counted, figure, phrases
+from assay.core.traits import TS4213
+from assay.core.values import Undefined
+from assay.inference.intervals.auc import area_interval
+from assay.tally.data.feature_counts import alone, described, numbers_by
+from assay.tally.scores.score_tally import Scores
+from assay.tasks.classification.measures.roc import auroc
+
+if TYPE_CHECKING:
+    from assay.tally.data.split_counts import SplitRows
+
+LEVEL: Final = 0.95
+CLASSES: Final = 50
+"""Classes up to which each is set against the rest."""
+CODES: Final = 20
+"""Different numbers up to which a numeric feature is also read as a category, since its order may mean nothing."""
+PURE: Final = 0.99
+REPEATED: Final = 30
+"""Rows of levels that occur twice or more which a column like an id needs before its purity says anything."""
+
+
+@control(
+    "CHK-PROXY",
+    looks_for="one feature that alone tells the label, or tells it as well as the model",
+    clause=TS4213("5.3.7"),
+    passes_when="no feature reaches the AUROC or V of a stand-in, and none alone guesses as well as the best model",
+)
+def proxies(q: Inquiry) -> Iterator[Outcome]:
+    """No feature stands for the label."""
+    features, truth, train = q.plan.columns.features or [], q.plan.columns.truth, q.of_role("train")
+    there = {name: one for name, one in train.items() if features and one.has(truth, *features)}
+    if truth is None or not there:
+        yield Outcome(verdict="no-evidence", says="no features are declared, or no training data have them")
+        return
+    best = _best(q)
+    limits = q.plan.checks
+    facts: dict[str, Any] = {}
+    bad: list[str] = []
+    for name, split in there.items():
+        for feature in features:
+            found = _screened(split, feature, str(truth))
+            facts[f"{feature} in {name}"] = found
+            why = []
+            if found.get("auroc", 0) >= limits.proxy_auroc:
+                why.append(f"AUROC {_with_interval(found, 'auroc')}")
+            if found.get("cramers_v", 0) >= limits.proxy_association:
+                why.append(f"V {_with_interval(found, 'cramers_v')}")
+            if found.get("pure"):
+                why.append("every value that occurs again has one class")
+            if best is not None and found.get("alone_low", 0) >= best:
+                why.append(f"alone it guesses {figure(found['alone'])}, the best model {figure(best)}")
+            found["flagged"] = bool(why)
+            bad += [f"{feature} in {name}: {'; '.join(why)}"] if why else []
+    said = phrases(bad) if bad else f"{counted(len(facts), 'feature')}, none tells the label alone"
+    thresholds = {"auroc": limits.proxy_auroc, "cramers_v": limits.proxy_association, "best_model": best}
+    yield Outcome(
+        verdict="suspect" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there)
+    )
+
+
+def _with_interval(found: dict[str, Any], name: str) -> str:
+    return f"{figure(found[name])} ({figure(found[f'{name}_low'])} to {figure(found[f'{name}_high'])})"
+
+
+def _best(q: Inquiry) -> float | None:
+    """The best balanced accuracy among the models of the plan."""
+    values = [one["balanced_accuracy"].value for one in q.assessments.values()]
+    return max((one for one in values if one is not None), default=None)
+
+
+def _screened(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
+    column = described(split, feature)
+    found: dict[str, Any] = {"values": column.values, "different": column.distinct}
+    if column.numeric:
+        found |= _by_numbers(split, feature, truth)
+    if not column.numeric or column.distinct <= CODES:
+        found |= _by_levels(split, feature, truth)
+    return found
+
+
+def _by_numbers(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
+    """How well the order of a feature parts one class from the rest, either way up, and how well its parts guess."""
+    x, y, labels = numbers_by(split, feature, truth)
+    if len(labels) < 2:  # noqa: PLR2004  nothing to tell
+        return {}
+    found: dict[str, Any] = {}
+    for code in range(len(labels) if 2 < len(labels) <= CLASSES else 1):  # noqa: PLR2004  of two classes, one says it
+        ranked = Scores.binary(x, y == code).one_vs_rest(1)
+        area = auroc(ranked)
+        if isinstance(area, Undefined):
+            continue
+        low, high, method = area_interval(ranked, area.value, LEVEL)
+        ends = (area.value, low, high) if area.value >= 0.5 else (1 - area.value, 1 - high, 1 - low)  # noqa: PLR2004
+        if ends[0] > found.get("auroc", 0.0):
+            found = dict(zip(("auroc", "auroc_low", "auroc_high"), ends, strict=True))
+            found |= {"auroc_of": labels[code], "interval": method}
+    cells = quantile_cells(x, y)
+    return found | _guess(cells, len(labels))
+
+
+def _by_levels(split: SplitRows, feature: str, truth: str) -> dict[str, Any]:
+    table = split.table(feature, truth)
+    if table is None:
+        repeated, pure, most = alone(split, feature, truth)
+        rows = split.rows()
+        told = repeated >= REPEATED and pure >= PURE * repeated and most < PURE * rows
+        return {"repeated": repeated, "repeated_with_one_class": pure, "pure": told}
+    cells = {key: n for key, n in table.items() if None not in key}
+    found = associated(cells) if cells else None
+    if found is None:
+        return {}
+    strength = {"cramers_v": found.strength, "cramers_v_low": found.low, "cramers_v_high": found.high}
+    return strength | _guess(cells, len({label for _, label in cells}))
+
+
+def _guess(cells: Mapping[tuple[Any, ...], int], classes: int) -> dict[str, float]:
+    excess, low = guessed_by(cells)
+    return {"alone": excess + 1 / classes, "alone_low": low + 1 / classes}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls that keep training, validation and test apart: samples, subjects, time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.data.leak_sensitivity import told_without, without
+from assay.assess.controls.data.near_duplicate_checks import near
+from assay.assess.controls.evidence import Inquiry
+from assay.core.text import counted, listed
+from assay.core.traits import TS4213
+
+if TYPE_CHECKING:
+    from assay.tally.data.split_counts import Shared, SplitRows
+
+PAIRS: Final = (("test", "train"), ("validation", "train"), ("validation", "test"))
+
+
+@control(
+    "CHK-OVERLAP",
+    looks_for="samples that two splits share, by id and by content, and near-duplicates",
+    clause=TS4213("5.3.5"),
+    passes_when="no id and no feature vector of one split is found in the other",
+)
+def overlap(q: Inquiry) -> Iterator[Outcome]:
+    """No sample in two splits."""
+    for mine, other in PAIRS:
+        part = f"{mine}/{other}"
+        ours, theirs = q.of_role(mine), q.of_role(other)
+        if not ours or not theirs:
+            lacking = mine if not ours else other
+            yield Outcome(part=part, verdict="no-evidence", says=f"the plan names no file of {lacking} data")
+            continue
+        outcomes = [_shared(q, a, ours[a], b, theirs[b]) for a in ours for b in theirs]
+        verdict, said, facts = min(outcomes, key=lambda one: ("fail", "suspect", "no-evidence", "pass").index(one[0]))
+        yield Outcome(part=part, verdict=verdict, says=said, facts=facts, inputs=q.digests(*ours, *theirs))
+
+
+LIKE: Final = {"same_content": "coincide", "nearly_same": "but for case, spaces or late digits"}
+
+
+def _both_have(mine: SplitRows, other: SplitRows, *columns: str) -> bool:
+    return mine.has(*columns) and other.has(*columns)
+
+
+def _shared(q: Inquiry, a: str, mine: SplitRows, b: str, other: SplitRows) -> tuple[Verdict, str, dict[str, Any]]:
+    """Ids first, then contents, then near-duplicates."""
+    column, features = q.plan.columns.id, q.plan.columns.features or []
+    facts: dict[str, Any] = {"splits": [a, b]}
+    looked, bad = [], []
+    leaked: list[Shared] = []
+    if column is not None and _both_have(mine, other, column):
+        leaked.append(mine.shared(other, column))
+        facts |= {"rows": mine.rows(), "shared_ids": leaked[-1].rows}
+        looked.append("ids")
+        bad += _in_both(leaked[-1].rows, a, b, "id")
+    folded = False
+    if features and _both_have(mine, other, *features):
+        exactly, nearly = mine.shared(other, *features), mine.shared(other, *features, nearly=True)
+        leaked += [exactly, nearly]
+        facts |= {"rows": mine.rows(), "same_content": exactly.rows, "nearly_same": max(0, nearly.rows - exactly.rows)}
+        looked.append("contents")
+        coincide = bool(exactly.rows) and q.signed(q.plan.leakage.coincide)
+        folded = bool(facts["nearly_same"]) or coincide
+        if coincide:
+            facts["distinct_contents"] = mine.distinct(*features)
+        else:
+            bad += _in_both(exactly.rows, a, b, "content")
+    alike = near(q, mine, other) if not bad else {}
+    facts |= {"near": alike} if alike else {}
+    if not looked and not alike:
+        return "no-evidence", "neither ids nor features are declared, so nothing can be compared", facts
+    left = without(q, a, mine, leaked) if a in q.of_role("test") else {}
+    facts |= {"without": left} if left else {}
+    if bad:
+        return "fail", "; ".join(bad) + told_without(left), facts
+    if words := _nearly(alike, facts if folded else {}):
+        return "suspect", f"of {a} nearly the same as rows of {b}: {', '.join(words)}{told_without(left)}", facts
+    looked += [f"near {kind}" for kind in alike]
+    only = "" if len(looked) > 1 else f" (only {looked[0]} were compared)"
+    return "pass", f"no row of {a} is in {b} by {' or '.join(looked)}{only}", facts
+
+
+def _nearly(alike: Mapping[str, Mapping[str, Any]], facts: Mapping[str, Any]) -> list[str]:
+    """How many rows nearly equal one of the other split, by content and by kind of content."""
+    words = [f"{counted(n, 'row')} {how}" for name, how in LIKE.items() if (n := facts.get(name))]
+    return words + [f"{counted(one['rows'], 'row')} by their {kind}" for kind, one in alike.items() if one["rows"]]
+
+
+def _in_both(n: int, a: str, b: str, by: str) -> list[str]:
+    return [f"{counted(n, 'row')} of {a} {_are(n)} in {b} by {by}"] if n else []
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+@control(
+    "CHK-GROUP",
+    looks_for="subjects that have samples in training and in test",
+    clause=TS4213("5.3.7"),
+    passes_when="no subject is in both; without a subject column, somebody states that subjects are distinct",
+)
+def groups(q: Inquiry) -> Iterator[Outcome]:
+    """No subject in two splits."""
+    column = q.plan.columns.subject
+    train, test = q.of_role("train"), q.of_role("test")
+    if column is None:
+        stated = q.signed(q.plan.leakage.distinct_subjects)
+        said = (
+            "stated: no two samples share a subject" if stated else "no subject column is declared, and nothing stated"
+        )
+        yield Outcome(verdict="declared" if stated else "no-evidence", says=said)
+        return
+    if not train or not test or not all(one.has(column) for one in (*train.values(), *test.values())):
+        yield Outcome(verdict="no-evidence", says="training or test data with the subject column are not there")
+        return
+    rows = subjects = 0
+    left: dict[str, Any] = {}
+    for name, mine in test.items():
+        found = [mine.shared(other, column) for other in train.values()]
+        rows += sum(one.rows for one in found)
+        subjects += sum(one.distinct for one in found)
+        left |= {f"{model} on {name}": one for model, one in without(q, name, mine, found).items()}
+    facts = {"shared_subjects": subjects, "affected_rows": rows} | ({"without": left} if left else {})
+    told = (
+        f"{counted(subjects, 'subject')} with {counted(rows, 'test row')} {_are(subjects)} in training too"
+        if subjects
+        else "no subject of the test data is in the training data"
+    )
+    inputs = q.digests(*train, *test)
+    contradicted = subjects and q.signed(q.plan.leakage.distinct_subjects)
+    tail = "; the plan states the contrary" if contradicted else ""
+    verdict: Verdict = "fail" if subjects else "pass"
+    yield Outcome(verdict=verdict, says=told + told_without(left) + tail, facts=facts, inputs=inputs)
+
+
+@control(
+    "CHK-TIME",
+    looks_for="training samples that are later than test samples",
+    clause=TS4213("5.2"),
+    passes_when="the last training sample is earlier than the first test sample",
+)
+def times(q: Inquiry) -> Iterator[Outcome]:
+    """Training comes before test."""
+    column = q.plan.columns.time
+    train, test = q.of_role("train"), q.of_role("test")
+    ordered = "out-of-time" in (q.plan.purpose.aims or ())
+    if column is None or not train or not test:
+        yield Outcome(verdict="no-evidence", says="no time column is declared, or training or test data are not there")
+        return
+    every = (*train.values(), *test.values())
+    if not all(one.has(column) for one in every):
+        yield Outcome(verdict="no-evidence", says="a split has no time column")
+        return
+    spans = {name: one.span(column) for name, one in {**train, **test}.items()}
+    if None in spans.values():
+        unread = [name for name, span in spans.items() if span is None]
+        yield Outcome(verdict="no-evidence", says=f"not every value is a time in {listed(unread)}")
+        return
+    last = max(span[1] for name, span in spans.items() if span and name in train)
+    first = min(span[0] for name, span in spans.items() if span and name in test)
+    facts = {"last_training": last, "first_test": first}
+    inputs = q.digests(*train, *test)
+    if last < first:
+        yield Outcome(verdict="pass", says=f"training ends {last}, test begins {first}", facts=facts, inputs=inputs)
+    else:
+        said = f"training goes on to {last}, test begins {first}"
+        yield Outcome(verdict="fail" if ordered else "suspect", says=said, facts=facts, inputs=inputs)
+
+
+@control(
+    "CHK-TESTSET-SAME",
+    looks_for="models that met different test data",
+    clause=TS4213("5.3.5"),
+    passes_when="id, true label and weight of every test row are the same for all models",
+)
+def same_test_set(q: Inquiry) -> Iterator[Outcome]:
+    """All models meet the same test data."""
+    if len(q.predictions) < 2:  # noqa: PLR2004
+        yield Outcome(verdict="no-evidence", says="fewer than two models have predictions")
+        return
+    columns = [one for one in (q.plan.columns.id, q.plan.columns.truth, q.plan.columns.weight) if one is not None]
+    if all(name in q.plan.models and q.plan.models[name].joined for name in q.predictions):
+        columns = [str(q.plan.columns.id)]  # the truth is that of the split for all of them
+    inputs = {name: one.sha256 for name, one in q.predictions.items()}
+    if len(set(inputs.values())) == 1:
+        yield Outcome(verdict="pass", says="all models have their predictions in one file of test rows", inputs=inputs)
+        return
+    if not all(one.has(*columns) for one in q.predictions.values()):
+        yield Outcome(verdict="no-evidence", says=f"not every file has {listed(columns)}", inputs=inputs)
+        return
+    digests = {name: one.hashes(*columns).digest for name, one in q.predictions.items()}
+    if len(set(digests.values())) > 1:
+        yield Outcome(verdict="fail", says="the models did not meet the same test rows", facts=digests, inputs=inputs)
+    elif q.plan.columns.id is None:
+        said = "the true labels are equally many in every file; without ids nobody can see that the rows are the same"
+        yield Outcome(verdict="declared", says=said, facts=digests, inputs=inputs)
+    else:
+        said = "ids and true labels are the same for all models"
+        yield Outcome(verdict="pass", says=said, facts=digests, inputs=inputs)

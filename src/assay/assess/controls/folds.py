@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of cross-validation: folds that partition the data, and the same folds for every model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.evidence import Inquiry
+from assay.core.text import counted, listed, quoted
+from assay.core.traits import TS4213
+
+if TYPE_CHECKING:
+    from assay.tally.data.split_counts import SplitRows
+
+
+@control(
+    "CHK-FOLDS",
+    looks_for="folds that do not partition the data",
+    clause=TS4213("5.3.6"),
+    passes_when="every sample is tested once a round, inner folds lie in outer training data, no subject in two folds",
+)
+def folds(q: Inquiry) -> Iterator[Outcome]:
+    """Folds partition the data."""
+    table = q.folds
+    if table is None:
+        yield Outcome(verdict="no-evidence", says="the plan names no fold table")
+        return
+    column = q.plan.columns.id or "id"
+    if not table.has(column, "fold"):
+        yield Outcome(verdict="no-evidence", says=f"the fold table has no columns {listed([column, 'fold'])}")
+        return
+    yield _partition(q, table, column)
+
+
+def _partition(q: Inquiry, table: SplitRows, column: str) -> Outcome:
+    """Whether every sample is tested once in each round, in folds of one size."""
+    nested = table.has("inner")
+    round_ = (["repetition"] if table.has("repetition") else []) + (["fold"] if nested else [])
+    within = "inner" if nested else "fold"
+    repeated = table.rows() - table.distinct(column, *round_)
+    sizes = _sizes(table, round_, within)
+    totals = {sum(one) for one in sizes.values()}
+    spread = max((max(one) - min(one) for one in sizes.values()), default=0)
+    ks = {len(one) for one in sizes.values()}
+    facts: dict[str, Any] = {"folds": sorted(ks), "rounds": len(sizes), "tested_twice": repeated}
+    facts |= {"largest_difference": spread} | _subjects(q, table, round_, within)
+    shared = facts.get("shared_subjects", 0)
+    wrong = {
+        f"{counted(repeated, 'sample')} tested more than once": repeated,
+        f"{counted(shared or 0, 'subject')} in more than one fold": shared,
+        "repetitions differ in size": len(totals) > 1 and not nested,
+    }
+    bad = [*(_outer(q, table, column, facts) if nested else []), *(said for said, there in wrong.items() if there)]
+    inputs = {table.name: table.sha256}
+    if bad or not sizes:
+        said = "; ".join(bad) or "the fold table holds no fold"
+        return Outcome(verdict="fail" if bad else "no-evidence", says=said, facts=facts, inputs=inputs)
+    if len(ks) > 1 or min(ks) < 2 or spread > 1:  # noqa: PLR2004
+        return Outcome(verdict="suspect", says=f"folds differ in size by up to {spread}", facts=facts, inputs=inputs)
+    rounds = counted(len(sizes), "round" if nested else "repetition")
+    said = f"{min(ks)} folds in {rounds}, every sample tested once in each"
+    return Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+
+
+def _subjects(q: Inquiry, table: SplitRows, round_: list[str], within: str) -> dict[str, int]:
+    """Subjects whose samples lie in two folds of one round, where the table names subjects."""
+    subject = q.plan.columns.subject
+    if subject is None or not table.has(subject):
+        return {}
+    return {"shared_subjects": table.distinct(subject, *round_, within) - table.distinct(subject, *round_)}
+
+
+def _outer(q: Inquiry, table: SplitRows, column: str, facts: dict[str, Any]) -> list[str]:
+    """What is wrong between the loops: every sample has a row in every outer fold, and is tested in exactly one.
+
+    A row with an inner fold is training data of that outer fold, a row without one is its test data.
+    """
+    del q
+    rounds = ["repetition"] if table.has("repetition") else []
+    samples, outer = table.distinct(column, *rounds), len(table.table(*rounds, "fold") or {})
+    repetitions = len(table.table("repetition") or {}) if rounds else 1
+    tested = table.missing()["inner"]
+    facts |= {"outer_folds": outer, "tested_outside": tested}
+    bad = []
+    if table.rows() != samples * outer // max(1, repetitions):
+        bad.append("not every sample has a place in every outer fold")
+    if tested != samples:
+        bad.append(f"{counted(tested, 'test')} in the outer loop of {counted(samples, 'sample')}")
+    return bad
+
+
+@control(
+    "CHK-CV-SAME",
+    looks_for="models that were cross-validated on different folds or by different schemes",
+    clause=TS4213("5.3.6"),
+    passes_when="every model has the same scheme and the same fold for every sample; n/a without cross-validation",
+)
+def same_folds(q: Inquiry) -> Iterator[Outcome]:
+    """All models meet the same folds."""
+    models = q.trained()
+    if len(models) < 2:  # noqa: PLR2004
+        yield Outcome(verdict="no-evidence", says="fewer than two models were trained")
+        return
+    plain = q.plan.tuning.scheme in ("none", "holdout") and not q.fold_tables and q.loaded.signed
+    if plain and not any(one.scheme for one in models.values()):
+        yield Outcome(verdict="n/a", says=f"the validation scheme is {q.plan.tuning.scheme}: there are no folds")
+        return
+    schemes = {name: one.scheme or q.plan.tuning.scheme for name, one in models.items()}
+    facts: dict[str, Any] = {"schemes": schemes}
+    if len({str(one).casefold() for one in schemes.values() if one}) > 1:
+        shown = ", ".join(f"{name} {quoted(one)}" for name, one in schemes.items() if one)
+        yield Outcome(verdict="fail", says=f"models have different validation schemes: {shown}", facts=facts)
+        return
+    yield _compared_folds(q, models, facts)
+
+
+def _sizes(table: SplitRows, round_: list[str], within: str) -> dict[tuple[Any, ...], list[int]]:
+    """How many samples each fold of a round tests."""
+    sizes: dict[tuple[Any, ...], list[int]] = {}
+    for (*outer, inner), n in (table.table(*round_, within) or {}).items():
+        if inner is not None:  # in a nested table a sample without an inner fold is tested in this outer one
+            sizes.setdefault(tuple(outer), []).append(n)
+    return sizes
+
+
+def _compared_folds(q: Inquiry, models: Mapping[str, Any], facts: dict[str, Any]) -> Outcome:
+    """Whether the fold tables of all models are one."""
+    column = q.plan.columns.id or "id"
+    digests = {name: _digest(q.fold_tables[name], column) for name in models if name in q.fold_tables}
+    inputs = {name: one.sha256 for name, one in q.fold_tables.items()}
+    facts["folds"] = digests
+    lacking = [name for name in models if digests.get(name) is None]
+    if lacking and not digests and q.folds is not None and q.loaded.signed:
+        said = "stated: one fold table for all models"
+        return Outcome(verdict="declared", says=said, facts=facts, inputs={q.folds.name: q.folds.sha256})
+    if lacking:
+        said = f"no fold table with {listed([column, 'fold'])} for {listed(lacking)}"
+        return Outcome(verdict="no-evidence", says=said, facts=facts, inputs=inputs)
+    if len(set(digests.values())) > 1:
+        return Outcome(verdict="fail", says="models were tested on different folds", facts=facts, inputs=inputs)
+    said = f"{counted(len(models), 'model')}, the same fold for every sample"
+    return Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+
+
+def _digest(table: SplitRows, column: str) -> str | None:
+    """The digest of every sample with its repetition and its fold, in any order; None where columns are lacking."""
+    if not table.has(column, "fold"):
+        return None
+    columns = [column, "repetition", "fold"] if table.has("repetition") else [column, "fold"]
+    return table.hashes(*columns).digest

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control of errors in the truth: what they do to values, rankings, significance and acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.data.leak_sensitivity import counted_again
+from assay.assess.controls.evidence import Inquiry
+from assay.assess.decide.criteria import EVERY, Criterion, Rule, Verdict, criterion
+from assay.core.text import counted, figure
+from assay.core.traits import TS4213
+from assay.inference.data.label_noise import (
+    Relabelled,
+    error_rates,
+    even_errors,
+    fewest_to_cross,
+    fewest_to_lose_significance,
+    fewest_to_reverse,
+    holm_many,
+    mcnemar_p,
+)
+from assay.measures import Measure, parse
+from assay.tally.data.joined_columns import beside
+from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.assess.assessment import Assessment
+    from assay.core.values import Amount
+
+CLASSES: Final = 12
+"""Classes up to which the fewest labels that turn a criterion are looked for: the ways to relabel grow as K cubed."""
+ENDS: Final = (2.5, 97.5)
+NEVER: Final = "no number of labels turns it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """How often truths are wrong, by true class, and where that is known from."""
+
+    matrix: NDArray[np.float64]
+    source: str
+    facts: Mapping[str, Any]
+    disputed: Mapping[tuple[str | None, ...], int]
+    """Rows by truth, the calls of the compared models, and every annotator's label; empty where nobody annotated."""
+
+
+@control(
+    "CHK-GT-IMPACT",
+    looks_for="conclusions that a few wrong labels would turn",
+    clause=TS4213("5.3.9"),
+    passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is: criteria by "
+    "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
+    scope="assessment",
+)
+def impact(q: Inquiry) -> Iterator[Outcome]:
+    """What errors in the truth do to the result."""
+    if q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        return
+    if q.assessment.confusion.weighted:
+        yield Outcome(
+            verdict="no-evidence", says="the rows are weighted, and only rows that count as one are relabelled"
+        )
+        return
+    errors = _errors(q, q.assessment)
+    if isinstance(errors, str):
+        yield Outcome(verdict="no-evidence", says=errors)
+        return
+    limits, model = q.plan.checks, q.assessment
+    facts: dict[str, Any] = {"source": errors.source, **errors.facts, "value": _value(q, model, errors)}
+    conclusions = {**_criteria(q, model, errors), **_rivals(q, errors)}
+    facts["conclusions"] = conclusions
+    shaky = [name for name, one in conclusions.items() if one["same"] < limits.stable or one.get("disputed_turn")]
+    spread = facts["value"]
+    said = (
+        f"errors {errors.source}: {spread['measure']} {figure(spread['value'])} becomes"
+        f" {figure(spread['low'])} to {figure(spread['high'])}"
+    )
+    for name, one in conclusions.items():
+        fewest = one["fewest_labels"]
+        turn = one["fewest_none"] if fewest is None else f"{counted(fewest, 'wrong label')} would turn it"
+        said += f"; {name}: the same in {100 * one['same']:.0f} % of relabellings, {turn}"
+    inputs = {} if q.annotations is None else {q.annotations.name: q.annotations.sha256}
+    thresholds = {"stable": limits.stable}
+    yield Outcome(verdict="suspect" if shaky else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
+
+
+def _errors(q: Inquiry, model: Assessment) -> Errors | str:
+    """The chance of each wrong label, from annotations beside the truth, or as declared; else why it is not known."""
+    labels = [str(one) for one in model.labels]
+    table, names = q.annotations, q.plan.ground_truth.annotators or []
+    key, truth, split = q.plan.columns.id, q.plan.columns.truth, q.splits.get(q.split)
+    joined = table is not None and split is not None and truth is not None and key is not None
+    if joined and names and table.has(key, *names) and split.has(key, truth):  # type: ignore[union-attr]
+        calls = [str(q.plan.models[one].predicted) for one in _compared(q)]
+        calls = calls if split.has(*calls) else []  # type: ignore[union-attr]
+        cells = beside(split, table, str(key), [str(truth), *calls], names)  # type: ignore[arg-type]
+        return _annotated(cells, labels, len(calls))
+    rate = q.plan.ground_truth.error_rate
+    if rate is not None and q.loaded.signed and len(labels) > 1:
+        matrix = even_errors(rate, len(labels))
+        return Errors(matrix=matrix, source="at the declared rate", facts={"error_rate": rate}, disputed={})
+    return "no annotations can be set beside the truth by id, and no error rate is declared"
+
+
+def _annotated(cells: Mapping[tuple[Any, ...], int], labels: list[str], calls: int) -> Errors | str:
+    """The errors that annotations beside the truth show; the first of a cell is the truth, then `calls` of models."""
+    place = {label: i for i, label in enumerate(labels)}
+    pairs: dict[tuple[int, int], int] = {}
+    disputed = items = 0
+    for cell, n in cells.items():
+        given = [one for one in cell[1 + calls :] if one in place]
+        if cell[0] in place and given:
+            items += n
+            disputed += n * any(one != cell[0] for one in given)
+            for one in given:
+                pair = place[cell[0]], place[one]
+                pairs[pair] = pairs.get(pair, 0) + n
+    if not pairs:
+        return "no annotated item is among the test rows"
+    matrix = error_rates(pairs, len(labels))
+    rates = {label: float(1 - matrix[i, i]) for i, label in enumerate(labels)}
+    facts = {"items": items, "disputed": disputed, "error_rate_by_class": rates}
+    return Errors(matrix=matrix, source="as often as annotators err", facts=facts, disputed=cells if calls else {})
+
+
+def _compared(q: Inquiry) -> tuple[str, ...]:
+    held = q.contests.get(q.split)
+    return () if held is None or held.comparison is None or held.comparison.paired is None else held.models
+
+
+def _relabelled(codes: NDArray[np.int64], count: NDArray[np.int64], model: Assessment, errors: Errors) -> Relabelled:
+    return Relabelled(labels=model.labels, codes=codes, count=count, error=errors.matrix)
+
+
+def _alone(model: Assessment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    found = model.confusion
+    count = np.array([int(n) for n in found.count], dtype=np.int64)
+    return np.stack([found.truth, found.predicted], axis=1).astype(np.int64), count
+
+
+def _value(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, Any]:
+    """The primary measure, and where relabelling takes it; accuracy where the primary one needs scores."""
+    name = q.plan.metrics.primary or "accuracy"
+    wanted = parse(name)
+    if not wanted.from_labels or (wanted.takes is Binary and model.positive is None):
+        wanted = parse("accuracy")
+    draws = _measured(wanted, _relabelled(*_alone(model), model, errors).tables(0), model)
+    draws = draws[np.isfinite(draws)]
+    low, high = np.percentile(draws, ENDS) if len(draws) else (np.nan, np.nan)
+    return {"measure": wanted.title, "value": model[wanted.title].value, "low": float(low), "high": float(high)}
+
+
+def _measured(measure: Measure, tables: Multiclass, model: Assessment, label: str | None = None) -> Any:  # noqa: ANN401
+    if measure.takes is not Binary:
+        return measure.values(tables)
+    every = [str(one) for one in model.labels]
+    at = every.index(str(model.positive) if label is None else label)
+    of = tables.one_vs_rest()
+    return measure.values(Binary(tp=of.tp[..., at], fp=of.fp[..., at], fn=of.fn[..., at], tn=of.tn[..., at]))
+
+
+def _criteria(q: Inquiry, model: Assessment, errors: Errors) -> dict[str, dict[str, Any]]:
+    """Acceptance criteria: how often relabelling leaves the value on its side, and how many labels turn the verdict."""
+    found: dict[str, dict[str, Any]] = {}
+    for text in q.plan.metrics.accept or ():
+        one = criterion(text)
+        plain = one.factor is None and one.label != EVERY and one.rule is not Rule.NON_INFERIOR
+        if (
+            not plain
+            or not one.measure.from_labels
+            or (one.label is not None and one.label not in map(str, model.labels))
+        ):
+            continue
+        if one.measure.takes is Binary and one.label is None and model.positive is None:
+            continue
+        draws = _measured(one.measure, _relabelled(*_alone(model), model, errors).tables(0), model, one.label)
+        value = (model.by_class[_own(model, one.label)] if one.label is not None else model)[one.measure.title].value
+        if value is None:
+            continue
+        kept = np.array([one.keeps(float(x)) for x in draws])
+        fewest, none = _fewest(model, one)
+        found[str(one)] = {
+            "value": value,
+            "same": float((kept == one.keeps(value)).mean()),
+            "fewest_labels": fewest,
+            "fewest_none": none,
+        }
+    return found
+
+
+def _own(model: Assessment, label: str | None) -> Any:  # noqa: ANN401  a label
+    return next(one for one in model.labels if str(one) == label)
+
+
+def _fewest(model: Assessment, one: Criterion) -> tuple[int | None, str | None]:
+    """Labels that turn the verdict of a criterion, or why there is no such number."""
+    k = len(model.labels)
+    if k > CLASSES:
+        return None, f"the fewest wrong labels that turn it are looked for with up to {CLASSES} classes"
+    before = _decided(model, model.confusion, one)
+    if before is Verdict.INCONCLUSIVE:
+        return None, "there is no verdict to turn"
+    cells = np.zeros((k, k), dtype=np.int64)
+    codes, count = _alone(model)
+    np.add.at(cells, (codes[:, 0], codes[:, 1]), count)
+
+    def values(stack: NDArray[np.int64]) -> NDArray[np.float64]:
+        table = Multiclass(
+            hits=cast("Amount", np.einsum("mii->mi", stack).astype(float)),
+            actual=cast("Amount", stack.sum(axis=2).astype(float)),
+            called=cast("Amount", stack.sum(axis=1).astype(float)),
+            labels=model.labels,
+        )
+        return np.asarray(_measured(one.measure, table, model, one.label), dtype=np.float64)
+
+    def kept(table: NDArray[np.int64]) -> bool:
+        truth, call = np.nonzero(table)
+        tally = Confusion.from_codes(model.labels, truth, call, table[truth, call], rows=int(table.sum()))
+        return _decided(model, tally, one) is before
+
+    found = fewest_to_cross(cells, values, kept, lower=(before is Verdict.PASS) == one.higher)
+    return found, NEVER if found is None else None
+
+
+def _decided(model: Assessment, tally: Confusion, one: Criterion) -> Verdict:
+    from assay.assess.decide.decision import decide
+
+    return decide(counted_again(model, tally), (one,)).verdict
+
+
+def _rivals(q: Inquiry, errors: Errors) -> dict[str, dict[str, Any]]:
+    """Comparisons with other models: how often relabelling keeps ranking and significance, and the fewest labels."""
+    held = q.contests.get(q.split)
+    comparison = None if held is None else held.comparison
+    if comparison is None or comparison.paired is None or q.assessment is None:
+        return {}
+    paired, alpha = comparison.paired, comparison.findings[0].alpha
+    if q.model not in paired.models or paired.labels != q.assessment.labels:
+        return {}
+    drawn = _relabelled(paired.codes, paired.count, q.assessment, errors)
+    names = list(combinations(paired.models, 2))
+    tables = [paired.outcomes(*pair) for pair in names]
+    raw = mcnemar_p(np.array([one.only_a for one in tables]), np.array([one.only_b for one in tables]))
+    disputes = [drawn.disputes(*(paired.models.index(one) for one in pair)) for pair in names]
+    draws = np.stack([mcnemar_p(*one) for one in disputes])
+    now, then = holm_many(raw[:, np.newaxis])[:, 0], holm_many(draws)
+    found = {}
+    for place, pair in enumerate(names):
+        if q.model in pair:
+            other = next(one for one in pair if one != q.model)
+            told = Pair(
+                models=(paired.models.index(pair[0]), paired.models.index(pair[1])),
+                only=(tables[place].only_a, tables[place].only_b),
+                p=float(raw[place]),
+                adjusted=float(now[place]),
+                drawn=disputes[place],
+                drawn_p=then[place],
+            )
+            found[f"{q.model} against {other}"] = told.judged(alpha, errors, len(paired.models))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two models: rows that only one of them gets right, as counted and in every relabelling, and McNemar's p."""
+
+    models: tuple[int, int]
+    only: tuple[int, int]
+    p: float
+    adjusted: float
+    """Corrected over all pairs of models."""
+    drawn: tuple[NDArray[np.int64], NDArray[np.int64]]
+    drawn_p: NDArray[np.float64]
+
+    def judged(self, alpha: float, errors: Errors, models: int) -> dict[str, Any]:
+        """How often relabelling keeps ranking and significance, and the fewest labels that turn the conclusion."""
+        before = np.sign(self.only[0] - self.only[1])
+        ranking = np.sign(self.drawn[0] - self.drawn[1]) == before
+        significant = self.drawn_p < alpha
+        ahead, behind = max(self.only), min(self.only)
+        # The level this pair is held to among all pairs, as its own p was corrected.
+        level = alpha * self.p / self.adjusted if self.adjusted else alpha
+        fewest = fewest_to_lose_significance(ahead, behind, level) if self.adjusted < alpha else None
+        same = ranking & significant if self.adjusted < alpha else ~significant
+        first = self.models if before >= 0 else self.models[::-1]
+        favourable = _favourable(errors.disputed, models, *first)
+        return {
+            "p": self.p,
+            "p_adjusted": self.adjusted,
+            "same": float(same.mean()),
+            "same_ranking": float(ranking.mean()),
+            "significant": float(significant.mean()),
+            "fewest_labels": fewest,
+            "fewest_none": None if fewest is not None else NEVER if self.adjusted < alpha else "it is not significant",
+            "fewest_to_reverse_ranking": fewest_to_reverse(ahead, behind),
+            "disputed_favouring_the_other": favourable,
+            "disputed_turn": fewest is not None and favourable is not None and favourable >= fewest,
+        }
+
+
+def _favourable(cells: Mapping[tuple[str | None, ...], int], models: int, ahead: int, behind: int) -> int | None:
+    """Rows only the leading model gets right, of which an annotator says that the other one is right."""
+    if not cells:
+        return None
+    found = 0
+    for cell, n in cells.items():
+        truth, calls, given = cell[0], cell[1 : 1 + models], cell[1 + models :]
+        if calls[ahead] == truth != calls[behind] and calls[behind] in given:
+            found += n
+    return found

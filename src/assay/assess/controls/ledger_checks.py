@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Control of the ledger: choices made on test data, and looks at them that the plan does not account for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from assay.assess.conformity.ledger import runs_of
+from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.evidence import Inquiry
+from assay.core.text import counted, listed, quoted
+from assay.core.traits import TS4213
+
+TUNING: Final = ("tune", "select", "select threshold", "early stopping", "feature selection")
+TIMES: Final = ("time", "purpose", "data")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Found:
+    """What a ledger shows."""
+
+    wrong: list[str] = field(default_factory=list)
+    """What no reason excuses."""
+    again: list[str] = field(default_factory=list)
+    """Looks that want a reason."""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@control(
+    "CHK-LEDGER",
+    looks_for="choices made on test data, and looks at them before the plan was fixed",
+    clause=TS4213("5.3.10"),
+    passes_when="no choice names a test file, and nobody looked at the test data before the plan was fixed, by another"
+    " plan, or twice, unless the plan says why; lines of the ledger follow on one another",
+    version="2",
+)
+def ledger(q: Inquiry) -> Iterator[Outcome]:
+    """No choice saw the test data, and no look at them is unaccounted for."""
+    found = _Found()
+    tests = {one.sha256 for one in q.of_role("test").values()}
+    if q.ledger is not None:
+        written = [one for one in q.ledger if "shape" not in one and one.get("purpose") != "plan"]
+        odd = [i for i, one in enumerate(written, start=1) if not all(isinstance(one.get(key), str) for key in TIMES)]
+        if odd:
+            said = f"entries {listed(odd)} lack {', '.join(TIMES)}"
+            yield Outcome(verdict="no-evidence", says=said, facts={"entries": len(q.ledger)})
+            return
+        _written(q, written, tests, found)
+    _run(q, tests, found)
+    yield _told(q, found)
+
+
+def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], found: _Found) -> None:
+    """Entries that people or other programs made."""
+    frozen = q.access.registered_at if q.access is not None else q.frozen_at
+    tuned = [one for one in written if one["purpose"].lower() in TUNING and one["data"].lower() in tests]
+    tested = [one for one in written if one["purpose"].lower() == "test"]
+    early = [one for one in tested if frozen and one["time"] < frozen]
+    times = Counter(str(one.get("model", "")) for one in tested if not one.get("reason"))
+    twice = [model for model, n in times.items() if n > 1]
+    found.facts |= {
+        "entries": len(written),
+        "tuned_on_test": len(tuned),
+        "tested_early": len(early),
+        "tested_twice": twice,
+    }
+    if tuned:
+        found.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
+    if early:
+        found.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
+    if twice:
+        found.again.append(f"tested more than once without a reason: {listed(twice)}")
+
+
+def _run(q: Inquiry, tests: set[str], found: _Found) -> None:
+    """Entries that runs made themselves."""
+    if q.access is None:
+        return
+    looks = [one for data in sorted(tests) for one in q.access.looks(data)]
+    other = [one for data in sorted(tests) for one in q.access.elsewise(data)]
+    found.facts |= {
+        "looks": runs_of(looks),
+        "looks_for_other_numbers": runs_of(other),
+        "altered_lines": list(q.access.broken),
+        "entered": q.access.why_not is None,
+    }
+    if q.access.broken:
+        found.wrong.append(f"lines of the ledger were changed or taken out: {listed(q.access.broken)}")
+    if other:
+        plans = len({one.get("plan") for one in other})
+        told = f"{counted(runs_of(other), 'look')} at the test data by {counted(plans, 'earlier plan')}"
+        found.again.append(f"{told} that asked for other numbers")
+
+
+def _told(q: Inquiry, found: _Found) -> Outcome:
+    reason = q.plan.tuning.retested
+    if found.wrong or (found.again and not q.signed(reason)):
+        return Outcome(verdict="fail", says="; ".join([*found.wrong, *found.again]), facts=found.facts)
+    if found.again:
+        said = f"{'; '.join(found.again)}; stated: {quoted(reason)}"
+        return Outcome(verdict="declared", says=said, facts=found.facts)
+    looks = found.facts.get("looks")
+    times = f"; {counted(looks, 'look')} at the test data" if looks else ""
+    if q.ledger is not None:
+        entries = counted(found.facts["entries"], "entry", "entries")
+        said = f"{entries}, none made a choice on test data{times}"
+        return Outcome(verdict="pass", says=said, facts=found.facts)
+    stated = q.signed(q.plan.tuning.test_unused)
+    said = "stated: the test data were not used for any choice" if stated else "no ledger of choices, and no statement"
+    return Outcome(verdict="declared" if stated else "no-evidence", says=f"{said}{times}", facts=found.facts)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of the models: hyperparameters, tuning effort, preprocessing, training data, artefacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.data.preprocessing_fit import held_against_data
+from assay.assess.controls.evidence import Inquiry
+from assay.assess.plan.checked_plan import stated
+from assay.assess.plan.model_fields import Model, Step
+from assay.assess.plan.plan_answers import splits_of
+from assay.core.text import counted, listed, phrases
+from assay.core.traits import TS4213
+from assay.tally.base import digest
+
+NOTHING = "none"
+"""What a step was fitted on that has no parameters."""
+PARITY = 2
+"""Ratio of tuning trials from which the effort counts as unequal."""
+
+
+@control(
+    "CHK-HPARAM",
+    looks_for="models whose hyperparameters are not stated",
+    clause=TS4213("5.3.10"),
+    passes_when="every model lists its hyperparameters, each with a value, and models of one algorithm the same ones",
+)
+def hyperparameters(q: Inquiry) -> Iterator[Outcome]:
+    """Every model states its hyperparameters."""
+    models = q.trained()
+    bare = [name for name, one in models.items() if one.hyperparameters is None]
+    if not models or bare or not q.loaded.signed:
+        said = f"no hyperparameters are stated for {listed(bare)}" if bare else "no model is declared in a signed plan"
+        yield Outcome(verdict="no-evidence", says=said)
+        return
+    lists = {name: sorted(one.hyperparameters or {}) for name, one in models.items()}
+    if gone := list(_without_value(models, lists)):
+        yield Outcome(verdict="fail", says=f"no value is stated for {listed(gone)}", facts={"names": lists})
+        return
+    yield Outcome(
+        verdict="pass",
+        says="; ".join(f"{name}: {counted(len(found), 'hyperparameter')}" for name, found in lists.items()),
+        facts={"names": lists},
+    )
+
+
+def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) -> Iterator[str]:
+    """Hyperparameters without a value, and those that only another model of the same algorithm states."""
+    for name, one in models.items():
+        for parameter, held in (one.hyperparameters or {}).items():
+            if not stated(held.value):
+                yield f"{parameter} of {name}"
+    for name, one in models.items():
+        alike = [lists[other] for other, held in models.items() if held.algorithm and held.algorithm == one.algorithm]
+        for parameter in dict.fromkeys(parameter for own in alike for parameter in own):
+            if parameter not in lists[name]:
+                yield f"{parameter} of {name}"
+
+
+@control(
+    "CHK-TUNE-PARITY",
+    looks_for="models that were tuned much harder than others",
+    clause=TS4213("5.3.10"),
+    passes_when="no model had more than twice the trials or the searched hyperparameters of another",
+)
+def parity(q: Inquiry) -> Iterator[Outcome]:
+    """Models were tuned with like effort."""
+    trials, models = q.plan.tuning.trials or {}, q.trained()
+    lacking = [name for name in models if name not in trials]
+    if not models or lacking or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says=f"no trials are stated for {listed(lacking) or 'any model'}")
+        return
+    counts = [trials[name] for name in models]
+    searched = {
+        name: sum(bool(h.searched) for h in (one.hyperparameters or {}).values()) for name, one in models.items()
+    }
+    wide = list(searched.values())
+    unequal = max(counts) > PARITY * max(1, min(counts)) or max(wide) > PARITY * max(1, min(wide))
+    said = "trials: " + ", ".join(f"{name} {trials[name]:,} over {searched[name]} searched" for name in models)
+    facts = {"trials": {name: trials[name] for name in models}, "searched": searched}
+    yield Outcome(verdict="suspect" if unequal else "pass", says=said, facts=facts, thresholds={"ratio": PARITY})
+
+
+@control(
+    "CHK-PREPROC",
+    looks_for="preprocessing that differs between models or was fitted on data other than training data",
+    clause=TS4213("5.3.3"),
+    passes_when="every model has the same steps, fitted on training data; `declared` unless fitted values show it",
+)
+def preprocessing(q: Inquiry) -> Iterator[Outcome]:
+    """Preprocessing is alike and fitted on training data."""
+    models = q.trained()
+    steps = [(name, step) for name, one in models.items() for step in one.preprocessing or ()]
+    silent = [name for name, one in models.items() if one.preprocessing is None]
+    silent += [f"{name}: {step.step}" for name, step in steps if not step.fitted_on]
+    if not models or silent or not q.loaded.signed:
+        said = f"no preprocessing, or not on what it was fitted, is stated for {listed(silent) or 'any model'}"
+        yield Outcome(verdict="no-evidence", says=said)
+        return
+    yield _fitted(q, models, steps)
+
+
+def _fitted(q: Inquiry, models: Mapping[str, Model], steps: list[tuple[str, Step]]) -> Outcome:
+    """Whether every step was fitted on training data, as stated and by the values it was fitted to."""
+    training = (*splits_of(q.loaded, "train"), NOTHING)
+    wrong = [f"{name}: {step.step} (on {step.fitted_on})" for name, step in steps if step.fitted_on not in training]
+    digests = {
+        name: digest([[step.step, step.fitted_on] for step in one.preprocessing or ()]) for name, one in models.items()
+    }
+    fits = held_against_data(q)
+    wrong += [
+        f"{name} (the value of {one['fits']})" for name, one in fits.items() if one["fits"] not in (None, "train")
+    ]
+    odd = [name for name, one in fits.items() if one["fits"] is None]
+    facts = {"pipelines": digests, "fitted_elsewhere": wrong, "parameters": fits}
+    every = all(step.fitted or step.fitted_on == NOTHING for _, step in steps)
+    pipelines = "one pipeline for all models" if len(models) > 1 else "one pipeline"
+    differ = "pipelines differ, so a gap belongs to the pipeline including its preprocessing"
+    values = f"{counted(len(fits), 'fitted value')}, all those of the training data"
+    cases: tuple[tuple[bool, Verdict, str, bool], ...] = (
+        (bool(wrong), "fail", f"fitted on data other than training data: {phrases(wrong)}", False),
+        (bool(odd), "suspect", f"not the values of the training data: {phrases(odd)}", True),
+        (len(set(digests.values())) > 1, "suspect", differ, False),
+        (bool(fits) and every, "pass", values, True),
+        (True, "declared", f"stated: {pipelines}, fitted on training data only", False),
+    )
+    verdict, said, looked = next(case[1:] for case in cases if case[0])
+    return Outcome(verdict=verdict, says=said, facts=facts, inputs=q.digests(*q.splits) if looked else {})
+
+
+@control(
+    "CHK-TRAIN-SAME",
+    looks_for="models trained on different data",
+    clause=TS4213("5.3.4"),
+    passes_when="the training data of every model are named, so that gaps are credited rightly",
+)
+def training_data(q: Inquiry) -> Iterator[Outcome]:
+    """What a gap between models is credited to."""
+    models = q.trained()
+    unknown = [name for name, one in models.items() if one.trained_on is None]
+    if not models or unknown or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says=f"no training data are named for {listed(unknown) or 'any model'}")
+        return
+    names = {name: str(one.trained_on) for name, one in models.items()}
+    same = len({q.digests(one).get(one, one) for one in names.values()}) == 1
+    said = (
+        "all models were trained on the same data"
+        if same
+        else "models were trained on different data: gaps belong to algorithm and training data together"
+    )
+    yield Outcome(
+        verdict="pass", says=said, facts={"trained_on": names, "same": same}, inputs=q.digests(*names.values())
+    )
+
+
+@control(
+    "CHK-FEATURE",
+    looks_for="features that are not known when a prediction is made",
+    clause=TS4213("5.3.7"),
+    passes_when="every feature of the model is stated to be available at prediction time",
+)
+def features(q: Inquiry) -> Iterator[Outcome]:
+    """Features are known at prediction time."""
+    used, stated = q.plan.columns.features or [], q.plan.features
+    silent = [name for name in used if name not in stated]
+    late = [name for name, one in stated.items() if not one.available]
+    facts = {"features": len(used), "late": late, "silent": silent}
+    if late:
+        yield Outcome(verdict="fail", says=f"not available at prediction time: {listed(late)}", facts=facts)
+    elif not used or silent or not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says="not every feature is declared with its availability", facts=facts)
+    else:
+        yield Outcome(verdict="declared", says=f"stated: {counted(len(used), 'feature')} available", facts=facts)
+
+
+@control(
+    "CHK-MODEL-FREEZE",
+    looks_for="a model that changed during the assessment",
+    clause=TS4213("5.2"),
+    passes_when="the digest of the model's file is the declared one, before and after",
+)
+def frozen(q: Inquiry) -> Iterator[Outcome]:
+    """The model did not change."""
+    models = q.trained()
+    known = {name: one for name, one in models.items() if name in q.artefacts}
+    if not models or len(known) < len(models):
+        yield Outcome(verdict="no-evidence", says="not every model's file was given, so none can be seen unchanged")
+        return
+    changed = [name for name, (before, after) in q.artefacts.items() if before != after]
+    other = [name for name, one in known.items() if one.sha256 and one.sha256.lower() != q.artefacts[name][0]]
+    facts = {name: before for name, (before, _) in q.artefacts.items()}
+    if changed or other:
+        said = (
+            f"changed during the assessment: {listed(changed)}"
+            if changed
+            else f"not the declared file: {listed(other)}"
+        )
+        yield Outcome(verdict="fail", says=said, facts=facts)
+    else:
+        yield Outcome(verdict="pass", says="the files of all models are the same before and after", facts=facts)

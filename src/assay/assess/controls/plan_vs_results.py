@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of the plan against what was counted: task, measures, basis, predictions, results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.evidence import Inquiry
+from assay.assess.plan.checked_plan import stated
+from assay.core.text import counted, listed, quoted
+from assay.core.traits import TS4213, Task
+from assay.measures import REGISTRY
+from assay.tasks.classification.settings import chosen, of_class, of_whole
+
+
+@control(
+    "CHK-PLAN",
+    looks_for="a valid plan, fixed before anything was counted, that governs every model",
+    clause=TS4213("5.1"),
+    passes_when="the plan is valid and its time stamp lies before the first count",
+    scope="assessment",
+)
+def plan_first(q: Inquiry) -> Iterator[Outcome]:
+    """The plan comes first."""
+    facts = {"digest": q.loaded.digest, "frozen_at": q.frozen_at, "counted_at": q.counted_at, "signed": q.loaded.signed}
+    if not q.loaded.document or not q.frozen_at:
+        yield Outcome(verdict="no-evidence", says="there is no plan, or nobody fixed it")
+    elif q.counted_at and q.frozen_at > q.counted_at:
+        yield Outcome(verdict="fail", says="rows were counted before the plan was fixed", facts=facts)
+    else:
+        said = "the plan was valid and fixed before the first row was counted"
+        yield Outcome(verdict="pass", says=said, facts=facts, inputs={"plan": q.loaded.digest})
+
+
+@control(
+    "CHK-TASK",
+    looks_for="data that agree with the declared task",
+    clause=TS4213("5.1"),
+    passes_when="the number of classes fits the task, and every label of the data is declared",
+    scope="assessment",
+)
+def task(q: Inquiry) -> Iterator[Outcome]:
+    """The data are of the declared task."""
+    if q.plan.task.type is None or q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="the plan declares no task, or nothing was counted")
+        return
+    found, declared = str(q.assessment.task), q.plan.task.type
+    labels = [str(one) for one in q.assessment.labels]
+    facts = {"declared": declared, "found": found, "classes": len(labels)}
+    strange = [one for one in labels if one not in {str(x) for x in q.plan.task.classes or labels}]
+    if found != declared or strange:
+        said = f"declared {declared}, found {found}" + (f"; undeclared classes {listed(strange)}" if strange else "")
+        yield Outcome(verdict="fail", says=said, facts=facts)
+    elif not q.plan.task.classes:
+        yield Outcome(verdict="suspect", says="the plan does not list the classes, so none can be missing", facts=facts)
+    else:
+        said = f"{counted(len(labels), 'class', 'classes')}, each row with one label: {found} as declared"
+        yield Outcome(verdict="pass", says=said, facts=facts)
+
+
+@control(
+    "CHK-METRIC-TASK",
+    looks_for="planned measures that the task cannot have",
+    clause=TS4213("5.1"),
+    passes_when="every planned measure is defined for the task, and those of scores have scores",
+    scope="assessment",
+)
+def measures_fit(q: Inquiry) -> Iterator[Outcome]:
+    """Every planned measure fits the task."""
+    if not q.plan.metrics.measures or q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="the plan names no measures, or nothing was counted")
+        return
+    kind = Task(str(q.assessment.task))
+    planned = chosen(q.plan.metrics.measures) or ()
+    fitting = {m.title for m in (*of_whole(kind, planned), *of_class(kind, planned)) if m.only in (None, kind)}
+    unfit = [m.title for m in planned if m.title not in fitting]
+    bare = [m.title for m in planned if m.from_scores and q.assessment.scores is None and m.title not in unfit]
+    facts = {"planned": [m.title for m in planned], "unfit": unfit, "without_scores": bare}
+    if bare and not unfit:
+        yield Outcome(verdict="fail", says=f"there are no scores for {listed(bare)}", facts=facts)
+    elif unfit:
+        yield Outcome(verdict="fail", says=f"a {kind} task does not have {listed(unfit)}", facts=facts)
+    else:
+        yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')} fit a {kind} task", facts=facts)
+
+
+@control(
+    "CHK-NAMES",
+    looks_for="names of measures that nobody declared",
+    clause=TS4213("3"),
+    passes_when="every measure in the result carries its canonical name",
+    scope="assessment",
+)
+def names(q: Inquiry) -> Iterator[Outcome]:
+    """Only canonical names."""
+    used = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in q.estimates}
+    strange = sorted(used - {one.name for one in REGISTRY})
+    if not used:
+        yield Outcome(verdict="no-evidence", says="there are no results")
+    elif strange:
+        yield Outcome(verdict="fail", says=f"not in the catalogue: {listed(strange)}", facts={"strange": strange})
+    else:
+        yield Outcome(verdict="pass", says=f"{counted(len(used), 'measure')}, all by their canonical names")
+
+
+@control(
+    "CHK-PRED",
+    looks_for="gaps, repeats and missing labels among the predictions",
+    clause=TS4213("5.1"),
+    passes_when="ids are unique, every row has a true and a predicted label, and no row was left out",
+    scope="assessment",
+)
+def predictions(q: Inquiry) -> Iterator[Outcome]:
+    """One prediction a sample."""
+    file = q.predictions.get(q.model)
+    if q.assessment is None or file is None:
+        yield Outcome(verdict="no-evidence", says="nothing was counted")
+        return
+    census, column = q.assessment.census, q.plan.columns.id
+    lost = census.read - census.scored
+    facts = {"read": census.read, "scored": census.scored, "left_out": lost}
+    if column is None or not file.has(column):
+        said = "no id column is declared, so repeated and missing samples cannot be seen"
+        yield Outcome(verdict="no-evidence", says=said, facts=facts)
+        return
+    repeated = file.rows() - file.distinct(column)
+    facts |= {"repeated_ids": repeated}
+    inputs = {file.name: file.sha256}
+    if repeated:
+        said = f"{counted(repeated, 'row')} {'repeats' if repeated == 1 else 'repeat'} an id"
+        yield Outcome(verdict="fail", says=said, facts=facts, inputs=inputs)
+    elif lost:
+        said = f"{counted(lost, 'row')} of {census.read:,} {'was' if lost == 1 else 'were'} left out: {census.said()}"
+        yield Outcome(verdict="suspect", says=said, facts=facts, inputs=inputs)
+    else:
+        said = f"{counted(census.read, 'row')}, ids unique, every one with a true and a predicted label"
+        yield Outcome(verdict="pass", says=said, facts=facts, inputs=inputs)
+
+
+@control(
+    "CHK-RESULT",
+    looks_for="planned measures without a result",
+    clause=TS4213("5.1"),
+    passes_when="every planned measure has a value or the reason why it has none",
+    scope="assessment",
+)
+def results(q: Inquiry) -> Iterator[Outcome]:
+    """Every planned measure has a result."""
+    if not q.estimates:
+        yield Outcome(verdict="no-evidence", says="there are no results")
+        return
+    there = {str(one["measure"]) for one in q.estimates if one.get("value") is not None or one.get("undefined")}
+    planned = [m.title for m in chosen(q.plan.metrics.measures) or ()]
+    lacking = [title for title in planned if title not in there]
+    facts = {"planned": planned, "lacking": lacking, "reported": len(there)}
+    if lacking:
+        yield Outcome(verdict="fail", says=f"no result for {listed(lacking)}", facts=facts)
+    elif planned:
+        yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')}, all reported", facts=facts)
+    else:
+        said = f"the plan specifies no measures; all {len(there)} that fit are reported"
+        yield Outcome(verdict="no-evidence", says=said, facts=facts)
+
+
+@control(
+    "CHK-BASIS",
+    looks_for="averages and multi-label measures without a reason",
+    clause=TS4213("6.4.3"),
+    passes_when="each planned average (multi-label measure) has its basis in a signed plan",
+    scope="assessment",
+)
+def basis(q: Inquiry) -> Iterator[Outcome]:
+    """The basis of averaging is stated for every planned average."""
+    kind = q.plan.task.type or (None if q.assessment is None else str(q.assessment.task))
+    given, wanted, said = _bases(q, several=kind == "multilabel")
+    lacking = sorted(wanted - said)
+    facts = {"stated": dict(given), "lacking": lacking}
+    if kind == "binary":
+        yield Outcome(verdict="n/a", says="two classes are not averaged")
+    elif not said or not wanted:
+        lacks = "no basis is stated" if not said else "the plan chooses no averages that a basis could belong to"
+        yield Outcome(verdict="no-evidence", says=lacks, facts=facts)
+    elif lacking:
+        yield Outcome(verdict="fail", says=f"planned without a stated basis: {listed(lacking)}", facts=facts)
+    elif not q.loaded.signed:
+        yield Outcome(verdict="no-evidence", says="a basis is stated, but the plan is not signed", facts=facts)
+    else:
+        shown = "; ".join(f"{name}: {quoted(text)}" for name, text in given.items())
+        yield Outcome(verdict="pass", says=f"the basis is stated and reported here: {shown}", facts=facts)
+
+
+def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], set[str]]:
+    """The stated bases, the averages that want one, and those that have one."""
+    metrics = q.plan.metrics
+    given = (metrics.multilabel_basis if several else metrics.averaging_basis) or {}
+    said = {name for name, text in given.items() if stated(text)}
+    if several:
+        return given, set(metrics.measures or ()), said
+    wanted = {m.title for m in chosen(metrics.measures) or () if m.average is not None}
+    return given, wanted, {m.title for name in said for m in chosen(name) or ()}
+
+
+@control(
+    "CHK-N",
+    looks_for="values without the number of samples they rest on",
+    clause=TS4213("7.1"),
+    passes_when="every value carries n and an interval or the reason for none, beside the counts by class",
+    scope="assessment",
+)
+def sizes(q: Inquiry) -> Iterator[Outcome]:
+    """Every value says how many samples it rests on."""
+    if not q.estimates or q.assessment is None:
+        yield Outcome(verdict="no-evidence", says="there are no results")
+        return
+    bare = [str(one["measure"]) for one in q.estimates if one.get("n") is None]
+    unsure = [
+        str(one["measure"])
+        for one in q.estimates
+        if one.get("value") is not None and not (one.get("interval") or one.get("no_interval"))
+    ]
+    actual = q.assessment.confusion.multiclass().actual
+    by_class = {str(label): str(n) for label, n in zip(q.assessment.labels, actual, strict=True)}
+    facts = {"values": len(q.estimates), "without_n": bare[:20], "without_interval": unsure[:20], "by_class": by_class}
+    if bare or unsure:
+        yield Outcome(verdict="fail", says=f"without n or interval: {listed([*bare, *unsure])}", facts=facts)
+    else:
+        said = f"all {len(q.estimates):,} values carry n and an interval or the reason for none; classes are counted"
+        yield Outcome(verdict="pass", says=said, facts=facts)
+
+
+@control(
+    "CHK-SIG",
+    looks_for="significance tests, or the statement that there are none",
+    clause=TS4213("7.1"),
+    passes_when="tests are reported, or their absence is stated with a reason",
+    scope="assessment",
+)
+def significance(q: Inquiry) -> Iterator[Outcome]:
+    """Tests, or why there are none."""
+    counted_models = [name for name, one in q.plan.models.items() if one.counted]
+    if q.findings:
+        yield Outcome(verdict="pass", says=f"{counted(len(q.findings), 'test')} reported")
+    elif q.signed(q.plan.tests.none):
+        yield Outcome(verdict="pass", says=f"no significance test was made: {quoted(q.plan.tests.none)}")
+    elif len(counted_models) == 1:
+        said = "no significance test was made: one model was assessed, and nothing is compared"
+        yield Outcome(verdict="pass", says=said)
+    else:
+        why = q.not_compared or "the plan does not say why"
+        yield Outcome(verdict="no-evidence", says=f"no test is reported: {why}")

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of the significance tests: admissible, corrected over their family, and able to show what matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.controls.control_declaration import Outcome, Verdict, control
+from assay.assess.controls.evidence import Inquiry
+from assay.assess.decide.plan_results import comparison_digest
+from assay.core.errors import PlanError
+from assay.core.text import counted, figure, phrases
+from assay.core.traits import TS4213
+from assay.inference.multiplicity import family_wise_error, holm
+from assay.inference.power import POWER, least_disagreement, rows_for_mcnemar
+
+if TYPE_CHECKING:
+    from assay.assess.compare.questions.request import Answer
+    from assay.assess.conformity.plan_contests import Contest
+    from assay.inference.findings import Finding
+
+WHOLE_FAMILY: Final = ("nemenyi", "tukey", "dunnett", "against_control")
+"""Tests whose p values hold for all pairs by themselves."""
+
+
+def _held(q: Inquiry) -> dict[str, Contest]:
+    return {name: one for name, one in q.contests.items() if one.comparison is not None}
+
+
+def _none(q: Inquiry) -> str:
+    return "; ".join(f"{name}: {one.why_not}" for name, one in q.contests.items()) or "no models were compared"
+
+
+@control(
+    "CHK-TEST",
+    looks_for="tests that the values do not admit, and assumptions that the data do not bear out",
+    clause=TS4213("7"),
+    passes_when="every test is the one the table of tests gives for these values, and no assumption is contradicted",
+)
+def admissible(q: Inquiry) -> Iterator[Outcome]:
+    """The tests are admissible."""
+    held = _held(q)
+    if not held:
+        yield Outcome(verdict="no-evidence", says=_none(q))
+        return
+    facts: dict[str, Any] = {}
+    refused, forced, broken, made = [], [], [], []
+    for split, one in held.items():
+        comparison = one.comparison
+        assert comparison is not None  # noqa: S101  as held
+        facts[split] = {
+            "comparison": comparison_digest(comparison.record, comparison.record["findings"]),
+            "named": [named.to_json() for named in one.named],
+            "by_channel": {channel: found.to_json() for channel, found in one.channels.items()},
+        }
+        refused += [f"{named.test} ({named.why})" for named in one.named if named.admitted is False]
+        forced += [f"{named.test} ({named.why})" for named in one.named if named.admitted is None]
+        for finding in comparison.findings:
+            broken += [f"{finding.test}: {c.assumes} ({c.seen})" for c in finding.checks if c.holds is False]
+        made += [finding.test for finding in comparison.findings]
+    verdict: Verdict = "fail" if refused else "suspect" if broken else "declared" if forced else "pass"
+    said = f"{', '.join(dict.fromkeys(made))}: given by the table of tests for these values"
+    if refused:
+        said = f"not admissible: {phrases(refused)}"
+    elif broken:
+        said = f"the data speak against an assumption of {phrases(broken)}"
+    elif forced:
+        said = f"chosen by hand: {phrases(forced)}"
+    yield Outcome(verdict=verdict, says=said, facts=facts)
+
+
+@control(
+    "CHK-MULT",
+    looks_for="several questions answered as if each were the only one",
+    clause=TS4213("7.10"),
+    passes_when="every family of tests is corrected, and the plan does not ask for no correction",
+)
+def families(q: Inquiry) -> Iterator[Outcome]:
+    """Families of tests are corrected."""
+    held = _held(q)
+    if not held:
+        yield Outcome(verdict="no-evidence", says=_none(q))
+        return
+    compared = {split: one.comparison for split, one in held.items() if one.comparison is not None}
+    answers = {f"{split}, {one.question}": one for split, found in compared.items() for one in found.answers}
+    facts: dict[str, Any] = {name: _family(answer, q.plan.checks.alpha) for name, answer in answers.items()}
+    bare = [name for name, answer in answers.items() if _uncorrected(answer)]
+    ps = [1.0 if one is None or one.p is None else one.p for one in map(_first, held.values())]
+    if len(ps) > 1:  # the same question on several test sets is a family too
+        facts["over the test sets"] = {"questions": len(ps), "p": ps, "p_adjusted": holm(ps), "correction": ["Holm"]}
+    several = sum(one["questions"] > 1 for one in facts.values())
+    none = q.plan.tests.correction == "none" and several > 0
+    verdict: Verdict = "fail" if none else "suspect" if bare else "pass"
+    said = (
+        "the plan asks for no correction of several questions"
+        if none
+        else f"several questions without a correction: {phrases(bare)}"
+        if bare
+        else f"{counted(several, 'family', 'families')} of questions, each corrected"
+        if several
+        else "one question a test set, nothing to correct"
+    )
+    yield Outcome(verdict=verdict, says=said, facts=facts)
+
+
+def _family(answer: Answer, alpha: float) -> dict[str, Any]:
+    """The questions of one answer, how they were corrected, and the risk without."""
+    m = len(answer.findings)
+    return {
+        "questions": m,
+        "family": list(answer.family),
+        "correction": sorted({finding.adjusted.by for finding in answer.findings if finding.adjusted is not None}),
+        "risk_without": family_wise_error(answer.findings[0].alpha if m else alpha, m) if m else 0.0,
+        "p": [finding.p for finding in answer.findings],
+        "p_adjusted": [finding.adjusted_p for finding in answer.findings],
+    }
+
+
+def _uncorrected(answer: Answer) -> bool:
+    """Whether several of its p values stand without a correction."""
+    own = [one for one in answer.findings if one.adjusted is None and one.p is not None]
+    return len([one for one in own if one.test not in WHOLE_FAMILY]) > 1
+
+
+def _first(one: Contest) -> Finding | None:
+    findings = () if one.comparison is None else one.comparison.findings
+    return findings[0] if findings else None
+
+
+@control(
+    "CHK-POWER",
+    looks_for="differences that matter and that these data could not have shown",
+    clause=TS4213("7.1"),
+    passes_when="what could have been shown is told for every test set, and is no larger than the declared difference",
+)
+def power(q: Inquiry) -> Iterator[Outcome]:
+    """What the tests could have shown."""
+    held, wanted = _held(q), q.plan.tests.difference
+    if not held:
+        yield Outcome(verdict="no-evidence", says=_none(q))
+        return
+    facts: dict[str, Any] = {}
+    weak: list[str] = []
+    shown: list[str] = []
+    for split, one in held.items():
+        first = _first(one)
+        least = None if first is None or not isinstance(first.least, (int, float)) else float(first.least)
+        if first is None or least is None:
+            yield Outcome(verdict="no-evidence", says=f"{split}: what could have been shown has no value")
+            return
+        about = first.about or "the values"
+        facts[split] = {"test": first.test, "about": about, "rows": first.n, "detectable": least, "power": POWER}
+        facts[split] |= {"level": first.level} | (_planned(q, split, one, wanted) if about == "accuracy" else {})
+        shown.append(f"{split}: {figure(least)} of {about.replace('_', ' ')} with {counted(first.n, 'row')}")
+        if wanted is not None and least > wanted:
+            weak.append(split)
+    said = f"a difference found four times in five: {phrases(shown)}"
+    if wanted is not None:
+        said += f"; declared to matter: {figure(wanted)}"
+    thresholds = {"power": POWER} | ({} if wanted is None else {"difference": wanted})
+    yield Outcome(verdict="suspect" if weak else "pass", says=said, facts=facts, thresholds=thresholds)
+
+
+def _planned(q: Inquiry, split: str, one: Contest, wanted: float | None) -> dict[str, Any]:
+    """What the planned number of rows could show with as many rows in dispute, and how many the difference needs."""
+    comparison, planned = one.comparison, q.plan.data[split].rows if split in q.plan.data else None
+    if comparison is None or comparison.paired is None or len(comparison.models) != 2 or not comparison.paired.n:  # noqa: PLR2004
+        return {}
+    level, outcomes = comparison.asked.level, comparison.paired.outcomes(*comparison.models)
+    share = outcomes.disagree / outcomes.n
+    found: dict[str, Any] = {"in_dispute": share}
+    if planned:
+        least = least_disagreement(round(share * planned), planned, level)
+        found |= {"planned_rows": planned, "detectable_as_planned": least if isinstance(least, float) else None}
+    if wanted:
+        try:
+            found["rows_needed"] = rows_for_mcnemar(wanted, max(share, wanted), level)
+        except PlanError as error:
+            found["rows_needed"] = error.what
+    return found

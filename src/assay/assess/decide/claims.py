@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims of a plan, answered: supported, contradicted or not decidable, all claims about one test set as a family.
+
+A claim is supported where the whole interval of the value, or of the difference, lies on its side, and contradicted
+where the whole interval lies on the other side. Levels are those of Holm's procedure over the family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.assess.compare.questions.holm_family import stepped
+from assay.assess.decide.criteria import Criterion, Verdict, criterion, limit_shown, spoken_of
+from assay.assess.decide.decision import Judge, Needed, expanded, feasible, rows_up_to
+from assay.assess.decide.references import Paired, Subject, Unpaired
+from assay.core.errors import PlanError
+from assay.core.text import listed, quoted
+from assay.core.traits import HIGHER
+from assay.inference.estimates import Interval, real_to_json
+from assay.inference.intervals.difference_of_two import Gap
+from assay.inference.power import times_the_rows
+from assay.tally.base import count_to_json
+from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.scores.ranked_table import Ranked
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.assess.plan.claim import Claim as Section
+    from assay.tally.paired.joint_cells import PairedLabels
+    from assay.tally.paired.joint_rows import PairedRows
+    from assay.tally.paired.joint_scores import PairedScores
+
+COUNTERPARTS: Final = {
+    "recall": ("precision", "specificity"),
+    "precision": ("recall",),
+    "specificity": ("recall",),
+    "negative_predictive_value": ("specificity",),
+}
+"""What each of these says nothing about is told beside it (TS 4213, 6.2.4)."""
+
+
+class Relation(StrEnum):
+    """What is claimed of a value."""
+
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+    NOT_WORSE = "not worse"
+    BETTER = "better"
+    EQUIVALENT = "equivalent"
+
+
+class Answer(StrEnum):
+    """What came of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    OPEN = "not decidable"
+
+
+BY_VERDICT: Final = {
+    Verdict.PASS: Answer.SUPPORTED,
+    Verdict.FAIL: Answer.CONTRADICTED,
+    Verdict.INCONCLUSIVE: Answer.OPEN,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One claim, read."""
+
+    model: str
+    of: Criterion
+    """The measure and the rows it speaks of; its own limit says nothing."""
+    relation: Relation
+    limit: float
+    """The number, or the margin of a difference."""
+    reference: str | None = None
+    about: str | None = None
+    words: str | None = None
+
+    def __str__(self) -> str:
+        """In one line."""
+        of, limit = self.of.of, limit_shown(self.limit)
+        if self.reference is None:
+            return f"{of} of {self.model} is {self.relation} {limit}"
+        if self.relation is Relation.EQUIVALENT:
+            return f"{self.model} and {self.reference} are equivalent in {of}, margin {limit}"
+        if self.relation is Relation.BETTER:
+            by = f" by more than {limit}" if self.limit else ""
+            return f"{self.model} is better than {self.reference} in {of}{by}"
+        return f"{self.model} is at least as good as {self.reference} in {of}" + (
+            f", margin {limit}" if self.limit else ""
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """As in the plan of a Record."""
+        return {
+            "model": self.model,
+            "of": self.of.of,
+            "relation": str(self.relation),
+            "limit": self.limit,
+            "reference": self.reference,
+            "about": self.about,
+            "words": self.words,
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Claim:
+        """The inverse of `to_json`."""
+        rest = {name: content[name] for name in ("model", "limit", "reference", "about", "words")}
+        return cls(of=spoken_of(content["of"]), relation=Relation(content["relation"]), **rest)
+
+    @classmethod
+    def of_plan(cls, section: Section) -> Claim:
+        """A claim as a plan states it."""
+        margin = float(section.margin or 0.0)
+        named: dict[Relation, object] = {
+            Relation.NOT_WORSE if isinstance(section.at_least, str) else Relation.AT_LEAST: section.at_least,
+            Relation.AT_MOST: section.at_most,
+            Relation.BETTER: section.better_than,
+            Relation.EQUIVALENT: section.equivalent_to,
+        }
+        relation, given = next((one, given) for one, given in named.items() if given is not None)
+        other = given if isinstance(given, str) else None
+        return cls(
+            model=section.model,
+            of=spoken_of(section.measure),
+            relation=relation,
+            limit=margin if other is not None else float(given),  # type: ignore[arg-type]
+            reference=other,
+            about=section.about,
+            words=section.words,
+        )
+
+    def criterion(self) -> Criterion:
+        """A claim about a number as the criterion it is."""
+        side = ">=" if self.relation is Relation.AT_LEAST else "<="
+        return criterion(f"{self.of.of} {side} {limit_shown(self.limit)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A claim with its answer and what it rests on."""
+
+    claim: Claim
+    subject: Subject
+    answer: Answer
+    why: str
+    value: float | None
+    gap: Gap | None
+    interval: Interval | None
+    """Of the value, or of the difference where another model is named."""
+    pairing: str | None
+    reference_value: float | None
+    n: int | str
+    by_class: Mapping[str, str]
+    beside: Mapping[str, float | None]
+    risk: float
+    family: int
+    needed: Needed | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a Record."""
+        ends, gap = self.interval, self.gap
+        return {
+            "claim": str(self.claim),
+            "words": self.claim.words,
+            "model": self.claim.model,
+            **self.subject.to_json(),
+            "relation": str(self.claim.relation),
+            "limit": self.claim.limit,
+            "reference": self.claim.reference,
+            "about": self.claim.about,
+            "answer": str(self.answer),
+            "why": self.why,
+            "value": None if self.value is None else real_to_json(self.value),
+            "reference_value": None if self.reference_value is None else real_to_json(self.reference_value),
+            "difference": None if gap is None or gap.value is None else real_to_json(gap.value),
+            "low": None if ends is None else real_to_json(ends.low),
+            "high": None if ends is None else real_to_json(ends.high),
+            "level": None if ends is None else ends.level,
+            "interval": None if ends is None else ends.method,
+            "pairing": self.pairing,
+            "n": self.n,
+            "n_by_class": dict(self.by_class),
+            "beside": {name: None if x is None else real_to_json(x) for name, x in self.beside.items()},
+            "risk": self.risk,
+            "family": self.family,
+            "needed": None if self.needed is None else self.needed.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contenders:
+    """Every model on one test set, and what is known of the rows they share."""
+
+    models: Mapping[str, Assessment]
+    paired: PairedLabels | None = None
+    scores: PairedScores | None = None
+    rows: PairedRows | UnitSums | None = None
+    """Rows of subjects, or with weights: the same rows, but not one by one."""
+
+    def gap(self, claim: Claim, subject: Subject, at: Assessment) -> tuple[Gap, str]:
+        """How far a model lies above its reference, and whether the same rows were compared."""
+        model, other, level = claim.model, str(claim.reference), at.settings.wanted.level
+        whole = subject.factor is None
+        if whole and self.rows is not None and (found := self._by_units(claim, subject, at)) is not None:
+            return found, "paired"
+        known = self.paired is not None and {model, other} <= set(self.paired.models)
+        if known and whole and not subject.measure.from_scores:
+            tally = self.paired.only(model, other)  # type: ignore[union-attr]
+            return Paired(tally=tally, positive=at.positive).gap(subject, at), "paired"
+        scored = self.scores is not None and {model, other} <= set(self.scores.models)
+        own = subject.label is None or subject.label == at.positive
+        if scored and whole and own and subject.measure.name == "auroc":
+            from assay.inference.tests.auc_near_one import judged_areas
+
+            two = self.scores.only(model, other)  # type: ignore[union-attr]
+            effect = judged_areas(two, level).effect
+            if isinstance(effect.value, (int, float)) and effect.interval is not None:
+                return Gap(value=float(effect.value), interval=effect.interval), "paired"
+        return Unpaired(reference=self.models[other]).gap(subject, at), "unpaired"
+
+    def _by_units(self, claim: Claim, subject: Subject, at: Assessment) -> Gap | None:
+        """The difference with subjects, or weighted rows, as the units drawn; None where it has no interval."""
+        from assay.inference.units.large_sample_z import unit_z
+        from assay.inference.units.permutation_and_bootstrap import subject_permutation, weighted_permutation
+
+        tally = cast("PairedRows | UnitSums", self.rows).only(claim.model, str(claim.reference))
+        takes, wanted = subject.measure.takes, at.settings.wanted
+        label = at.positive if subject.label is None else subject.label
+        ways: dict[str, Any] = {"measure": subject.measure, "positive": label, "level": wanted.level}
+        if isinstance(tally, UnitSums):
+            fits, test = subject.measure.from_labels, unit_z
+        else:
+            fits = (
+                tally.scores is not None if takes is Ranked else tally.calls is not None and subject.measure.from_labels
+            )
+            test = weighted_permutation if tally.subject is None else subject_permutation
+            ways |= {"draws": wanted.draws, "seed": wanted.seed}
+        if not fits:
+            return None
+        effect = test(tally, **ways).effect
+        if not isinstance(effect.value, (int, float)) or effect.interval is None:
+            return None
+        return Gap(value=float(effect.value), interval=effect.interval)
+
+
+def answered(claims: Sequence[Claim], of: Contenders, correction: str = "holm") -> tuple[Answered, ...]:
+    """Answer every claim; all of them are one family."""
+    asked = [
+        (replace(claim, of=one), subject)
+        for claim in claims
+        for one, subject in expanded(_contender(claim.model, claim, of), claim.of)
+    ]
+    for claim, _ in asked:
+        if claim.reference is not None:
+            _contender(claim.reference, claim, of)
+    if not asked:
+        return ()
+    level, every = of.models[asked[0][0].model].settings.wanted.level, list(enumerate(asked))
+
+    def judge(at: float, open_: Sequence[int]) -> dict[int, Answered]:
+        levelled = {name: _at(one, at) for name, one in of.models.items()}
+        here = replace(of, models=levelled)
+        cases = {place: _Case(claim=one, subject=about, of=here, family=len(asked)) for place, (one, about) in every}
+        return {place: cases[place].judged() for place in open_}
+
+    found = stepped(range(len(asked)), level, correction, judge, lambda one: one.answer is not Answer.OPEN)
+    return tuple(found[place] for place in range(len(asked)))
+
+
+def _contender(name: str, claim: Claim, of: Contenders) -> Assessment:
+    if name not in of.models:
+        raise PlanError(
+            "label-not-declared",
+            f"nothing was counted of the model {quoted(name)}",
+            where=f'claim "{claim}"',
+            known=listed(of.models),
+            fix="name a model with predictions",
+        )
+    return of.models[name]
+
+
+def _at(one: Assessment, level: float) -> Assessment:
+    return one.restated(replace(one.settings, wanted=replace(one.settings.wanted, level=level)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One claim at one level."""
+
+    claim: Claim
+    subject: Subject
+    of: Contenders
+    family: int
+
+    @property
+    def at(self) -> Assessment:
+        """The model it speaks of."""
+        return self.of.models[self.claim.model]
+
+    @property
+    def sign(self) -> int:
+        """1 where large values are better, else -1."""
+        return 1 if self.subject.measure.better is HIGHER else -1
+
+    def judged(self) -> Answered:
+        """The answer at this level."""
+        if self.claim.reference is None:
+            found = Judge(self.at, None, self.family, self.claim.criterion(), self.subject).decided()
+            return self._made(BY_VERDICT[found.verdict], found.why, found.interval, found.needed)
+        gap, pairing = self.of.gap(self.claim, self.subject, self.at)
+        if gap.value is None or gap.interval is None:
+            return replace(self._made(Answer.OPEN, str(gap.reason), None, None), gap=gap, pairing=pairing)
+        ends = gap.interval
+        low, high = sorted((self.sign * ends.low, self.sign * ends.high))
+        said = (
+            f"{pairing} difference {gap.value:+.3f} ({ends.low:+.3f} to {ends.high:+.3f} at {100 * ends.level:.4g} %)"
+        )
+        answer, why = _placed(self.claim, low, high)
+        needed = self._needed(self.sign * gap.value, low, high, pairing) if answer is Answer.OPEN else None
+        made = self._made(answer, f"{why}: {said}", ends, needed)
+        reference = self.subject.of(self.of.models[self.claim.reference]).value
+        return replace(made, gap=gap, pairing=pairing, reference_value=reference)
+
+    def _needed(self, seen: float, low: float, high: float, pairing: str) -> Needed:
+        """Rows that would decide, if the true difference is the one seen."""
+        rows, margin, relation = self.subject.rows(self.at), self.claim.limit, self.claim.relation
+        edges = {Relation.EQUIVALENT: (-margin, margin), Relation.BETTER: (margin,)}.get(relation, (-margin,))
+        away = min(abs(seen - edge) for edge in edges)
+        if not away:
+            return Needed(rows=None, now=rows, why="the difference lies at the margin: no number of rows decides that")
+        times = times_the_rows(max(seen - low, high - seen), away, self.at.settings.wanted.level)
+        where = "" if pairing == "paired" else ", and of the other model as many times more"
+        return feasible(max(rows_up_to(rows * times), rows + 1), rows, f"if the true difference is the one seen{where}")
+
+    def _made(self, answer: Answer, why: str, interval: Interval | None, needed: Needed | None) -> Answered:
+        at, subject = self.at, self.subject
+        estimate = subject.of(at)
+        rows = at if subject.factor is None else at.by_group[subject.factor][subject.level]  # type: ignore[index]
+        others = COUNTERPARTS.get(subject.measure.name, ())
+        return Answered(
+            claim=self.claim,
+            subject=subject,
+            answer=answer,
+            why=why,
+            value=estimate.value,
+            gap=None,
+            interval=interval,
+            pairing=None,
+            reference_value=None,
+            n=count_to_json(estimate.n),
+            by_class=rows.class_sizes(),
+            beside={name: replace(subject, measure=spoken_of(name).measure).of(at).value for name in others},
+            risk=round((1 - at.settings.wanted.level) / 2, 12),
+            family=self.family,
+            needed=needed,
+        )
+
+
+def _placed(claim: Claim, low: float, high: float) -> tuple[Answer, str]:
+    """Where an interval of "better by" lies; what is claimed is a half-line, or what lies between two margins."""
+    margin = claim.limit
+    if claim.relation is Relation.EQUIVALENT:
+        if -margin < low and high < margin:
+            return Answer.SUPPORTED, "the whole interval is within the margin"
+        if low > margin or high < -margin:
+            return Answer.CONTRADICTED, "the whole interval is beyond the margin"
+        return Answer.OPEN, "the margin is inside the interval"
+    edge = margin if claim.relation is Relation.BETTER else -margin
+    if low > edge:
+        return Answer.SUPPORTED, "the whole interval is on the claimed side"
+    if high < edge:
+        return Answer.CONTRADICTED, "the whole interval is on the other side"
+    return Answer.OPEN, "neither side is shown"

@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deciding with uncertainty: criteria against an assessment give pass, fail or inconclusive, at a stated risk.
+
+Guarded criteria of one decision are a family: their intervals are taken at Holm's levels, the strictest first, so that
+the chance of any wrong verdict among them stays at what is left to the confidence level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.compare.questions.holm_family import CORRECTIONS, stepped
+from assay.assess.decide.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
+from assay.assess.decide.references import Against, Subject
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.text import counted, figure, listed, nearest, quoted
+from assay.core.traits import HIGHER
+from assay.core.typed_labels import speller
+from assay.inference.estimates import Interval, real_to_json
+from assay.inference.intervals.interval_choice import FACTS
+from assay.inference.power import LARGEST, POWER, rows_for_limit, times_the_rows
+from assay.tally.base import count_to_json
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.inference.estimates import Estimate
+    from assay.inference.intervals.difference_of_two import Gap
+
+AT_THE_LIMIT: Final = "the value lies at the limit: no number of rows decides that"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """Rows that would decide, four times in five, if the truth is what was seen; or why there is no such number."""
+
+    rows: int | None
+    now: int
+    why: str
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {"rows": self.rows, "now": self.now, "power": POWER, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One criterion and what was decided about it."""
+
+    criterion: Criterion
+    subject: Subject
+    verdict: Verdict
+    why: str
+    value: float | None
+    interval: Interval | None
+    n: int | str
+    false_pass: float | None
+    """The chance of a pass where the truth is at the limit, at most; None where nothing bounds it."""
+    false_fail: float | None
+    family: int
+    """How many guarded criteria were decided together."""
+    needed: Needed | None = None
+    reference: Mapping[str, object] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a Record."""
+        one, ends = self.criterion, self.interval
+        limit = {"margin": one.limit} if one.rule is Rule.NON_INFERIOR else {"side": one.side, "limit": one.limit}
+        out: dict[str, Any] = {
+            "criterion": str(one),
+            **self.subject.to_json(),
+            "rule": str(one.rule),
+            **limit,
+            "verdict": str(self.verdict),
+            "why": self.why,
+            "value": None if self.value is None else real_to_json(self.value),
+            "low": None if ends is None else real_to_json(ends.low),
+            "high": None if ends is None else real_to_json(ends.high),
+            "level": None if ends is None else ends.level,
+            "interval": None if ends is None else ends.method,
+            "n": self.n,
+            "risk": {"false_pass": self.false_pass, "false_fail": self.false_fail},
+            "family": self.family,
+            "needed": None if self.needed is None else self.needed.to_json(),
+        }
+        return out | ({} if self.reference is None else {"reference": dict(self.reference)})
+
+
+class Decisions(Sequence[Decision]):
+    """Every decision, and what they come to together."""
+
+    def __init__(self, found: Iterable[Decision]) -> None:
+        self._found = tuple(found)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401  a place or a slice
+        """One of them."""
+        return self._found[place]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[Decision]:
+        """In the order they were asked for."""
+        return iter(self._found)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fail if one fails, else inconclusive if one is, else pass; nothing passes where nothing was asked."""
+        every = {one.verdict for one in self._found}
+        if Verdict.FAIL in every:
+            return Verdict.FAIL
+        return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in every or not every else Verdict.PASS
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 3 inconclusive."""
+        return EXIT[self.verdict]
+
+
+def decide(
+    assessment: Assessment,
+    criteria: Iterable[str | Criterion],
+    *,
+    against: Against | None = None,
+    correction: str = "holm",
+) -> Decisions:
+    """Decide every criterion; guarded ones as one family.
+
+    >>> from assay.assess.assess import assess
+    >>> a = assess(truth=[1] * 100 + [0] * 100, predicted=[1] * 95 + [0] * 105)
+    >>> [(str(d.criterion), str(d.verdict)) for d in decide(a, ["recall >= 0.85", "recall >= 0.95", "recall >= 0.99"])]
+    [('recall >= 0.85', 'pass'), ('recall >= 0.95', 'inconclusive'), ('recall >= 0.99', 'fail')]
+    """
+    asked = [(one, about) for text in criteria for one, about in expanded(assessment, read(text, assessment.measures))]
+    for one, _ in asked:
+        if one.rule is Rule.NON_INFERIOR and against is None:
+            raise PlanError(
+                "role-missing",
+                f"{quoted(str(one))} needs a reference",
+                where="against",
+                fix="give it: against=... (--against RECORD)",
+            )
+    guarded = [place for place, (one, _) in enumerate(asked) if one.rule is not Rule.SIMPLE and not _is_fact(one)]
+    found: dict[int, Decision] = {}
+    for place, (one, about) in enumerate(asked):
+        if place not in guarded:
+            found[place] = _by_value(one, about, assessment)
+
+    def judge(level: float, open_: Sequence[int]) -> dict[int, Decision]:
+        wanted = replace(assessment.settings.wanted, level=level)
+        at = assessment.restated(replace(assessment.settings, wanted=wanted))
+        return {place: Judge(at, against, len(guarded), *asked[place]).decided() for place in open_}
+
+    found |= stepped(guarded, assessment.settings.wanted.level, correction, judge, _settled)
+    return Decisions(found[place] for place in range(len(asked)))
+
+
+def _is_fact(one: Criterion) -> bool:
+    """Counts of these rows carry no doubt, so that their value decides under every rule."""
+    return one.measure.family in FACTS and one.rule is not Rule.NON_INFERIOR
+
+
+def _settled(one: Decision) -> bool:
+    """What Holm's procedure takes out of the family: a pass by benefit of the doubt is no rejection."""
+    if one.criterion.rule is Rule.REJECTION:
+        return one.verdict is Verdict.FAIL
+    return one.verdict is not Verdict.INCONCLUSIVE
+
+
+def expanded(assessment: Assessment, one: Criterion) -> Iterator[tuple[Criterion, Subject]]:
+    """One criterion a class and level it speaks of."""
+    for label in _labels(assessment, one):
+        for level in _levels(assessment, one):
+            typed = one.about(label=None if label is None else str(label), level=None if level is None else str(level))
+            yield typed, Subject(measure=one.measure, label=label, factor=one.factor, level=level)
+
+
+def _labels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
+    labels = list(assessment.by_class)
+    of_one = assessment.speaks_of_class(one.measure)
+    if one.label is None:
+        if of_one and assessment.needs_class(one.measure):
+            raise PlanError(
+                "measure-unfit",
+                f"{one.measure.name} speaks of one class, and there are {len(labels)}",
+                where=f'criterion "{one}"',
+                known=listed(labels),
+                fix=f"name it: {one.about(label=str(labels[0]), level=one.level).of}; * means each; or ask an average",
+            )
+        return [None]
+    if not of_one:
+        base = one.measure.base
+        raise PlanError(
+            "measure-unfit",
+            f"{one.measure.name} speaks of all classes together",
+            where=f'criterion "{one}"',
+            fix=f"leave the class out, or ask for {base}[class={one.label}]" if base else "leave the class out",
+        )
+    if one.label == EVERY:
+        return labels
+    return [_own(one.label, labels, f"there is no class {quoted(one.label)}", one)]
+
+
+def _levels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
+    if one.factor is None:
+        return [None]
+    factors = assessment.grouped.factors
+    if one.factor not in factors:
+        close = nearest(one.factor, factors)
+        raise PlanError(
+            "label-not-declared",
+            f"the rows are not grouped by {quoted(one.factor)}",
+            where=f'criterion "{one}"',
+            known=listed(factors) or "no group was given",
+            fix=f'did you mean "{close}"?' if close else "give the group: group=... (--group COLUMN)",
+        )
+    levels = list(factors[one.factor])
+    if one.level == EVERY:
+        return levels
+    return [_own(str(one.level), levels, f"group {quoted(one.factor)} has no level {quoted(one.level)}", one)]
+
+
+def _own(typed: str, known: Sequence[Label], what: str, one: Criterion) -> Label:
+    """A typed label in the data's own type."""
+    found = speller(known)(typed)
+    if found in known:
+        return found
+    close = nearest(typed, [str(x) for x in known])
+    raise PlanError(
+        "label-not-declared",
+        what,
+        where=f'criterion "{one}"',
+        known=listed(known),
+        fix=f'did you mean "{close}"?' if close else "name one of them",
+    )
+
+
+def _by_value(one: Criterion, about: Subject, assessment: Assessment) -> Decision:
+    """Where the value alone decides: the simple rule, and counts."""
+    estimate = about.of(assessment)
+    value, fact = estimate.value, _is_fact(one)
+    if value is None:
+        return _made(one, about, estimate, Verdict.INCONCLUSIVE, f"{one.of} is undefined: {estimate.reason}")
+    kept = one.keeps(value)
+    shown, place = f"{value:,g}" if fact else figure(value), "inside" if kept else "beyond"
+    side = f"{shown} is {place} the limit {one.side} {one.limit:g}"
+    doubt = "a count of these rows, without doubt" if fact else "by the value alone; near the limit that is a coin toss"
+    found = _made(one, about, estimate, Verdict.PASS if kept else Verdict.FAIL, f"{side}; {doubt}")
+    return replace(found, false_pass=0.0, false_fail=0.0) if fact else found
+
+
+def _made(one: Criterion, about: Subject, estimate: Estimate, verdict: Verdict, why: str) -> Decision:
+    return Decision(
+        criterion=one,
+        subject=about,
+        verdict=verdict,
+        why=why,
+        value=estimate.value,
+        interval=estimate.interval,
+        n=count_to_json(estimate.n),
+        false_pass=None,
+        false_fail=None,
+        family=1,
+    )
+
+
+class Judge:
+    """One guarded criterion at one level."""
+
+    def __init__(self, at: Assessment, against: Against | None, family: int, one: Criterion, about: Subject) -> None:
+        self.at, self.against, self.family, self.one, self.about = at, against, family, one, about
+        self.estimate, self.rows = about.of(at), about.rows(at)
+        self.level = at.settings.wanted.level
+        self.risk = round((1 - self.level) / 2, 12)
+
+    def decided(self) -> Decision:
+        """The verdict at this level."""
+        if self.one.rule is Rule.NON_INFERIOR and self.against is not None:
+            return self._compared(self.against)
+        ends, value = self.estimate.interval, self.estimate.value
+        if value is None or ends is None:
+            lost = f"{self.one.of} is undefined: {self.estimate.reason}"
+            none = f"there is no interval: {self.estimate.no_interval}"
+            return self._told(Verdict.INCONCLUSIVE, lost if value is None else none)
+        near, far = (ends.low, ends.high) if self.one.higher else (ends.high, ends.low)
+        said = f"{self._ends(ends)} and the limit is {self.one.side} {self.one.limit:g}"
+        if self.one.keeps(near):
+            return self._told(Verdict.PASS, f"the whole interval is inside the limit: {said}")
+        if not self.one.keeps(far):
+            return self._told(Verdict.FAIL, f"the whole interval is beyond the limit: {said}")
+        if self.one.rule is Rule.REJECTION:
+            return self._told(Verdict.PASS, f"it is not shown to be beyond the limit: {said}")
+        return self._told(Verdict.INCONCLUSIVE, f"the limit is inside the interval: {said}", self._needed(value, near))
+
+    def _compared(self, against: Against) -> Decision:
+        gap = against.gap(self.about, self.at)
+        reference, better = against.told(self.about, self.at), self.one.measure.better is HIGHER
+        shown = {} if gap.value is None else {"difference": real_to_json(gap.value)}
+        if gap.interval is None or gap.value is None:
+            return self._told(Verdict.INCONCLUSIVE, str(gap.reason), reference={**reference, **shown})
+        ends, margin = gap.interval, self.one.limit
+        low, high = (ends.low, ends.high) if better else (-ends.high, -ends.low)
+        shown |= {"difference_low": ends.low, "difference_high": ends.high, "interval": ends.method}
+        reference = {**reference, **shown}
+        said = f"{against.pairing} difference {gap.value:+.3f} ({ends.low:+.3f} to {ends.high:+.3f}), margin {margin:g}"
+        if low > -margin:
+            worse = "; worse beyond chance, but by less than the margin" if high < 0 else ""
+            return self._told(Verdict.PASS, f"not worse by the margin: {said}{worse}", reference=reference)
+        if high < 0:
+            return self._told(Verdict.FAIL, f"worse beyond chance: {said}", reference=reference)
+        needed = self._needed_apart(gap, low, high, against)
+        return self._told(Verdict.INCONCLUSIVE, f"neither is shown: {said}", needed, reference)
+
+    def _needed(self, value: float, near: float) -> Needed:
+        one, estimate = self.one, self.estimate
+        if value == one.limit or not math.isfinite(value):
+            return Needed(rows=None, now=self.rows, why=AT_THE_LIMIT)
+        if isinstance(estimate.denominator, int) and estimate.denominator:
+            rows = math.ceil(rows_for_limit(value, one.limit, self.level) * self.rows / estimate.denominator)
+        else:
+            ends = estimate.interval
+            # The end that must pass the limit: the near one where the value is good, the far one where it is not.
+            far = near if ends is None or one.keeps(value) else (ends.high if near == ends.low else ends.low)
+            rows = rows_up_to(self.rows * times_the_rows(abs(value - far), abs(value - one.limit), self.level))
+        return feasible(max(rows, self.rows + 1), self.rows, "if the true value is the one seen")
+
+    def _needed_apart(self, gap: Gap, low: float, high: float, against: Against) -> Needed:
+        seen = float(gap.value or 0.0) * (1 if self.one.measure.better is HIGHER else -1)
+        half, margin = max(seen - low, high - seen), self.one.limit
+        times, why = times_the_rows(half, margin, self.level), "if the models are equal, or differ by the margin"
+        if times <= 1:  # as many rows as that are there: the difference seen lies between the two
+            times = times_the_rows(half, max(seen + margin, -seen), self.level)
+            why = "if the true difference is the one seen"
+        where = "" if against.pairing == "paired" else ", and the reference as many times more"
+        return feasible(max(rows_up_to(self.rows * times), self.rows + 1), self.rows, why + where)
+
+    def _told(
+        self,
+        verdict: Verdict,
+        why: str,
+        needed: Needed | None = None,
+        reference: Mapping[str, object] | None = None,
+    ) -> Decision:
+        bounded = self.one.rule is not Rule.REJECTION
+        return replace(
+            _made(self.one, self.about, self.estimate, verdict, why),
+            false_pass=self.risk if bounded else None,
+            false_fail=self.risk,
+            family=self.family,
+            needed=needed,
+            reference=reference,
+        )
+
+    def _ends(self, ends: Interval) -> str:
+        return f"{figure(ends.low)} to {figure(ends.high)} at {100 * ends.level:.4g} %"
+
+
+def rows_up_to(count: float) -> int:
+    """A number of rows, or one beyond what is feasible."""
+    return math.ceil(min(count, LARGEST + 1))
+
+
+def feasible(rows: int, now: int, why: str) -> Needed:
+    """The rows that would decide, told, unless nobody could have so many."""
+    if rows > LARGEST:
+        return Needed(rows=None, now=now, why="no feasible number of rows is enough")
+    return Needed(rows=rows, now=now, why=f"{counted(rows, 'row')} (now {now:,}) would decide 4 times in 5, {why}")
+
+
+__all__ = ["CORRECTIONS", "Decision", "Decisions", "Judge", "Needed", "decide", "expanded", "feasible", "rows_up_to"]

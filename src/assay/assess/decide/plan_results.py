@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan with several models adds to the Record of each: comparisons on the same rows, and claims answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.compare.comparison import Comparison
+from assay.assess.decide.claims import Answered, Claim, Contenders, answered
+from assay.assess.decide.references import Unpaired, against_from_json
+from assay.assess.record.record import Record
+from assay.tally.base import digest
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.unit_sums import UnitSums, rows_from_json
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+
+KEPT: Final = ("task", "samples", "rows", "labels", "positive", "models", "estimates", "answers", "ranking",
+               "test_data", "notes")  # fmt: skip
+"""Parts of the Record of a comparison that stand in the Record of an assessment; its findings stand among all."""
+
+
+def comparison_digest(parts: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:
+    """What a comparison is known by where it is spoken of elsewhere: its parts in a Record and its findings."""
+    return digest({**{name: parts[name] for name in KEPT}, "findings": list(findings)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How a model stands to the others of its plan on one test set: comparisons, and claims about them."""
+
+    model: str
+    """The model whose Record holds it."""
+    compared: tuple[Record, ...] = ()
+    """Comparisons, each as its own Record."""
+    not_made: str | None = None
+    """Why no comparison was made, where there are several models."""
+    claims: tuple[Claim, ...] = ()
+    correction: str = "holm"
+    others: Mapping[str, Assessment]
+    """The other models that claims speak of."""
+
+    def answers(self, own: Assessment) -> tuple[Answered, ...]:
+        """Every claim with its answer."""
+        return answered(self.claims, self._contenders(own), self.correction)
+
+    def _contenders(self, own: Assessment) -> Contenders:
+        paired, scores, rows = self._paired
+        return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
+
+    @cached_property
+    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PairedRows | UnitSums | None]:
+        tallies = [one["tallies"] for one in self.compared]
+        labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
+        scores = next((PairedScores.from_json(one["scores"]) for one in tallies if "scores" in one), None)
+        rows = next((rows_from_json(one["rows"]) for one in tallies if "rows" in one), None)
+        return labels, scores, rows
+
+    @property
+    def findings(self) -> list[Mapping[str, Any]]:
+        """Of all comparisons, one after the other."""
+        return [one for record in self.compared for one in record["findings"]]
+
+    def parts(self, own: Assessment) -> dict[str, Any]:
+        """Parts of the Record."""
+        return {
+            "comparisons": [{name: one[name] for name in KEPT} for one in self.compared],
+            "claims": [one.to_json() for one in own.claims],
+        }
+
+    def plan(self) -> dict[str, Any]:
+        """What was asked, as in the plan of the Record."""
+        return {
+            "model": self.model,
+            "comparisons": [one["plan"] for one in self.compared],
+            "not_compared": self.not_made,
+            "claims": {"stated": [one.to_json() for one in self.claims], "correction": self.correction},
+        }
+
+    def tallies(self) -> dict[str, Any]:
+        """What comparisons and claims are computed from, beyond the model's own tallies."""
+        return {
+            "comparisons": [one["tallies"] for one in self.compared],
+            "contenders": {name: Unpaired(reference=one, name=name).to_json() for name, one in self.others.items()},
+        }
+
+
+def standing_of(
+    model: str,
+    contenders: Mapping[str, Assessment],
+    *,
+    compared: Sequence[Comparison] = (),
+    not_made: str | None = None,
+    claims: Sequence[Claim] = (),
+    correction: str = "holm",
+) -> Standing:
+    """What the Record of one model holds of it: only those others that a claim speaks of."""
+    spoken = {name for one in claims for name in (one.model, one.reference) if name is not None} - {model}
+    return Standing(
+        model=model,
+        compared=tuple(one.record for one in compared),
+        not_made=not_made,
+        claims=tuple(claims),
+        correction=correction,
+        others={name: one for name, one in contenders.items() if name in spoken},
+    )
+
+
+def restored_standing(record: Mapping[str, Any], own: Assessment) -> Standing:
+    """The standing of a Record, computed again from its tallies."""
+    plan, tallies = record["plan"], record["tallies"]
+    found, place = [], 0
+    for part, asked, counted in zip(record["comparisons"], plan["comparisons"], tallies["comparisons"], strict=True):
+        size = sum(one["findings"] for one in part["answers"])
+        whole = Record(
+            {
+                **part,
+                "kind": "comparison",
+                "plan": asked,
+                "tallies": counted,
+                "findings": record["findings"][place : place + size],
+                "environment": record["environment"],
+                "digests": {"tallies": digest(counted)},
+            }
+        )
+        place += size
+        found.append(Comparison.from_record(whole).record)
+    return Standing(
+        model=str(plan["model"]),
+        compared=tuple(found),
+        not_made=plan["not_compared"],
+        claims=tuple(Claim.from_json(one) for one in plan["claims"]["stated"]),
+        correction=str(plan["claims"]["correction"]),
+        others={
+            name: against_from_json(one, {"name": name}, own).reference  # type: ignore[attr-defined]
+            for name, one in tallies["contenders"].items()
+        },
+    )

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The criteria an assessment was held to, with what they were decided against, in and out of a Record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.assess.decide.criteria import Criterion, criterion, read
+from assay.assess.decide.decision import Decisions, decide
+from assay.assess.decide.references import Against, Unpaired, against_from_json
+from assay.assess.record.record import Record
+from assay.core.errors import PlanError
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """Criteria stated before they were decided."""
+
+    criteria: tuple[Criterion, ...]
+    against: Against | None
+    correction: str
+
+    def decided(self, assessment: Assessment) -> Decisions:
+        """What an assessment comes to."""
+        return decide(assessment, self.criteria, against=self.against, correction=self.correction)
+
+    def to_json(self) -> dict[str, object]:
+        """As in the plan of a Record."""
+        return {
+            "criteria": [str(one) for one in self.criteria],
+            "correction": self.correction,
+            "against": None if self.against is None else self.against.facts(),
+        }
+
+    def tallies(self) -> dict[str, object]:
+        """The tallies of the reference, so that a Record can be verified without it."""
+        return {} if self.against is None else {"reference": self.against.to_json()}
+
+
+def accepted(
+    assessment: Assessment, criteria: Iterable[str | Criterion], against: Against | None, correction: str
+) -> Accepted:
+    """Criteria read and tried at once, so that a mistyped one is told where it was stated."""
+    every = tuple(read(text, assessment.measures) for text in criteria)
+    if not every:
+        raise PlanError(
+            "role-missing", "no criterion is given", where="accept", fix='give one such as "recall >= 0.85"'
+        )
+    found = Accepted(criteria=every, against=against, correction=correction)
+    found.decided(assessment)
+    return found
+
+
+def reference_to(assessment: Assessment, given: object, name: str | None) -> Against | None:
+    """A reference as it was given: a path, a Record, an assessment, or one that is ready."""
+    from assay.assess.assessment import Assessment
+
+    if given is None:
+        return None
+    if isinstance(given, (str, os.PathLike)):
+        name, given = name or Path(given).name, Record.load(given)
+    digest = None
+    if isinstance(given, Record):
+        digest, given = given["digests"].get("record"), Assessment.from_record(given)
+    if not isinstance(given, Assessment):
+        return given  # type: ignore[return-value]
+    assessment.contract.check_alike(assessment.counts, given.counts)
+    return Unpaired(reference=given, name=name or "reference", digest=digest)
+
+
+def restored(record: Record, assessment: Assessment) -> Accepted | None:
+    """The criteria of a Record, or None where it has none."""
+    held: dict[str, Any] | None = record["plan"].get("accept")
+    if held is None:
+        return None
+    against = None
+    if held["against"] is not None:
+        against = against_from_json(record["tallies"]["reference"], held["against"], assessment)
+    return Accepted(
+        criteria=tuple(criterion(text, assessment.measures) for text in held["criteria"]),
+        against=against,
+        correction=held["correction"],
+    )

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan as read and checked: the model, its digest, or every error in it at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from assay.assess.plan.document import Problem
+from assay.assess.plan.field_types import UNKNOWN
+from assay.assess.plan.fields import Plan
+from assay.assess.plan.line_numbers import Path
+from assay.assess.plan.rules import broken
+from assay.assess.plan.syntax import PlanText, read_text
+from assay.core.errors import PlanError
+from assay.core.text import counted, nearest, quoted, visible
+from assay.tally.base import digest
+
+SHOWN = 100
+"""Errors printed; a file with more is no plan at all."""
+_PLACEHOLDERS = ("", "todo", "tbd", "fixme", "xxx", "...", "…", "?", "n.n.", "placeholder", "example")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedPlan:
+    """A plan that makes sense, and what it is known by."""
+
+    plan: Plan
+    path: str
+    format: str
+    sha256: str
+    document: dict[str, Any]
+
+    @property
+    def folder(self) -> FilePath:
+        """Where the files lie that it names."""
+        return FilePath(self.path).resolve().parent
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of what it declares."""
+        return digest(self.document)
+
+    @property
+    def signed(self) -> bool:
+        """Whether a name and a date stand behind the declarations."""
+        return stated(self.plan.plan.assessor) and self.plan.plan.date is not None
+
+
+def load_plan(path: str | os.PathLike[str]) -> LoadedPlan:
+    """Read a plan, or raise one error that tells everything that is wrong with it."""
+    text = read_text(path)
+    plan, problems = checked(text)
+    if problems or plan is None:
+        shown = "".join(f"\n           {one.said()}" for one in problems[:SHOWN])
+        more = f"\n           and {len(problems) - SHOWN:,} more" if len(problems) > SHOWN else ""
+        raise PlanError(
+            "plan-invalid",
+            f"the plan has {counted(len(problems), 'error')}",
+            where=visible(text.path),
+            found=(shown + more).lstrip(),
+            fix="correct them; `assay schema --kind plan` tells editors every key",
+        )
+    return LoadedPlan(
+        plan=plan,
+        path=text.path,
+        format=text.format,
+        sha256=hashlib.sha256(text.raw).hexdigest(),
+        document=plan.model_dump(mode="json", exclude_unset=True),
+    )
+
+
+def planned(document: dict[str, Any], folder: str | os.PathLike[str] = ".") -> LoadedPlan:
+    """A plan from plain values, as a program would make one; nothing is asked of files.
+
+    >>> planned({"plan": {"title": "t"}}).plan.plan.title
+    't'
+    """
+    plan = Plan.model_validate(document)
+    content = plan.model_dump(mode="json", exclude_unset=True)
+    return LoadedPlan(
+        plan=plan, path=str(FilePath(folder) / "plan"), format="none", sha256=digest(content), document=content
+    )
+
+
+def checked(text: PlanText) -> tuple[Plan | None, list[Problem]]:
+    """The model, if there is one, and every problem in the order of the lines."""
+    plan, problems = None, []
+    try:
+        plan = Plan.model_validate(text.document)
+    except ValidationError as error:
+        problems = _translated(error, text.document)
+    problems += broken(text.document, FilePath(text.path).resolve().parent)
+    told: dict[Path, Problem] = {}
+    for one in problems:
+        told.setdefault(one.path, replace(one, line=text.spots.line(one.path)))
+    return plan, sorted(told.values(), key=lambda one: (one.line, [str(part) for part in one.path]))
+
+
+def stated(value: object) -> bool:
+    """Whether an answer says anything: neither empty, nor a placeholder, nor "unknown".
+
+    >>> stated("two readers"), stated("unknown"), stated(" tbd "), stated([]), stated(False)
+    (True, False, False, False, True)
+    """
+    if value is None:
+        return False
+    if isinstance(value, str):
+        text = value.strip().casefold()
+        return text != UNKNOWN and text not in _PLACEHOLDERS and not (text.startswith("<") and text.endswith(">"))
+    if isinstance(value, (list, tuple)):
+        return any(stated(one) for one in value)
+    if isinstance(value, dict):
+        return bool(value) and all(stated(one) for one in value.values())
+    return True
+
+
+@cache
+def plan_schema() -> dict[str, Any]:
+    """The JSON Schema of a plan, for editors.
+
+    >>> plan_schema()["title"]
+    'assay plan'
+    """
+    found = Plan.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:assay:plan:1",
+        **found,
+        "title": "assay plan",
+    }
+
+
+def keys_at(path: Path) -> list[str] | None:
+    """The keys that are known at a path; None where any name will do.
+
+    >>> keys_at(("purpose",)), keys_at(("models", "A"))[0]
+    (['stage', 'aims', 'estimand'], 'kind')
+    """
+    node = plan_schema()
+    for part in path:
+        node = _resolved(node)
+        if isinstance(part, int):
+            node = node.get("items", {})
+        else:
+            others = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
+            node = node.get("properties", {}).get(part) or next((one for one in others if one), {})
+    node = _resolved(node)
+    return list(node["properties"]) if "properties" in node else None
+
+
+def _resolved(node: Any) -> dict[str, Any]:  # noqa: ANN401  a part of a schema
+    while isinstance(node, dict) and ("$ref" in node or "anyOf" in node):
+        if "$ref" in node:
+            node = plan_schema()["$defs"][str(node["$ref"]).rpartition("/")[2]]
+        else:
+            node = next((one for one in node["anyOf"] if one.get("type") != "null"), {})
+    return node if isinstance(node, dict) else {}
+
+
+def _translated(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
+    out = []
+    for one in error.errors(include_url=False):
+        path = _in_document(tuple(one["loc"]), document)
+        kind, given = str(one["type"]), one.get("input")
+        context = one.get("ctx") or {}
+        if kind == "extra_forbidden":
+            known = keys_at(path[:-1]) or []
+            out.append(_unknown_key(path, known))
+        elif kind == "literal_error":
+            choices = _choices(str(context.get("expected", "")))
+            close = nearest(str(given), choices)
+            out.append(
+                Problem(
+                    path=path,
+                    what=f"{quoted(given)} is not a choice",
+                    known=", ".join(choices),
+                    fix=f'did you mean "{close}"?' if close else None,
+                )
+            )
+        elif kind == "string_pattern_mismatch" and "[key]" in one["loc"]:
+            out.append(
+                Problem(path=path, what="a name has letters, digits, - _ . and at most 64 characters", fix="rename it")
+            )
+        elif kind == "missing":
+            wanted = (*path, *one["loc"][len(path) :])
+            out.append(Problem(path=wanted, what="is missing", fix="add it"))
+        else:
+            out.append(Problem(path=path, what=f"{_said(kind, context, str(one['msg']))}, not {_shown(given)}"))
+    return out
+
+
+def _unknown_key(path: Path, known: list[str]) -> Problem:
+    word = str(path[-1])
+    close = nearest(word, known)
+    return Problem(
+        path=path,
+        what=f"there is no key {quoted(word)} here",
+        known=", ".join(known),
+        fix=f'did you mean "{close}"?' if close else "remove it",
+    )
+
+
+_KINDS = {
+    "string_type": "must be text in quotes",
+    "string_too_short": "must not be empty",
+    "string_too_long": "is too long",
+    "string_pattern_mismatch": "must be 64 hexadecimal digits",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "date_type": "must be a date such as 2026-01-31",
+}
+_BOUNDS = {
+    "greater_than_equal": ("ge", "must be {} or more"),
+    "greater_than": ("gt", "must be more than {}"),
+    "less_than_equal": ("le", "must be {} or less"),
+    "less_than": ("lt", "must be less than {}"),
+}
+
+
+def _said(kind: str, context: dict[str, Any], message: str) -> str:
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return words.format(f"{context[name]:g}")
+    if kind.startswith("date"):
+        return _KINDS["date_type"]
+    return _KINDS.get(kind, message[:1].lower() + message[1:])
+
+
+def _shown(given: object) -> str:
+    if isinstance(given, (dict, list)):
+        return "a table" if isinstance(given, dict) else f"a list of {len(given)}"
+    return quoted(given)
+
+
+def _choices(expected: str) -> list[str]:
+    return [part.strip().strip("'") for part in expected.replace(" or ", ", ").split(",") if part.strip()]
+
+
+def _in_document(loc: tuple[int | str, ...], document: Any) -> Path:  # noqa: ANN401
+    """The path as the user wrote it: pydantic adds the branch of a union and marks of its own."""
+    path: list[str | int] = []
+    for part in loc:
+        inside = (isinstance(document, dict) and part in document) or (
+            isinstance(document, list) and isinstance(part, int) and part < len(document)
+        )
+        if inside:
+            document = document[part]
+            path.append(part)
+    return tuple(path)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing a Record as a report: which kinds there are, and which one a path or a name means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from assay.assess.record.record import Record
+from assay.core.errors import PlanError
+from assay.core.text import nearest, visible
+from assay.rows.temporary_files import write_whole
+
+RENDERERS: dict[str, Callable[[Record], str]] = {}
+"""Filled by the report layer: ending (".html"), kind ("cyclonedx") or display ("text/plain") -> text of a Record."""
+
+BINARY: dict[str, Callable[[Record], bytes]] = {}
+"""The same for files that are not text (".pdf")."""
+
+INTO: dict[str, Callable[[Record, str], str]] = {}
+"""Kinds that become a part of a text which may be there already ("modelcard")."""
+
+LARGEST = 16 * 2**20
+"""Bytes of a text that a report may be written into."""
+
+
+def kinds() -> list[str]:
+    """Every kind a file can be written as, by name."""
+    return sorted({name.lstrip(".") for name in (*RENDERERS, *BINARY, *INTO) if "/" not in name})
+
+
+def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
+    """The kind that is meant: the one named, else the longest known ending of the path."""
+    every = {**RENDERERS, **BINARY, **INTO}
+    if kind is not None:
+        found = next((name for name in (kind, f".{kind}") if name in every and "/" not in name), None)
+        if found is None:
+            close = nearest(kind, kinds())
+            raise PlanError(
+                "option-unknown",
+                f'no report is of the kind "{visible(kind)}"',
+                known=", ".join(kinds()),
+                fix=f'did you mean "{close}"?' if close else "choose one of them",
+            )
+        return found
+    name = Path(path).name.lower()
+    endings = [name[i:] for i, letter in enumerate(name) if letter == "."]
+    for ending in endings:
+        if ending in every:
+            return ending
+    raise PlanError(
+        "option-unknown",
+        f'no report ends in "{visible(Path(path).suffix.lower()) if Path(path).suffix else ""}"',
+        where=visible(os.fspath(path)),
+        known=", ".join(sorted(name for name in every if name.startswith("."))),
+        fix="choose one of them",
+    )
+
+
+def rendered(record: Record, path: str | os.PathLike[str], kind: str | None = None) -> bytes:
+    """What a report would hold; nothing is written."""
+    found = kind_of(path, kind)
+    if found in BINARY:
+        return BINARY[found](record)
+    text = INTO[found](record, _standing(path)) if found in INTO else RENDERERS[found](record)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def write_report(record: Record, path: str | os.PathLike[str], kind: str | None = None) -> Path:
+    """Write a Record as a report, whole or not at all."""
+    return write_whole(path, rendered(record, path, kind))
+
+
+def _standing(path: str | os.PathLike[str]) -> str:
+    """The text that is there already; none where there is no file, or no path at all."""
+    goal = Path(path)
+    if not os.fspath(path):
+        return ""
+    try:
+        if goal.stat().st_size > LARGEST:
+            raise PlanError(
+                "out-exists",
+                f"{visible(goal)} is too large to be a text a report belongs into",
+                where=visible(goal),
+                fix="give the README.md of a model",
+            )
+        return goal.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise PlanError(
+            "out-exists", f"{visible(goal)} is not UTF-8 text", where=visible(goal), fix="give a text file"
+        ) from error
+    except OSError as error:
+        raise PlanError(
+            "out-exists",
+            f"cannot read {visible(goal)}",
+            where=visible(goal),
+            found=error.strerror,
+            fix="give a path that can be read and written",
+        ) from error
+
+
+class Result:
+    """What assessments and comparisons share: a Record that is saved, reported and shown."""
+
+    @property
+    def record(self) -> Record:
+        """The Record of it all."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the Record as JSON."""
+        return self.record.save(path)
+
+    def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
+        """Write a report; the ending says which kind, unless it is named."""
+        return write_report(self.record, path, kind)
+
+    def __str__(self) -> str:
+        """The summary a terminal shows."""
+        return RENDERERS["text/plain"](self.record) if "text/plain" in RENDERERS else repr(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What a notebook shows."""
+        del include, exclude
+        shown = ("text/html", "text/markdown", "text/plain")
+        return {kind: RENDERERS[kind](self.record) for kind in shown if kind in RENDERERS}

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verifying a Record: every number is computed again from its tallies, every digest and the row accounting checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
+
+from assay.assess.environment import environment
+from assay.assess.record.consistency_checks import BROKEN, DIGEST, Mismatch, accounted, judged, supported
+from assay.assess.record.embedded_comparisons import referred
+from assay.assess.record.record import EVIDENCE, Record, content_digest
+from assay.assess.record.renewed_judgement import rejudged
+from assay.assess.record.rounded_values import check_points, check_value, rounds_scores
+from assay.core.errors import AssayError
+from assay.core.text import visible
+from assay.tally.base import digest
+from assay.tasks.classification.operating_points import CELLS
+
+COPIED: Final = (
+    "assay",
+    "kind",
+    "plan",
+    "environment",
+    "controls",
+    "conformity",
+    "ledger",
+    "notes",
+    "digests",
+    "site",
+)
+"""Parts that come from outside and are not computed from tallies: digests answer for them."""
+KEYED: Final = {
+    "estimates": ("model", "measure", "class", "slice"),
+    "heterogeneity": ("factor", "measure"),
+    "decisions": ("criterion",),
+    "refused": ("test",),
+}
+"""Lists whose entries are found by what they speak of, so that a mismatch names it."""
+WORDS: Final = (
+    "why",
+    "notes",
+    "undefined",
+    "undefined_code",
+    "no_interval",
+    "interval_notes",
+    "title",
+    "chosen",
+    "asks",
+)
+"""Sentences, which another build of this program may put otherwise; the digest of the whole answers for them then."""
+DIGITS: Final = 1e-12
+"""Relative difference allowed for reals: elementary functions differ in the last bits between processors."""
+CLOSE: Final = 1e-9
+"""The same where other versions of the numeric packages recompute, and for ends from numeric derivatives."""
+DERIVED: Final = ("bca on", "delta on", "corrected dirichlet on")
+"""Interval methods that take numeric derivatives of a measure, which lose six digits."""
+ENDS: Final = ("value", "low", "high")
+"""Numbers of one estimate, held to the digits of the largest: an end near 0 is a difference of larger numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What was checked, and what did not hold."""
+
+    mismatches: tuple[Mismatch, ...]
+    checked: Mapping[str, int] = field(default_factory=dict)
+    """Values computed again, by part of the Record."""
+    unchecked: tuple[str, ...] = ()
+    """What could not be computed again, and why."""
+    made_by: str | None = None
+    """The version of assay that made the Record, where it is another one: then only that version recomputes it."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.mismatches
+
+    def to_json(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "verified": self.holds,
+            "made_by": self.made_by,
+            "checked": dict(self.checked),
+            "unchecked": list(self.unchecked),
+            "mismatches": [one.to_json() for one in self.mismatches],
+        }
+
+
+def verify(record: Record) -> Verification:
+    """Check a Record against itself: digests, row accounting, and every number that its tallies give.
+
+    A Record of another version of assay is not recomputed: `made_by` names the version that does.
+
+    >>> from assay.assess.assess import assess
+    >>> verify(assess(truth=[1, 0, 1], predicted=[1, 0, 0]).record).holds
+    True
+    """
+    found = list(chain(_digests(record), accounted(record), _conformity(record)))
+    if (version := _other_version(record)) is not None:
+        unchecked = (f"all numbers: assay {visible(version)} made this Record, and only that version recomputes it",)
+        return Verification(mismatches=tuple(found), unchecked=unchecked, made_by=version)
+    return _recomputed(record, found)
+
+
+def _recomputed(record: Record, found: list[Mismatch]) -> Verification:
+    """Compare every number with the one that its tallies give now."""
+    checked: dict[str, int] = {}
+    unchecked: list[str] = []
+    try:
+        again = _rebuilt(record)
+    except BROKEN as error:
+        what = error.what if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+        found.append(Mismatch(path="tallies", stored=None, recomputed=None, why=f"cannot be rebuilt: {visible(what)}"))
+        again = {}
+    words, digits = _same(record, "build"), DIGITS if _same(record, "python", "packages") else CLOSE
+    rounded = bool(again) and rounds_scores(record)
+    if rounded:
+        found += check_points(record, again)
+        checked["operating_points"] = len(CELLS) * len(record["operating_points"])
+    for part, recomputed in again.items():
+        if part in COPIED or part not in record or (rounded and part == "operating_points"):
+            continue
+        checker = _Comparing(digits, words=words)
+        found += checker.compared(record[part], recomputed, part)
+        checked[part] = checker.values
+    for path, stored, recomputed in chain(referred(record), _judged_again(record)):
+        checker = _Comparing(digits, words=words)
+        found += checker.compared(stored, recomputed, path)
+        part = path.partition("[")[0]
+        checked[part] = checked.get(part, 0) + checker.values
+    return Verification(mismatches=tuple(found), checked=checked, unchecked=tuple(unchecked))
+
+
+def _judged_again(record: Record) -> Iterator[tuple[str, object, object]]:
+    try:
+        if record.get("conformity", {}).get("rows"):
+            yield "conformity", *rejudged(record)
+    except BROKEN as error:
+        yield "conformity", "as stored", f"cannot be judged again: {visible(error)}"
+
+
+def first_mismatch(record: Record) -> Mismatch | None:
+    """The first mismatch, found as quickly as may be; None where there is none."""
+    quick = chain(_digests(record), accounted(record), _conformity(record))
+    return next(quick, None) or next(iter(verify(record).mismatches), None)
+
+
+def _conformity(record: Record) -> Iterator[Mismatch]:
+    try:
+        if "conformity" in record:
+            yield from judged(record["conformity"])
+            yield from supported(record["conformity"], record.get("controls", []))
+    except BROKEN as error:
+        yield Mismatch(path="conformity", stored=None, recomputed=None, why=f"cannot be read: {visible(error)}")
+
+
+def _digests(record: Record) -> Iterator[Mismatch]:
+    digests, plan, surroundings = (record.get(part) for part in ("digests", "plan", "environment"))
+    if not (isinstance(digests, dict) and isinstance(plan, dict) and isinstance(surroundings, dict)):
+        yield Mismatch(path="digests", stored=digests, recomputed=None, why="digests, plan or environment are missing")
+        return
+    evidence = {name: record[name] for name in EVIDENCE if name in record}
+    rest = {name: one for name, one in surroundings.items() if name != "digest"}
+    wanted: dict[str, tuple[object, object]] = {
+        "digests.tallies": (digests.get("tallies"), digest(record.get("tallies"))),
+        "plan.digest": (plan.get("digest"), digest({name: one for name, one in plan.items() if name != "digest"})),
+        "digests.record": (digests.get("record"), content_digest(record)),
+        "digests.evidence": (digests.get("evidence"), digest(evidence)),
+        "environment.digest": (surroundings.get("digest"), digest(rest)),
+    }
+    if "declared" in plan:
+        wanted["plan.declared_digest"] = (plan.get("declared_digest"), digest(plan["declared"]))
+    if record.get("kind") != "tally":
+        data = plan.get("data")
+        wanted["digests.files"] = (digests.get("files"), data.get("files", {}) if isinstance(data, dict) else {})
+    for path, (stored, recomputed) in wanted.items():
+        if stored != recomputed:
+            yield Mismatch(path=path, stored=stored, recomputed=recomputed, why=DIGEST)
+
+
+def _rebuilt(record: Record) -> Mapping[str, Any]:
+    """The Record computed again from its tallies and settings; a wrong digest has been told already."""
+    trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
+    if record["kind"] == "comparison":
+        from assay.assess.assess import restore_comparison
+
+        return restore_comparison(trusted).record
+    from assay.assess.assessment import Assessment
+
+    if record["kind"] == "tally":
+        again = Assessment.from_record(trusted).record
+        return {part: again[part] for part in ("task", "samples", "rows", "labels", "positive", "tallies")}
+    return Assessment.from_record(trusted).record
+
+
+def _other_version(record: Record) -> str | None:
+    """The version of assay that made a Record, if it is not this one; None where the Record is too broken to say."""
+    try:
+        version = str(record["environment"]["packages"]["assay"])
+    except BROKEN:
+        return None
+    return None if version == environment()["packages"].get("assay") else version
+
+
+def _same(record: Record, *names: str) -> bool:
+    """Whether parts of the environment are those that made the Record."""
+    now, then = environment(), record.get("environment")
+    return isinstance(then, Mapping) and all(then.get(name) == now.get(name) for name in names)
+
+
+class _Comparing:
+    """Walks two contents side by side and counts what it looked at."""
+
+    def __init__(self, digits: float = DIGITS, *, words: bool = True) -> None:
+        self._digits, self._words, self.values = digits, words, 0
+
+    def compared(self, stored: object, again: object, path: str, within: float = 0.0) -> Iterator[Mismatch]:
+        """Every place where they differ; names only one side has are not compared, but entries of lists are.
+
+        Reals may differ by their last digits, or by `within`.
+        """
+        if isinstance(stored, Mapping) and isinstance(again, Mapping):
+            for name in stored:
+                if name in again and (self._words or name not in WORDS):
+                    allowed = self._within(again, name)
+                    yield from self.compared(stored[name], again[name], f"{path}.{visible(name)}", allowed)
+            return
+        if isinstance(stored, (list, tuple)) and isinstance(again, (list, tuple)):
+            yield from self._listed(stored, again, path)
+            return
+        self.values += 1
+        if not self._alike(stored, again, within, exact=path.startswith("tallies")):
+            yield Mismatch(path=path, stored=stored, recomputed=again, why="computed again from the tallies")
+
+    def _listed(self, stored: Sequence[Any], again: Sequence[Any], path: str) -> Iterator[Mismatch]:
+        """Entries of lists, found by what they speak of where that is known, else by their place."""
+        keys = KEYED.get(path.rpartition(".")[2])
+        if keys is not None:
+            yield from self._keyed(stored, again, path, keys)
+            return
+        if len(stored) != len(again):
+            yield Mismatch(path=path, stored=len(stored), recomputed=len(again), why="another number of entries")
+        for place, (one, other) in enumerate(zip(stored, again, strict=False)):
+            yield from self.compared(one, other, f"{path}[{place}]")
+
+    def _keyed(
+        self, stored: Sequence[Any], again: Sequence[Any], path: str, keys: tuple[str, ...]
+    ) -> Iterator[Mismatch]:
+        def key(one: Mapping[str, Any]) -> str:
+            return repr([(type(one.get(name)), one.get(name)) for name in keys])
+
+        by_key = {key(one): one for one in again}
+        seen: set[str] = set()
+        for place, one in enumerate(stored):
+            here = f"{path}[{place}]"
+            found = by_key.get(key(one)) if isinstance(one, Mapping) else None
+            if found is None or key(one) in seen:
+                named = {name: one.get(name) for name in keys} if isinstance(one, Mapping) else one
+                yield Mismatch(
+                    path=here, stored=named, recomputed=None, why="the tallies give no such entry, or it is twice"
+                )
+                continue
+            seen.add(key(one))
+            if path == "estimates" and "stored_value" in one:
+                yield from check_value(one, here)
+            if lost := [name for name in one if name not in found]:
+                yield Mismatch(
+                    path=f"{here}.{visible(lost[0])}", stored=one[lost[0]], recomputed=None, why="not computed"
+                )
+            yield from self.compared(one, found, here)
+
+    def _within(self, again: Mapping[str, Any], name: str) -> float:
+        """By how much a number of an entry may differ; below 0 where it must be equal, as a quotient of counts."""
+        if name not in ENDS:
+            return 0.0
+        if name == "value" and again.get("numerator") is not None:
+            return -1.0
+        derived = name != "value" and str(again.get("interval")).startswith(DERIVED)
+        reals = [abs(one) for one in map(again.get, ENDS) if isinstance(one, float)]
+        return (CLOSE if derived else self._digits) * max(reals, default=0.0)
+
+    def _alike(self, stored: object, again: object, within: float, *, exact: bool) -> bool:
+        if type(stored) is type(again) and stored == again:
+            return True
+        if exact or within < 0:
+            return False
+        if not (isinstance(stored, float) and isinstance(again, float)):
+            return False
+        return math.isclose(stored, again, rel_tol=self._digits, abs_tol=within)

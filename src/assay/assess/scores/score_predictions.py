@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assessments with scores: predictions made of them where none are given, and thresholds chosen on other rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, cast
+
+from assay.assess.arguments import ScoreSettings
+from assay.assess.scores.threshold_syntax import rule
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label, in_order
+from assay.core.text import counted, listed, quoted, visible
+from assay.core.typed_labels import speller
+from assay.rows.label_types import Classes, classes, kind_of
+from assay.rows.logits import Link, as_chances, log_odds
+from assay.rows.score_columns import Kind, MissingScore, ScoreColumns, demand_kind, labels_by_score, score_columns
+from assay.rows.score_repair import Rescaled, ranked_last, renormalised
+from assay.rows.scored_source import by_largest, by_threshold, sound
+from assay.rows.source import FrameSource, Roles, Source
+from assay.tally.by_group import MISSING
+from assay.tally.labels.array_counts import Cells, Counted, count
+from assay.tally.scores.row_probabilities import RowScores, count_row_scores
+from assay.tally.scores.score_aggregation import Wanted, count_ranks, count_scores
+from assay.tasks.classification.score_part import ScorePart, Threshold
+
+TWO: Final = 2
+DEFAULT_RULE: Final = "youden"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked of the scores."""
+
+    columns: ScoreColumns
+    settings: ScoreSettings
+    missing: MissingScore
+    """What becomes of rows without a score."""
+    declared: Sequence[Label] | None
+    positive: Label | None
+    spelled: bool = False
+    """Whether labels come as text that is to be matched to the data's own type."""
+    given: bool = True
+    """Whether predictions are given."""
+    rule: float | str | None = None
+    """The threshold, or how it is to be chosen."""
+    elsewhere: Callable[[], Source] | None = None
+    """Opens the rows a threshold is chosen on."""
+
+    @property
+    def link(self) -> Link | None:
+        """How probabilities come from the scores, if they are stated to be logits; a missing one has none."""
+        if self.settings.kind != "logit" or self.missing == "worst":
+            return None
+        return "logistic" if self.columns.single else "softmax"
+
+    @property
+    def drop(self) -> bool:
+        """Whether rows without a score are left out."""
+        return self.missing == "drop"
+
+    def matched(self, truth: set[Label]) -> Asked:
+        """The same in labels of the data's own type."""
+        if not self.spelled:
+            return self
+        own = speller(truth)
+        named = self.columns.labels
+        return replace(
+            self,
+            declared=None if self.declared is None else [own(x) for x in self.declared],
+            positive=None if self.positive is None else own(self.positive),
+            columns=self.columns if named is None else replace(self.columns, labels=tuple(own(x) for x in named)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A source whose rows have a prediction and a sound score, counted by label."""
+
+    source: Source
+    counted: Counted
+    lost: int
+    labels: Sequence[Label] | None
+    """The declared classes, or those of the score columns."""
+    score_labels: tuple[Label, ...] | None
+    """The class of each score column; None for the one of the positive class."""
+    notes: tuple[str, ...]
+    decided: str | None
+    kind: Kind
+    exact: int
+    thresholds: tuple[Threshold, ...] = ()
+    last: int | None = None
+    """Rows without a score that were ranked below all others, where that was asked for."""
+    rescaled: Rescaled | None = None
+    """Rows whose probabilities were divided by their sum, where that was asked for."""
+    link: Link | None = None
+    """How logits became probabilities, where the scores are stated to be such."""
+
+
+def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, threshold: object) -> None:
+    """Check statements about scores, which need scores."""
+    demand_kind(settings.kind)
+    threshold_from, operating_points = settings.threshold_from, settings.operating_points
+    for name, given in (("threshold", threshold), ("threshold_from", threshold_from)):
+        if columns is None and given is not None:
+            raise PlanError(
+                "role-missing", f"{name} is given, but no scores are", where="score", fix="give score=... (--score)"
+            )
+    numbers = [*operating_points, *([threshold] if isinstance(threshold, (int, float)) else [])]
+    for one in numbers:
+        if isinstance(one, bool) or not isinstance(one, (int, float)) or not math.isfinite(one):
+            raise PlanError(
+                "option-unknown",
+                f"{visible(repr(one))} is not a threshold",
+                where="threshold",
+                known="a finite number, or a rule",
+                fix="give a number such as 0.5",
+            )
+    if threshold_from is not None and not (threshold is None or isinstance(threshold, str)):
+        raise PlanError(
+            "role-clash",
+            "both a threshold and rows to choose it on are given",
+            where="threshold",
+            fix='give one of them, or a rule such as threshold="youden"',
+        )
+    if operating_points and columns is None:
+        raise PlanError("role-missing", "operating points need scores", where="score", fix="give score=... (--score)")
+
+
+def validation(
+    opened: Callable[[object, Roles], Source], given: object, roles: Roles, data: object
+) -> Callable[[], Source] | None:
+    """The rows a threshold is chosen on: a table with the same columns, or truth and score as columns of their own."""
+    if given is None:
+        return None
+    if data is not None:
+        return lambda: opened(given, Roles(truth=roles.truth, predicted=None, score=roles.score))
+    if not isinstance(given, Mapping) or set(given) != {"truth", "score"}:
+        raise PlanError(
+            "role-clash",
+            "threshold_from holds no truth and score",
+            where="threshold_from",
+            fix='without data=, give threshold_from={"truth": ..., "score": ...}',
+        )
+    return lambda: opened(None, Roles(truth=given["truth"], predicted=None, score=score_columns(given["score"])))
+
+
+def decided_scores(source: Source, asked: Asked) -> Decided:
+    """A source with predictions and thresholds settled: stated, chosen on other rows, or (if accepted) on these."""
+    further = tuple(Threshold(value=float(one)) for one in asked.settings.operating_points)
+    if isinstance(asked.rule, (int, float)):
+        stated = Threshold(value=float(asked.rule))
+        found = decide(source, asked, threshold=stated.value)
+        return replace(found, thresholds=(stated, *further))
+    if asked.rule is None and asked.elsewhere is None:
+        return replace(decide(source, asked, threshold=None), thresholds=further)
+    text = asked.rule or DEFAULT_RULE
+    rule(text)  # a rule that does not exist is told before any row is read
+    if asked.elsewhere is not None:
+        other = asked.elsewhere()
+        try:
+            chosen = _chosen(decide(other, replace(asked, given=False), threshold=0.0), asked, text)
+        finally:
+            other.close()
+    elif asked.settings.accept_optimistic_threshold:
+        chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text), optimistic=True)
+    else:
+        raise PlanError(
+            "threshold-optimistic",
+            f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on",
+            where="threshold",
+            fix="give other rows, scores=assay.ScoreSettings(threshold_from=...) (--threshold-from FILE);"
+            " or accept that the figures flatter: accept_optimistic_threshold=True"
+            " (--accept-optimistic-threshold)",
+        )
+    return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
+
+
+def _chosen(found: Decided, asked: Asked, text: str) -> Threshold:
+    """The threshold a rule chooses on some rows."""
+    truth = {cell[0] for cell in found.counted.cells}
+    if None in truth and not asked.drop:
+        raise RowsError(
+            "missing-label",
+            "some rows a threshold is to be chosen on have no true label",
+            where=found.source.where,
+            fix='complete the labels, or leave these rows out: missing="drop" (--missing drop)',
+        )
+    asked = asked.matched(cast("set[Label]", truth - {None}))
+    settled = classes(
+        truth=cast("set[Label]", truth - {None}),
+        predicted=set(),
+        declared=found.labels,
+        positive=asked.positive,
+        unknown="error",
+        where=found.source.where,
+        locate=found.source.locate,
+    )
+    demand_two(settled)
+    scores = tallied(found, settled)[0].whole
+    found_by_rule = rule(text)(scores.one_vs_rest(cast("Label", settled.positive)))
+    place = visible(Path(found.source.where).name if isinstance(found.source, FrameSource) else found.source.where)
+    return Threshold(
+        value=found_by_rule.threshold,
+        chosen=f"{found_by_rule.reason} ({visible(text)}) on {place}, {counted(scores.rows, 'row')}",
+    )
+
+
+def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
+    """Count the labels of a source, with predictions made of its scores where they are not given."""
+    single = asked.columns.single
+    source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
+    source, lost = sound(source, "any", single=single, drop=asked.drop)
+    how = None if asked.given else "threshold" if threshold is not None else "largest"
+    if how == "largest" and single:
+        raise PlanError(
+            "role-missing",
+            "there are scores, but neither predicted labels nor a threshold",
+            where="predicted",
+            fix="give predicted=..., or state the threshold at which a score calls a row positive: threshold=0.5",
+        )
+    ties, place = 0, 0
+    if how == "threshold" and not single:
+        place = _positive_column(source, asked)
+    if how == "largest":  # of the scores as given: a quotient may round two of them to one
+        source, ties = by_largest(source)
+    source, rescaled = renormalised(source, drop=asked.drop) if asked.settings.renormalise else (source, None)
+    source = source if asked.link is None else log_odds(source)
+    if how == "threshold":
+        source = by_threshold(source, cast("float", threshold), place)
+    found = count(source)
+    truth = cast("set[Label]", {cell[0] for cell in found.cells if cell[0] is not None})
+    kind_of(truth, where=source.where, locate=source.locate, role="truth")
+    asked = asked.matched(truth)
+    labels = None if single else labels_by_score(asked.columns, truth, asked.declared)
+    if (
+        asked.settings.kind == "probability"
+    ):  # after the classes are known: columns that are too few do not add up either
+        sound(source, asked.settings.kind, single=single, drop=asked.drop)
+    if how is not None:
+        found = _named(found, _called(how, truth, labels, asked, source))
+    tied = f"{counted(ties, 'row')} with several largest scores: the first of these classes was taken"
+    return Decided(
+        source=source,
+        counted=found,
+        lost=lost,
+        labels=asked.declared if labels is None or asked.declared is not None else in_order(labels),
+        score_labels=labels,
+        notes=(tied,) if ties else (),
+        decided=how,
+        kind=asked.settings.kind,
+        exact=asked.settings.exact_scores,
+        last=last,
+        rescaled=rescaled,
+        link=asked.link,
+    )
+
+
+def _positive_column(source: Source, asked: Asked) -> int:
+    """Which of two columns a threshold speaks of."""
+    labels = [str(x) for x in asked.columns.labels or asked.declared or ()]
+    if asked.positive is None or str(asked.positive) not in labels or len(labels) != TWO:
+        raise PlanError(
+            "score-columns",
+            f"a threshold fits one score column, and there are {len(asked.columns.columns)}",
+            where=source.where,
+            fix="leave the threshold out: the class with the largest score is then called",
+        )
+    return labels.index(str(asked.positive))
+
+
+def _called(
+    how: str, truth: set[Label], labels: tuple[Label, ...] | None, asked: Asked, source: Source
+) -> tuple[Label, ...]:
+    """The labels that stand for the codes of predictions made of scores."""
+    if how == "largest":
+        return cast("tuple[Label, ...]", labels)
+    settled = classes(
+        truth=truth,
+        predicted=set(),
+        declared=asked.declared if asked.declared is not None else labels,
+        positive=asked.positive,
+        unknown="error",
+        where=source.where,
+        locate=source.locate,
+    )
+    demand_two(settled)
+    return next(x for x in settled.labels if x != settled.positive), cast("Label", settled.positive)
+
+
+def demand_two(settled: Classes) -> None:
+    """One column of scores serves two classes."""
+    if settled.positive is None:
+        raise PlanError(
+            "score-columns",
+            f"there is one score column and there are {counted(len(settled.labels), 'class', 'classes')}",
+            where="score",
+            known=listed(settled.labels),
+            fix="give one column for each class: score={label: column} (--score LABEL=COLUMN)",
+        )
+
+
+def _named(found: Counted, called: tuple[Label, ...]) -> Counted:
+    """Codes of predictions as labels."""
+
+    def named(cells: Cells) -> Cells:
+        return {(*cell[:-1], called[cast("int", cell[-1])]): held for cell, held in cells.items()}
+
+    return replace(
+        found,
+        cells=named(found.cells),
+        by_factor={name: named(cells) for name, cells in found.by_factor.items()},
+    )
+
+
+def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]]]:
+    """The scores of all rows, and of every level of every factor."""
+    if decided.score_labels is None:
+        demand_two(settled)
+        positive = cast("Label", settled.positive)
+        other = next(x for x in settled.labels if x != positive)
+        wanted = Wanted(labels=(other, positive), scored=(positive,), columns=(0,))
+    else:
+        places = {label: i for i, label in enumerate(decided.score_labels)}
+        if lost := [x for x in settled.labels if x not in places]:
+            raise PlanError(
+                "score-columns",
+                f"no score column is given for the class {quoted(lost[0])}",
+                where="score",
+                known=listed(decided.score_labels),
+                fix="give one column for each class",
+            )
+        wanted = Wanted(
+            labels=settled.labels,
+            scored=settled.labels,
+            columns=tuple(places[label] for label in settled.labels),
+        )
+    wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
+    found = count_scores(decided.source, wanted)
+    part = ScorePart(
+        kind=decided.kind,
+        whole=found.whole,
+        ranks=count_ranks(decided.source, wanted) if decided.score_labels is not None else None,
+        by_row=_by_row(decided, wanted)
+        if (wanted.probability or decided.link is not None) and settled.positive is None
+        else None,
+        thresholds=decided.thresholds,
+        decided=decided.decided,
+        stored=decided.source.stored,
+        last=decided.last,
+        rescaled=decided.rescaled,
+        link=decided.link,
+    )
+    groups: dict[str, dict[Label, ScorePart]] = {}
+    for name, levels in found.by_factor.items():
+        missing = MISSING
+        while missing in levels:  # somebody's own level may be called so
+            missing = f"({missing})"
+        groups[name] = {missing if level is None else level: part.level(tally) for level, tally in levels.items()}
+    return part, groups
+
+
+def _by_row(decided: Decided, wanted: Wanted) -> RowScores:
+    """What the probabilities of each row say together."""
+    if decided.link is None:
+        return count_row_scores(decided.source, wanted)
+    return count_row_scores(as_chances(decided.source), replace(wanted, probability=True))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that choose a threshold, as they are typed: youden, equal error, f1, recall 0.9, cost 1:5."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeAlias
+
+from assay.core.errors import PlanError
+from assay.core.text import nearest, visible
+from assay.tally.scores.ranked_table import Ranked
+from assay.tasks.classification.measures import threshold_rules
+from assay.tasks.classification.measures.threshold_rules import Chosen
+
+Rule: TypeAlias = Callable[[Ranked], Chosen]
+
+KNOWN: Final = (
+    "youden, equal error, f1 (f2, f0.5 ...), recall 0.9, specificity 0.9, precision 0.9,"
+    " cost 1:5 (of a false positive : of a miss)"
+)
+_NUMBER: Final = r"(\d+(?:\.\d*)?|\.\d+)"
+_TARGET: Final = re.compile(rf"(recall|specificity|precision)(?:\s*(?:>=|=)\s*|\s+){_NUMBER}")
+_COST: Final = re.compile(rf"cost(?:\s*=\s*|\s+){_NUMBER}\s*:\s*{_NUMBER}")
+_F: Final = re.compile(rf"f\s*{_NUMBER}")
+
+
+def rule(text: str) -> Rule:
+    """The rule a text names.
+
+    >>> import numpy as np
+    >>> t = Ranked(score=np.array([0.2, 0.5, 0.9]), pos=np.array([0, 1, 1]), neg=np.array([2, 1, 0]))
+    >>> rule("recall 1")(t).threshold
+    0.5
+    """
+    plain = text.strip().lower().replace("_", " ").replace("-", " ")
+    if plain == "youden":
+        return threshold_rules.youden
+    if plain == "equal error":
+        return threshold_rules.equal_error
+    if found := _F.fullmatch(plain):
+        return partial(threshold_rules.largest_f, beta=float(found[1]))
+    if found := _COST.fullmatch(plain):
+        return partial(threshold_rules.cost_ratio, cost_fp=float(found[1]), cost_fn=float(found[2]))
+    if found := _TARGET.fullmatch(plain):
+        name, share = found[1], float(found[2])
+        chooses: dict[str, Rule] = {
+            "recall": partial(threshold_rules.target_recall, recall=share),
+            "specificity": partial(threshold_rules.target_specificity, specificity=share),
+            "precision": partial(threshold_rules.target_precision, precision=share),
+        }
+        return chooses[name]
+    words = ("youden", "equal error", "f1", "recall 0.9", "specificity 0.9", "precision 0.9", "cost 1:5")
+    close = nearest(plain, words)
+    raise PlanError(
+        "option-unknown",
+        f'"{visible(text)}" is neither a number nor a rule for a threshold',
+        where="threshold",
+        known=KNOWN,
+        fix=f'did you mean "{close}"?' if close else "write one of these",
+    )

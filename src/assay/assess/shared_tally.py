@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may leave a site whose rows may not: its tally, without ids, file names or small cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.record.record import KINDS, VERSION, Record, sealed
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.task import Tally
+from assay.core.text import counted, quoted
+from assay.tally.base import digest
+from assay.tally.by_group import Grouped
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+
+SMALLEST: Final = 10
+"""Rows a cell must hold to leave a site, unless another number is stated; 5, 10 and 11 are common in data-use rules."""
+POOLED: Final = "(pooled)"
+"""The level that holds what levels with small cells hold together."""
+
+
+def site_tally(assessment: Assessment, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
+    """The tally of an assessment as a file to share: counts and settings, nothing about single rows."""
+    if smallest_cell < 1:
+        raise PlanError(
+            "option-unknown",
+            f"the smallest cell is {smallest_cell}",
+            where="smallest_cell",
+            known="1 lets every cell out, 10 hides cells of 1 to 9 rows",
+            fix="state a whole number from 1",
+        )
+    if site is not None and not site.strip():
+        raise PlanError("option-unknown", "the name of the site is empty", where="site", fix="name it, or leave it out")
+    whole, notes = assessment.contract.shareable(assessment.counts, smallest_cell)
+    grouped, hidden = _grouped(assessment, smallest_cell)
+    tallies = {**whole.to_json(), "groups": grouped.to_json()}
+    plan = {"given": "site tally", **assessment.settings.to_json(), "data": {"smallest_cell": smallest_cell}}
+    record = assessment.record
+    content: dict[str, Any] = {
+        "assay": VERSION,
+        "kind": "tally",
+        "site": site,
+        **{part: record[part] for part in KINDS["tally"] if part in record and part not in {"assay", "kind"}},
+        "tallies": tallies,
+        "plan": {**plan, "digest": digest(plan)},
+        "notes": [*(note for note in assessment.notes if note not in assessment.about_files), *notes, *hidden],
+        "digests": {"tallies": digest(tallies), "files": {}},
+    }
+    return Record(sealed(content))
+
+
+def pooled(assessment: Assessment, smallest: int) -> Assessment:
+    """The same assessment without small cells in its groups: levels that have them are counted together."""
+    if smallest <= 1:
+        return assessment
+    grouped, notes = _grouped(assessment, smallest)
+    tallies = (tally for levels in assessment.grouped.factors.values() for tally in levels.values())
+    left_out = {f"groups: {note}": None for tally in tallies for note in assessment.contract.shareable(tally, 1)[1]}
+    return assessment.regrouped(grouped, (*notes, *left_out))
+
+
+def _grouped(assessment: Assessment, smallest: int) -> tuple[Grouped[Any], list[str]]:
+    """The groups without small cells and without scores, and notes of what was done."""
+    contract, factors, notes = assessment.contract, {}, []
+    for name, levels in assessment.grouped.factors.items():
+        shown = {level: contract.shareable(tally, 1)[0] for level, tally in levels.items()}
+        factors[name], hidden = _pooled(shown, lambda tally: bool(contract.small_cells(tally, smallest)))
+        if hidden:
+            notes.append(
+                f"group {quoted(name)}: {counted(hidden, 'level')} with cells below {smallest} rows, or needed to "
+                f"hide one, {'is' if hidden == 1 else 'are'} counted together as {quoted(POOLED)}"
+            )
+    return Grouped(factors=factors), notes
+
+
+def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) -> tuple[dict[Label, Tally], int]:
+    """Levels without small cells as they are, the others as one; levels still add up to the whole.
+
+    Were one level just left out, it would be the whole minus the others; so what is hidden is itself published as a
+    sum, and as many further levels join it, smallest first, as that sum needs to have no small cell.
+    """
+    hidden = {level: tally for level, tally in levels.items() if is_small(tally)}
+    if not hidden:
+        return dict(levels), 0
+    rest = sorted((level for level in levels if level not in hidden), key=lambda level: levels[level].rows)
+    while rest and (len(hidden) == 1 or is_small(_sum(hidden))):
+        level = rest.pop(0)
+        hidden[level] = levels[level]
+    shown = {level: tally for level, tally in levels.items() if level not in hidden}
+    name = POOLED
+    while name in shown:  # somebody's own level may be called so
+        name = f"({name})"
+    return {**shown, name: _sum(hidden)}, len(hidden)
+
+
+def _sum(tallies: Mapping[Label, Tally]) -> Tally:
+    return reduce(add, tallies.values())

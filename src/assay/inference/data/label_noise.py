@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What errors in the truth do to a result: relabelled counts, and the fewest labels that would turn a conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.inference.resampling import SEED, stream
+from assay.inference.tests.mcnemar import EXACT_BELOW
+from assay.tally.labels.one_vs_rest import Multiclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.labels import Label
+    from assay.core.values import Amount
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Counts: TypeAlias = NDArray[np.int64]
+
+DRAWS: Final = 1000
+PLACE: Final = 12
+"""The stream of these draws, apart from those of other rooms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Relabelled:
+    """Rows by truth and by what each model called them, and the chance that a truth should have been another class."""
+
+    labels: tuple[Label, ...]
+    codes: Counts
+    count: Counts
+    error: Floats
+    draws: int = DRAWS
+    seed: int = SEED
+
+    def tables(self, model: int) -> Multiclass:
+        """The tables of one model, one for each relabelling; what it called stays as it is."""
+        k = len(self.labels)
+        actual, hits = np.zeros((self.draws, k)), np.zeros((self.draws, k))
+        called = np.zeros(k)
+        for cell, n, drawn in self._drawn():
+            call = cell[model + 1]
+            actual += drawn
+            hits[:, call] += drawn[:, call]
+            called[call] += n
+        return Multiclass(
+            hits=cast("Amount", hits),
+            actual=cast("Amount", actual),
+            called=cast("Amount", np.broadcast_to(called, hits.shape)),
+            labels=self.labels,
+        )
+
+    def disputes(self, a: int, b: int) -> tuple[Counts, Counts]:
+        """Rows that only A and that only B gets right, for each relabelling."""
+        only_a, only_b = np.zeros(self.draws, dtype=np.int64), np.zeros(self.draws, dtype=np.int64)
+        for cell, _, drawn in self._drawn():
+            first, second = cell[a + 1], cell[b + 1]
+            if first != second:
+                only_a += drawn[:, first]
+                only_b += drawn[:, second]
+        return only_a, only_b
+
+    def _drawn(self) -> list[tuple[list[int], int, Counts]]:
+        """Each cell with the truths its rows get; the same for every model, because the stream is the same."""
+        random = stream(self.seed, PLACE)
+        rows = zip(self.codes.tolist(), self.count.tolist(), strict=True)
+        return [(cell, n, random.multinomial(n, self.error[cell[0]], size=self.draws)) for cell, n in rows]
+
+
+def error_rates(pairs: Mapping[tuple[int, int], int], classes: int) -> Floats:
+    """The chance of each label an annotator gives, by true class; a class nobody labelled is taken to be right.
+
+    >>> error_rates({(0, 0): 9, (0, 1): 1}, 2).tolist()
+    [[0.9, 0.1], [0.0, 1.0]]
+    """
+    seen = np.zeros((classes, classes))
+    for (truth, given), n in pairs.items():
+        seen[truth, given] += n
+    totals = seen.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, seen / np.maximum(totals, 1), np.eye(classes))
+
+
+def even_errors(rate: float, classes: int) -> Floats:
+    """The same chance of error for every class, spread evenly over the others.
+
+    >>> even_errors(0.2, 3).tolist()[0]
+    [0.8, 0.1, 0.1]
+    """
+    other = rate / (classes - 1)
+    return np.full((classes, classes), other) + np.eye(classes) * (1 - rate - other)
+
+
+def mcnemar_p(only_a: Counts, only_b: Counts) -> Floats:
+    """McNemar's p of many tables at once: exact below 25 rows in dispute, else chi-squared with continuity correction.
+
+    >>> mcnemar_p(np.array([5, 40]), np.array([0, 20])).round(4).tolist()
+    [0.0625, 0.0142]
+    """
+    from scipy.special import bdtr, chdtrc
+
+    total, fewer = only_a + only_b, np.minimum(only_a, only_b)
+    exact = np.minimum(1.0, 2 * bdtr(fewer, np.maximum(total, 1), 0.5))
+    value = np.maximum(np.abs(only_a - only_b) - 1, 0) ** 2 / np.maximum(total, 1)
+    return np.where(total == 0, 1.0, np.where(total < EXACT_BELOW, exact, chdtrc(1, value)))
+
+
+def holm_many(p: Floats) -> Floats:
+    """Holm's correction of many families at once: a row a question, a column a family.
+
+    >>> holm_many(np.array([[0.01, 0.5], [0.02, 0.01], [0.03, 0.3]])).round(2).tolist()
+    [[0.03, 0.6], [0.04, 0.03], [0.04, 0.6]]
+    """
+    m = len(p)
+    order = np.argsort(p, axis=0, kind="stable")
+    steps = np.take_along_axis(p, order, axis=0) * (m - np.arange(m))[:, np.newaxis]
+    corrected = np.empty_like(steps)
+    np.put_along_axis(corrected, order, np.minimum(np.maximum.accumulate(steps, axis=0), 1.0), axis=0)
+    return corrected
+
+
+def fewest_to_reverse(ahead: int, behind: int) -> int | None:
+    """Labels that must be wrong for the model that is ahead to fall behind; None where nobody is ahead.
+
+    The worst label for it is that of a row only it gets right, if the other model's call is the truth: it counts twice.
+
+    >>> fewest_to_reverse(30, 20), fewest_to_reverse(20, 20)
+    (6, None)
+    """
+    return None if ahead <= behind else (ahead - behind) // 2 + 1
+
+
+def fewest_to_lose_significance(ahead: int, behind: int, alpha: float) -> int | None:
+    """Labels that must be wrong for the difference to be no longer significant; None where it is not.
+
+    >>> fewest_to_lose_significance(40, 20, 0.05)
+    2
+    """
+    if mcnemar_p(np.array([ahead]), np.array([behind]))[0] >= alpha:
+        return None
+    moved = np.arange(1, (ahead - behind) // 2 + 1)
+    ps = mcnemar_p(ahead - moved, behind + moved)
+    return int(moved[np.argmax(ps >= alpha)])
+
+
+def fewest_to_cross(
+    cells: Counts, value: Callable[[Counts], Floats], kept: Callable[[Counts], bool], *, lower: bool
+) -> int | None:
+    """Labels that must be wrong for a value to leave its side: at most so many, found by the steepest way.
+
+    `cells` is truth by call; `value` takes a stack of such tables, `kept` one of them and says whether the conclusion
+    stands. None where no number of labels turns it.
+    """
+    now, moved = cells.copy(), 0
+    while True:
+        ways = _ways(now)
+        if not ways:
+            return None
+        stack = np.stack([_step(now, way, 1) for way in ways])
+        values = np.nan_to_num(value(stack), nan=np.inf if lower else -np.inf)
+        way = ways[int(np.argmin(values) if lower else np.argmax(values))]
+        before = value(now[np.newaxis])[0]
+        best = values.min() if lower else values.max()
+        if not (best < before if lower else best > before):
+            return None
+        most = int(now[way[0], way[2]])
+        if kept(_step(now, way, most)):
+            now, moved = _step(now, way, most), moved + most
+            continue
+        low, high = 0, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if kept(_step(now, way, middle)) else (low, middle)
+        return moved + high
+
+
+def _ways(cells: Counts) -> Sequence[tuple[int, int, int]]:
+    """Every way to relabel one row: from a truth, to another one, among rows of one call."""
+    k = len(cells)
+    return [(t, u, call) for t in range(k) for call in range(k) if cells[t, call] for u in range(k) if u != t]
+
+
+def _step(cells: Counts, way: tuple[int, int, int], n: int) -> Counts:
+    before, after, call = way
+    found = cells.copy()
+    found[before, call] -= n
+    found[after, call] += n
+    return found

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision table as data: what kind of values, how many models, which question; hence which test, and why.
+
+Row numbers are those of the specification of tests; the first row that fits is the one that counts.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.inference.decision_words import (
+    ALWAYS,
+    FEW_DISPUTES,
+    FEW_SETS,
+    FOUR_CELLS,
+    LARGE_COUNTS,
+    MANY,
+    MANY_ROWS,
+    NEAR_PERFECT,
+    NORMAL,
+    NORMAL_ALIKE,
+    ROWS_KNOWN,
+    SMALL,
+    SUMMED,
+    Kind,
+    Question,
+    Row,
+    Way,
+)
+from assay.inference.margin_decisions import HARDLY_ERRS, IN_PLACE, MARGINS
+from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, OF_HALVES, PAIRED
+
+FEW_ROWS: Final = (
+    "so the corrected resampled t test is used, because below 1,000 rows the tests of 7.2 raise up to 11 % false alarms "
+    "at 5 %"
+)
+
+TABLE: Final[tuple[Row, ...]] = (
+    Row(
+        number=1,
+        kinds=(Kind.TOTALS,),
+        models=(2, MANY),
+        questions=(Question.ACCURACY, Question.MEASURE),
+        ways=(Way(None, ALWAYS, "only totals are known, so it is lost which items each model got right; give the answers item by item"),),
+        refuses={
+            "chi_squared_association": (PAIRED, True),
+            "fisher_exact": (PAIRED, True),
+            "two_shares": ("admissible only if the test items differ", True),
+        },
+    ),
+    Row(
+        number=2,
+        kinds=(Kind.LABELS,),
+        models=(1, 1),
+        questions=(Question.FIXED,),
+        ways=(Way("exact_binomial", ALWAYS, "one share against a stated one: the exact binomial test"),),
+    ),
+    Row(
+        number=3,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.ACCURACY,),
+        ways=(
+            Way("mcnemar_exact", FEW_DISPUTES, "{facts.disagree} rows disagree; below 25 the exact form is used"),
+            Way("mcnemar_continuity", ALWAYS, "{facts.disagree:,} rows disagree; from 25 on the chi-squared form with continuity correction is used"),
+        ),
+        refuses={
+            "mcnemar_plain": ("without continuity correction it rejects a little too often", False),
+            "mcnemar_midp": ("available on request; the exact form guarantees its level", False),
+            "paired_t": ("right and wrong are no measured values", False),
+        },
+    ),
+    Row(
+        number=5,
+        kinds=(Kind.LABELS,),
+        models=(3, MANY),
+        questions=(Question.ACCURACY,),
+        ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q, then McNemar by pairs"),),
+    ),
+    Row(
+        number=6,
+        kinds=(Kind.SCORES,),
+        models=(2, 2),
+        questions=(Question.AUROC,),
+        ways=(
+            Way("area_difference", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of both areas are squared and added"),
+            Way("delong", ALWAYS, "two models scored the same rows: DeLong's test takes their correlation into account"),
+        ),
+        refuses={"delong": (KNOWN_AREA, False)},
+    ),
+    Row(
+        number=6,
+        kinds=(Kind.SCORES,),
+        models=(3, MANY),
+        questions=(Question.AUROC,),
+        ways=(
+            Way("area_differences", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of every two areas are squared and added"),
+            Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, then pairs"),
+        ),
+        refuses={"delong_many": (KNOWN_AREA, False)},
+        after="delong_pairs",
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.LABELS,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("paired_permutation", ALWAYS, "no closed form is exact for this measure: the answers are swapped row by row, in the joint cells"),),
+        refuses={"paired_bootstrap": ("its p is less exact than that of the swaps; it gives the interval", False)},
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.SCORES,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("score_permutation", ALWAYS, "no closed form is exact for this measure: the scores are swapped row by row, or their ranks where only the order counts"),),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.CLASS_SCORES,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(Way("class_score_permutation", ALWAYS, "scores of all classes have no closed form: all scores of a row are swapped at once, or their ranks where only the order counts"),),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.SUBJECTS,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(
+            Way(None, FEW_SETS, "rows of few subjects ({facts.blocks}): with fewer than six no test can be significant, so nothing is tested"),
+            Way("unit_z", SUMMED, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("subject_permutation", ALWAYS, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: all answers on a subject are swapped at once"),
+        ),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.WEIGHTED,),
+        models=(2, MANY),
+        questions=(Question.MEASURE,),
+        ways=(
+            Way("unit_z", SUMMED, "{facts.n:,} rows with weights: with more than {facts.held_up_to:,}" + IN_PLACE),
+            Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),
+        ),
+    ),
+    Row(
+        number=7,
+        kinds=(Kind.LABELS, Kind.SUBJECTS, Kind.WEIGHTED),
+        models=(2, MANY),
+        questions=(Question.COST,),
+        ways=(
+            Way("unit_z_cost", SUMMED, "costs are stated: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),
+        ),
+    ),
+    Row(
+        number=8,
+        kinds=(Kind.ITEMS,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("paired_t", NORMAL, "{facts.n:,} differences look normal: the paired t test"),
+            Way("wilcoxon", ALWAYS, "the differences do not look normal, or are too few to tell: the signed-rank test"),
+        ),
+        refuses={"sign_test": ("it throws the sizes of the differences away", False)},
+    ),
+    Row(
+        number=9,
+        kinds=(Kind.ITEMS,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("greenhouse_geisser", NORMAL, "residuals look normal: repeated-measures analysis of variance, corrected for unequal correlations"),
+            Way("iman_davenport", ALWAYS, "residuals do not look normal, or are too few to tell: ranks within items"),
+        ),
+        after="conover",
+    ),
+    Row(
+        number=10,
+        kinds=(Kind.DATA_SETS,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way(None, FEW_SETS, "{facts.blocks} data sets: with fewer than six no test can be significant, so the values are only described"),
+            Way("wilcoxon", ALWAYS, "{facts.blocks} independent data sets: the signed-rank test"),
+        ),
+        beside=("sign_test",),
+        refuses={"paired_t": ("values of different data sets are rarely of one scale", False)},
+    ),
+    Row(
+        number=11,
+        kinds=(Kind.DATA_SETS,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("friedman_permutation", SMALL, "{facts.blocks} data sets and {models} models are few: Friedman's test by random permutation"),
+            Way("iman_davenport", ALWAYS, "{facts.blocks} independent data sets, {models} models: ranks within data sets"),
+        ),
+        after="nemenyi",
+    ),
+    Row(
+        number=12,
+        kinds=(Kind.FIVE_BY_TWO,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows: the combined F test, which holds its level from 1,000 rows on"),
+            Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
+            Way("corrected_resampled_t", ALWAYS, "nobody said how many rows were halved five times; " + FEW_ROWS),
+        ),
+        beside=("five_by_two_f", "five_by_two_t", "corrected_resampled_t"),
+        refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
+    ),
+    Row(
+        number=12,
+        kinds=(Kind.FIVE_BY_TWO,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("five_by_two_f", MANY_ROWS, "ten differences of a 5x2 cross-validation of {facts.rows:,} rows for every pair: the combined F test, which holds its level from 1,000 rows on"),
+            Way("corrected_resampled_t", ROWS_KNOWN, "{facts.rows:,} rows were halved five times; " + FEW_ROWS),
+            Way("corrected_resampled_t", ALWAYS, "nobody said how many rows were halved five times; " + FEW_ROWS),
+        ),
+        refuses=dict.fromkeys(("paired_t", *DEPENDENT), (FOLDS, True)),
+    ),
+    Row(
+        number=13,
+        kinds=(Kind.RESAMPLES,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(Way("corrected_resampled_t", ALWAYS, "{facts.n} values from resampling one data set share rows: the corrected resampled t test"),),
+    ),
+    Row(
+        number=14,
+        kinds=(Kind.RESAMPLES,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(Way("corrected_resampled_t", ALWAYS, "values from resampling one data set share rows: the corrected resampled t test by pairs"),),
+    ),
+    Row(
+        number=13,
+        kinds=(Kind.HALVED,),
+        models=(2, MANY),
+        questions=(Question.LOCATION,),
+        ways=(Way("half_sample_t", ALWAYS, "the same cross-validation was run on halves of the rows, which show how far its result varies: the half-sample t test"),),
+        refuses=dict.fromkeys(("paired_t", "corrected_resampled_t", *DEPENDENT), (OF_HALVES, True)),
+    ),
+    Row(
+        number=15,
+        kinds=(Kind.INDEPENDENT,),
+        models=(2, 2),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("welch_t", NORMAL, "values look normal in both groups: Welch's t test, whatever their spread"),
+            Way("mann_whitney", ALWAYS, "values do not look normal, or are too few to tell: the rank-sum test"),
+        ),
+    ),
+    Row(
+        number=16,
+        kinds=(Kind.INDEPENDENT,),
+        models=(3, MANY),
+        questions=(Question.LOCATION,),
+        ways=(
+            Way("one_way_anova", NORMAL_ALIKE, "values look normal and scatter alike: analysis of variance"),
+            Way("welch_anova", NORMAL, "values look normal but do not scatter alike: Welch's analysis of variance"),
+            Way("kruskal_wallis", ALWAYS, "values do not look normal, or are too few to tell: ranks over all groups"),
+        ),
+        after="dunn",
+    ),
+    Row(
+        number=17,
+        kinds=(Kind.INDEPENDENT,),
+        models=(1, MANY),
+        questions=(Question.ASSOCIATION,),
+        ways=(
+            Way("chi_squared_association", LARGE_COUNTS, "expected counts are large enough: the chi-squared test"),
+            Way("fisher_exact", FOUR_CELLS, "expected counts are small: Fisher's exact test"),
+            Way("fisher_monte_carlo", ALWAYS, "expected counts are small: Fisher's test by random tables"),
+        ),
+    ),
+    Row(
+        number=18,
+        kinds=(Kind.ITEMS, Kind.DATA_SETS),
+        models=(2, 2),
+        questions=(Question.VARIANCE,),
+        ways=(Way("pitman_morgan", ALWAYS, "spread of paired values: Pitman-Morgan takes the pairing into account"),),
+    ),
+    Row(
+        number=19,
+        kinds=(Kind.INDEPENDENT,),
+        models=(2, MANY),
+        questions=(Question.VARIANCE,),
+        ways=(Way("brown_forsythe", ALWAYS, "spread of independent groups: Brown-Forsythe holds its level whatever their shape"),),
+        refuses={
+            "variance_f": ("admissible only where every group passes a check of normality (E-RAI-14)", False),
+            "bartlett": ("admissible only where every group passes a check of normality (E-RAI-14)", False),
+        },
+    ),
+    Row(
+        number=20,
+        kinds=(Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED),
+        models=(1, MANY),
+        questions=(Question.VARIANCE,),
+        ways=(Way(None, ALWAYS, "resampling one data set does not show how performance varies over data sets: described, not tested"),),
+    ),
+    Row(
+        number=21,
+        kinds=(Kind.LABELS,),
+        models=(2, 2),
+        questions=(Question.CHANNELS,),
+        ways=(Way("channel_heterogeneity", ALWAYS, "channels are declared: is one model ahead by as much in every channel (5.3.8)?"),),
+    ),
+    Row(
+        number=22,
+        kinds=(Kind.APART,),
+        models=(2, MANY),
+        questions=(Question.ACCURACY,),
+        ways=(
+            Way("two_shares", LARGE_COUNTS, "different rows, so nothing pairs the answers: the test of two independent shares"),
+            Way("fisher_exact", ALWAYS, "different rows, so nothing pairs the answers, and expected counts are small: Fisher's exact test"),
+        ),
+    ),
+    Row(
+        number=22,
+        kinds=(Kind.APART,),
+        models=(2, MANY),
+        questions=(Question.AUROC,),
+        ways=(
+            Way("apart_difference", NEAR_PERFECT, "different rows, and " + HARDLY_ERRS + ": the interval of the difference follows from those of both"),
+            Way("delong_unpaired", ALWAYS, "different rows, so the areas are independent: DeLong's variances add up"),
+        ),
+        refuses={"delong_unpaired": (KNOWN_AREA, False)},
+    ),
+    Row(
+        number=22,
+        kinds=(Kind.APART,),
+        models=(2, MANY),
+        questions=(Question.MEASURE, Question.COST),
+        ways=(Way("apart_difference", ALWAYS, "different rows, so the values are independent: the interval of the difference follows from those of both"),),
+    ),
+    *MARGINS,
+)  # fmt: skip
+"""Rows 23 and 24 of the specification are no choice of a test between models: annotators, multiplicity."""

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interval of a mean cost: the means that would make the observed one unsurprising, given every declared cost.
+
+For each mean in question the shares of the costs are taken as likely as they can be with that mean, a dear mistake that
+was never seen included; the spread of a row then says how far the observed mean may lie from it. With two costs that is
+Wilson's interval. How often it covers the truth is simulated in `bench/costs.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from assay.core.values import floats
+from assay.inference.intervals.functions_of_counts import RESAMPLED, STEADY, built, draws_said
+from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.intervals.smooth_functions import Ordered, bca, delta
+from assay.inference.resampling import TABLE_NUMBERS, stages, stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount, Number
+    from assay.inference.intervals.interval_choice import Found, Wanted
+    from assay.measures.declare import Measure
+    from assay.tally.labels.row_costs import Priced
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+NAME: Final = "score of costs"
+EDGE: Final = 1e-10
+"""Share of the range of costs that the means in question keep from its ends, where all rows would cost the same."""
+TIGHT: Final = 1e-12
+"""How near, in relation, roots are found, and how near a pull may come to its bound."""
+
+
+def cost_interval(t: Priced, measure: Measure, result: Number, wanted: Wanted) -> Found:
+    """The interval of the mean cost of these rows, or the reason why there is none."""
+    cost, count = np.array([float(one) for one in t.cost]), floats(_array(t.count))
+    value = result.value
+    if t.weighted or wanted.cells == "auto":
+        notes = (
+            (f"{wanted.cells} is for counts; weighted rows have the score interval",) if wanted.cells != "auto" else ()
+        )
+        held = None if t.squares is None else floats(_array(t.squares))
+        ends = score_ends(cost, worth(count, held, cost, value) * count / count.sum(), wanted.level)
+        return built(wanted, measure, value, ends, NAME, notes=notes)
+    if wanted.cells == "delta":
+        low, high = delta(np.array(value), (cost - value) / count.sum(), count, wanted.level)
+        return built(wanted, measure, value, (float(low), float(high)), "delta on costs")
+    return _drawn(measure, value, wanted, cost, count)
+
+
+def _array(count: tuple[object, ...]) -> Amount:
+    held = np.empty(len(count), dtype=object)
+    held[:] = count
+    return held
+
+
+def worth(count: Floats, squares: Floats | None, cost: Floats, mean: float) -> float:
+    """How many rows of equal weight would tell the mean as surely as these do, from weights and their squares."""
+    if squares is None:
+        return float(count.sum())
+    spread, error = (float((part * (cost - mean) ** 2).sum()) for part in (count, squares))
+    # Rows that all cost the same show no spread; they are worth what equal costs would be (Kish 1965).
+    return float(count.sum()) * spread / error if error else float(count.sum() ** 2 / squares.sum())
+
+
+def score_ends(cost: Floats, rows: Floats, level: float) -> tuple[float, float]:
+    """The means of these values, ascending, that would make the mean of the rows unsurprising.
+
+    >>> low, high = score_ends(np.array([0.0, 1.0]), np.array([90.0, 10.0]), 0.95)  # Wilson's of 10 in 100
+    >>> round(low, 4), round(high, 4)
+    (0.0552, 0.1744)
+    """
+    from scipy.optimize import brentq
+
+    n, z2 = float(rows.sum()), normal_quantile((1 + level) / 2) ** 2
+    mean = float(rows @ cost) / n
+    first, last = float(cost[0]), float(cost[-1])
+    edge = EDGE * (last - first)
+
+    def surprise(at: float) -> float:
+        share = _likeliest(cost, rows, at)
+        return (mean - at) ** 2 - z2 * float(share @ (cost - at) ** 2) / n
+
+    ends = []
+    for end, towards in ((first, first + edge), (last, last - edge)):
+        start = min(max(mean, first + edge), last - edge)
+        there = abs(mean - end) <= edge or surprise(towards) <= 0 or surprise(start) >= 0
+        ends.append(end if there else float(brentq(surprise, start, towards, xtol=TIGHT * (last - first))))
+    return ends[0], ends[1]
+
+
+def _likeliest(cost: Floats, rows: Floats, mean: float) -> Floats:
+    """The shares of the costs under which these rows are most likely, among those with a given mean."""
+    from scipy.optimize import brentq
+
+    n, away, seen = rows.sum(), cost - mean, rows > 0
+
+    def shares(pull: float) -> Floats:
+        return np.where(seen, rows / np.where(seen, n + pull * away, 1.0), 0.0)
+
+    def drift(pull: float) -> float:
+        return float(shares(pull) @ away)
+
+    # A stronger pull would ask the dearest or the cheapest cost for a negative share. Where it was never seen, it takes
+    # what the others leave; where it was seen, its share grows without end as the pull nears that bound.
+    least, most = -n / away[-1], -n / away[0]
+    for pull, extreme, sign in ((least, -1, 1), (most, 0, -1)):
+        if not seen[extreme] and sign * drift(pull) <= 0:
+            found = shares(pull)
+            found[extreme] = max(0.0, 1 - float(found.sum()))
+            return found
+    first, last = least * (1 - TIGHT * seen[-1]), most * (1 - TIGHT * seen[0])
+    return shares(float(brentq(drift, first, last, xtol=TIGHT * min(-least, most))))
+
+
+def _drawn(measure: Measure, value: float, wanted: Wanted, cost: Floats, count: Floats) -> Found:
+    """By draws of how many rows carry each cost, where the plan names such a method."""
+    n, rng = count.sum(), stream(wanted.seed)
+    resampled = wanted.cells in RESAMPLED
+    for size in stages(wanted.draws, len(cost), TABLE_NUMBERS):
+        drawn = (
+            rng.multinomial(int(n), count / n, size=size)
+            if resampled
+            else rng.standard_gamma(count + 1 / len(cost), size=(size, len(cost)))
+        )
+        ordered = Ordered(drawn @ cost / drawn.sum(axis=1), wanted.level)
+        if ordered.error[0] <= STEADY:
+            break
+    notes = draws_said(ordered.draws, 0, float(ordered.error[0]))
+    if isinstance(notes, str):
+        return notes
+    ends = (ordered.low, ordered.high)
+    if wanted.cells == "bca":
+        ends = bca(np.array([value]), ordered, (cost - value) / n, count, wanted.level)
+    name, (low, high) = f"{wanted.cells} on costs", (float(end[0]) for end in ends)
+    return built(wanted, measure, value, (low, high), name, draws=ordered.draws, notes=notes)

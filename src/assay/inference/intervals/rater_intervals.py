@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How sure agreement is: items are the unit, each moves the coefficient by a known amount, and those vary.
+
+For two annotators this is the variance of Fleiss, Cohen and Everitt (1969), for more that of Gwet (2014).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from assay.core.values import Undefined
+from assay.inference.estimates import Interval
+from assay.inference.intervals.proportion import normal_quantile
+from assay.measures.rater_coefficients import Agreement
+
+if TYPE_CHECKING:
+    from assay.inference.intervals.interval_choice import Found
+
+NO_SPREAD: Final = "all items agree or disagree alike, so the method sees no way for the value to vary"
+FEW: Final = "one item has no spread"
+
+
+def kappa_interval(found: Agreement, level: float) -> Found:
+    """The interval of a coefficient of two annotators, by the normal distribution; or why there is none."""
+    variance = float(found.count @ found.influence**2) / found.items**2
+    return _around(found, math.sqrt(variance), normal_quantile((1 + level) / 2), level, "fleiss-cohen-everitt")
+
+
+def items_interval(found: Agreement, level: float) -> Found:
+    """The interval of a coefficient of several annotators, by Student's distribution; or why there is none."""
+    from scipy.special import stdtrit
+
+    n = found.items
+    if n < 2:  # noqa: PLR2004
+        return FEW
+    variance = float(found.count @ found.influence**2) / (n * (n - 1))
+    return _around(found, math.sqrt(variance), float(stdtrit(n - 1, (1 + level) / 2)), level, "gwet")
+
+
+def standard_error(found: Agreement, *, raters: int) -> float:
+    """The standard error of a coefficient: of two annotators by all items, of more by one less."""
+    n = found.items
+    return math.sqrt(float(found.count @ found.influence**2) / (n * n if raters == 2 else n * (n - 1)))  # noqa: PLR2004
+
+
+def _around(found: Agreement, error: float, times: float, level: float, method: str) -> Found:
+    if not error > 1e-12:  # noqa: PLR2004  rounding of a spread of 0
+        return NO_SPREAD
+    low, high = max(-1.0, found.value - times * error), min(1.0, found.value + times * error)
+    return Interval(low=low, high=high, level=level, method=method)
+
+
+def told(found: Agreement | Undefined, level: float, *, raters: int) -> dict[str, object]:
+    """A coefficient with its interval, as facts."""
+    if isinstance(found, Undefined):
+        return {"value": None, "undefined": found.reason}
+    interval = kappa_interval(found, level) if raters == 2 else items_interval(found, level)  # noqa: PLR2004
+    out: dict[str, object] = {"value": found.value, "observed": found.observed, "chance": found.chance}
+    if isinstance(interval, Interval):
+        return out | {"low": interval.low, "high": interval.high, "interval": interval.method, "items": found.items}
+    return out | {"low": None, "high": None, "no_interval": interval, "items": found.items}

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means of three models or more: independent groups, or the same items for all; sums of squares are exact."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.text import counted
+from assay.core.traits import EXTENSION, TS4213
+from assay.core.values import Undefined
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Check, Effect, Finding, Real
+from assay.inference.power import least_student
+from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, studentised_range
+from assay.inference.tests.variance import equal_spread, normality
+from assay.tally.real_values import Blocks, Exact, Groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+NO_SPREAD: Final = Undefined(reason="no group has any spread", code="zero-variance")
+UNPAIRED: Final = ("on values of the same items, folds or data sets: those are paired",)
+RESAMPLED: Final = ("on values from resampling one data set",)
+
+
+@significance(
+    title="One-way analysis of variance",
+    also=("one-way ANOVA",),
+    asks="do independent groups have the same mean?",
+    null="all means are equal",
+    effect="eta squared, the share of the spread that lies between the groups",
+    assumes=("all values are independent", "values are about normal in each group", "the groups scatter alike"),
+    never=UNPAIRED,
+    source=TS4213("7.3"),
+    spec="T-05",
+    errata=("E-TS-16", "E-TS-22"),
+)
+def one_way_anova(t: Groups, *, level: float = 0.95) -> Finding:
+    need_groups(t, 2)
+    k, n = len(t.values), t.n
+    between, within = squares(t)
+    if n <= k or not within:
+        return _flat(t.n, "eta squared", level, equal=not between)
+    value = float(between / (k - 1) / (within / (n - k)))
+    mean_within = within / (n - k)
+    omega = float((between - (k - 1) * mean_within) / (between + within + mean_within))
+    return Finding(
+        chance=fisher_f(value, k - 1, n - k),
+        effect=Effect(name="eta squared", value=float(between / (between + within)), no_interval="see omega squared"),
+        statistic=value,
+        statistic_name="F",
+        df=(k - 1, n - k),
+        n=n,
+        level=level,
+        more=(Effect(name="omega squared", value=omega),),
+        checks=(_residuals(t), equal_spread(t)),
+        least=least_student(math.sqrt(float(mean_within) * 2 * k / n), n - k, level),
+        notes=("the difference that could have been detected is one of two means",),
+    )
+
+
+@significance(
+    title="Welch's analysis of variance",
+    also=("Welch ANOVA",),
+    asks="do independent groups have the same mean, however they scatter?",
+    null="all means are equal",
+    effect="largest minus smallest mean",
+    assumes=("all values are independent", "values are about normal in each group"),
+    never=UNPAIRED,
+    source=(TS4213("7.3"), EXTENSION),
+    spec="T-05",
+)
+def welch_anova(t: Groups, *, level: float = 0.95) -> Finding:
+    need_groups(t, 2)
+    name, k = "largest minus smallest mean", len(t.values)
+    if min(t.sizes) < 2 or not all(one.squares for one in t.values):  # noqa: PLR2004  weights are over variances
+        return _flat(t.n, name, level, equal=len({one.mean for one in t.values}) == 1)
+    means = np.array([float(one.mean) for one in t.values])
+    sizes = np.array(t.sizes, dtype=np.float64)
+    weight = np.array([one.n / float(one.variance) for one in t.values])
+    share = weight / weight.sum()
+    lost = float(((1 - share) ** 2 / (sizes - 1)).sum())
+    grand = float((share * means).sum())
+    top = float((weight * (means - grand) ** 2).sum()) / (k - 1)
+    value, df = top / (1 + 2 * (k - 2) / (k * k - 1) * lost), (k * k - 1) / (3 * lost)
+    worst = math.sqrt(max(1 / w + 1 / v for w, v in combinations(weight.tolist(), 2)))
+    return Finding(
+        chance=fisher_f(value, k - 1, df),
+        effect=Effect(name=name, value=float(means.max() - means.min()), no_interval="a range of several means"),
+        statistic=value,
+        statistic_name="F",
+        df=(k - 1, df),
+        n=t.n,
+        level=level,
+        checks=(_residuals(t),),
+        least=least_student(worst, df, level),
+    )
+
+
+@significance(
+    title="Repeated-measures analysis of variance",
+    also=("RM-ANOVA",),
+    asks="do several models have the same mean over the same items?",
+    null="all means are equal",
+    effect="partial eta squared",
+    assumes=("items are independent", "residuals are about normal", "differences of any two models scatter alike"),
+    never=RESAMPLED,
+    source=(TS4213("7.3"), EXTENSION),
+    spec="T-06",
+    errata=("E-TS-22",),
+)
+def repeated_measures_anova(t: Blocks, *, level: float = 0.95) -> Finding:
+    return _repeated(t, level, corrected=False)
+
+
+@significance(
+    title="Repeated-measures analysis of variance, Greenhouse-Geisser corrected",
+    also=("RM-ANOVA corrected",),
+    asks="do several models have the same mean over the same items, whatever their correlations?",
+    null="all means are equal",
+    effect="partial eta squared",
+    assumes=("items are independent", "residuals are about normal"),
+    never=RESAMPLED,
+    source=(TS4213("7.3"), EXTENSION),
+    spec="T-06",
+    errata=("E-TS-22",),
+)
+def greenhouse_geisser(t: Blocks, *, level: float = 0.95) -> Finding:
+    return _repeated(t, level, corrected=True)
+
+
+@significance(
+    title="Tukey's honestly significant differences",
+    also=("Tukey HSD",),
+    asks="which groups differ in their mean?",
+    null="the two means are equal",
+    effect="difference of two means",
+    assumes=("all values are independent", "values are about normal in each group", "the groups scatter alike"),
+    never=UNPAIRED,
+    source=EXTENSION,
+    spec="T-33",
+)
+def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
+    from scipy.stats import studentized_range
+
+    need_groups(t, 2)
+    k, df = len(t.values), t.n - len(t.values)
+    within = squares(t)[1]
+    if df < 1 or not within:
+        return tuple(
+            _flat(
+                t.values[a].n + t.values[b].n,
+                "difference of two means",
+                level,
+                equal=t.values[a].mean == t.values[b].mean,
+            ).said(models=(t.models[a], t.models[b]))
+            for a, b in combinations(range(k), 2)
+        )
+    edge = float(studentized_range.ppf(level, k, df))
+    found = []
+    for a, b in combinations(range(k), 2):
+        gap = float(t.values[a].mean - t.values[b].mean)
+        error = math.sqrt(float(within) / df / 2 * (1 / t.values[a].n + 1 / t.values[b].n))
+        interval = Interval(low=gap - edge * error, high=gap + edge * error, level=level, method="tukey, simultaneous")
+        found.append(
+            Finding(
+                chance=studentised_range(abs(gap) / error, k, df),
+                effect=Effect(name=f"mean of {t.models[a]} minus {t.models[b]}", value=gap, interval=interval),
+                statistic=abs(gap) / error,
+                statistic_name="q",
+                df=(k, df),
+                models=(t.models[a], t.models[b]),
+                n=t.values[a].n + t.values[b].n,
+                level=level,
+                notes=(f"p holds for all {k * (k - 1) // 2} pairs together",),
+                least=(edge / math.sqrt(2) + 0.8416) * error * math.sqrt(2),
+            )
+        )
+    return tuple(found)
+
+
+def need_groups(t: Groups, least: int, most: int | None = None) -> None:
+    """Refuse another number of groups than a test takes."""
+    k = len(t.values)
+    if k < least or (most is not None and k > most):
+        raise PlanError(
+            "test-needs",
+            f"the test takes {least} groups{' or more' if most is None else ''}, not {k}",
+            fix="choose a test for this number of groups",
+        )
+
+
+def squares(t: Groups) -> tuple[Fraction, Fraction]:
+    """Sums of squares between and within the groups, exact."""
+    grand = sum((one.sum for one in t.values), Fraction(0)) / t.n
+    between = sum((one.n * (one.mean - grand) ** 2 for one in t.values), Fraction(0))
+    return between, sum((one.squares for one in t.values), Fraction(0))
+
+
+def _repeated(t: Blocks, level: float, *, corrected: bool) -> Finding:
+    j, k = t.j, t.k
+    if k < 2 or j < 2:  # noqa: PLR2004  nothing repeated
+        raise PlanError(
+            "test-needs",
+            f"the test takes two models and two {t.unit}s at least, not {k} and {j}",
+            fix=f"give more models or {t.unit}s",
+        )
+    over = math.lcm(*(one.over for one in t.values))
+    columns = [[x * (over // one.over) for x in one.whole] for one in t.values]
+    total = sum(map(sum, columns))
+    every = Fraction(total * total, j * k)
+    models = Fraction(sum(sum(column) ** 2 for column in columns), j) - every
+    items = Fraction(sum(sum(row) ** 2 for row in zip(*columns, strict=True)), k) - every
+    error = sum(x * x for column in columns for x in column) - every - models - items
+    if not error:
+        return _flat(j, "partial eta squared", level, equal=not models)
+    value = float(models / (k - 1) / (error / ((k - 1) * (j - 1))))
+    matrix = t.matrix()
+    epsilon, sphericity = _sphericity(matrix)
+    df = ((k - 1) * (epsilon if corrected else 1.0), (k - 1) * (j - 1) * (epsilon if corrected else 1.0))
+    residual = matrix - matrix.mean(axis=0) - matrix.mean(axis=1, keepdims=True) + matrix.mean()
+    notes = (f"Greenhouse-Geisser epsilon {epsilon:.3g}{', both degrees of freedom times it' if corrected else ''}",)
+    mean_error = float(error) / over**2 / ((k - 1) * (j - 1))
+    return Finding(
+        chance=fisher_f(value, *df),
+        effect=Effect(
+            name="partial eta squared", value=float(models / (models + error)), no_interval="none is customary"
+        ),
+        statistic=value,
+        statistic_name="F",
+        df=df,
+        n=j,
+        level=level,
+        checks=(normality(Exact.of(residual.ravel()), "residuals"), *(() if corrected else (sphericity,))),
+        notes=(*notes, "the difference that could have been detected is one of two means"),
+        least=least_student(math.sqrt(2 * mean_error / j), df[1], level),
+    )
+
+
+def _sphericity(matrix: Floats) -> tuple[float, Check]:
+    """Greenhouse and Geisser's epsilon, and Mauchly's test of what it corrects."""
+    j, k = matrix.shape
+    covariance = np.atleast_2d(np.cov(matrix, rowvar=False))
+    centred = covariance - covariance.mean(axis=0) - covariance.mean(axis=1, keepdims=True) + covariance.mean()
+    assumes = "differences of any two models scatter alike"
+    scale = float((centred**2).sum())
+    epsilon = float(np.trace(centred)) ** 2 / ((k - 1) * scale) if scale else 1.0
+    epsilon = min(max(epsilon, 1 / (k - 1)), 1.0)
+    if k == 2:  # noqa: PLR2004  one difference is always like itself
+        return 1.0, Check(assumes=assumes, holds=True, seen="two models have one difference")
+    roots = np.linalg.eigvalsh(centred)[1:]
+    if j <= k - 1 or roots.min() <= 0:
+        return epsilon, Check(assumes=assumes, holds=None, seen="too few items to test it")
+    d = k - 1
+    log_w = float(np.log(roots).sum()) - d * math.log(float(roots.mean()))
+    factor = 1 - (2 * d * d + d + 2) / (6 * d * (j - 1))
+    tail = chi_squared(max(-(j - 1) * factor * log_w, 0.0), d * (d + 1) // 2 - 1)
+    return epsilon, Check(assumes=assumes, holds=tail.p > 0.05, seen=f"Mauchly p {tail}")  # noqa: PLR2004
+
+
+def _residuals(t: Groups) -> Check:
+    centred = np.concatenate([x - x.mean() for x in t.arrays()])
+    return normality(Exact.of(centred), "residuals")
+
+
+def _flat(n: int, name: str, level: float, *, equal: bool) -> Finding:
+    """No spread within: p = 1 where the means agree too, otherwise no number means anything."""
+    chance: Tail | Undefined = CERTAIN if equal else NO_SPREAD
+    value: Real = NO_SPREAD
+    return Finding(
+        chance=chance,
+        effect=Effect(name=name, value=value),
+        statistic=NO_SPREAD,
+        statistic_name="F",
+        n=n,
+        level=level,
+        notes=(f"{counted(n, 'value')} without any spread: the models have the same value everywhere",)
+        if equal
+        else (),
+        least=NO_SPREAD,
+    )

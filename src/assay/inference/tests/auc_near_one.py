@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Areas so near 1 or 0 that DeLong's variance is too small or 0: their own intervals are squared and added.
+
+An area of 1 has no DeLong variance, so DeLong's interval of a difference takes it for known. The intervals of the two
+areas are then combined as those of two means are (Newcombe 1998, Zou and Donner 2008), with the correlation that
+DeLong's covariance gives, or none where it cannot be estimated; p is the one that agrees with that interval.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.text import figure
+from assay.core.traits import EXTENSION, Source
+from assay.core.values import Undefined
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Effect, Finding
+from assay.inference.intervals.auc import area_ends, near_an_end
+from assay.inference.intervals.auc_covariance import Areas
+from assay.inference.intervals.proportion import Bounds, recovered
+from assay.inference.tail_probabilities import CERTAIN
+from assay.inference.tests.delong import (
+    IDENTICAL,
+    area_effect,
+    areas,
+    delong,
+    prevalence_told,
+    too_few,
+    undefined_areas,
+)
+from assay.inference.units.p_from_interval import apart_from_zero
+from assay.tally.paired.joint_scores import PairedScores
+
+PAIR: Final = 2
+METHOD: Final = "square-and-add of both areas"
+SOURCE: Final = (
+    Source("Newcombe 2006", "method 5: the score interval of an area"),
+    Source("Zou and Donner 2008", "eq. 11 and 12: dependent values"),
+    EXTENSION,
+)
+SAME: Final = "the two rankings are identical: the models cannot differ on any rows like these"
+
+
+@significance(
+    title="Square-and-add test of two areas under the ROC curve",
+    family="delong",
+    also=("MOVER of areas",),
+    asks="do A and B rank the positives above the negatives equally well, where one hardly errs?",
+    null="the areas under the ROC curves are equal",
+    effect="AUROC of A minus AUROC of B",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=("on clustered rows: resample the clusters",),
+    source=SOURCE,
+    spec="T-21",
+)
+def area_difference(t: PairedScores, *, level: float = 0.95) -> Finding:
+    if len(t.models) != PAIR:
+        raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use area_differences")
+    return _pairs(t, level)[0]
+
+
+@significance(
+    title="Square-and-add test of all pairs of areas under the ROC curve",
+    family="delong",
+    asks="which models differ in how well they rank the positives above the negatives, where one hardly errs?",
+    null="the two areas are equal",
+    effect="difference of two areas",
+    assumes=("rows are independent", "all models scored the same rows"),
+    never=("on clustered rows: resample the clusters",),
+    source=SOURCE,
+    spec="T-21",
+)
+def area_differences(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
+    return _pairs(t, level)
+
+
+def near_perfect(t: PairedScores) -> bool:
+    """Whether a model hardly errs or hardly ever is right, or two areas differ without a variance.
+
+    >>> y = [False] * 3 + [True] * 3
+    >>> near_perfect(PairedScores.of(y, {"A": [1, 2, 3, 4, 5, 6], "B": [1, 5, 3, 4, 2, 6]}))
+    True
+    """
+    if too_few(t):
+        return False
+    found, fewest = areas(t), min(t.m, t.n)
+    pairs = combinations(range(len(t.models)), 2)
+    return any(near_an_end(area, fewest) for area in found.area.tolist()) or any(
+        gap and not variance for gap, variance in (found.gap(a, b) for a, b in pairs)
+    )
+
+
+def judged_areas(t: PairedScores, level: float) -> Finding:
+    """The difference of two areas as the table has it compared: by DeLong's test, or near the ends by intervals."""
+    return area_difference(t, level=level) if near_perfect(t) else delong(t, level=level)
+
+
+def added_ends(found: Areas, a: int, b: int, level: float) -> Bounds:
+    """The ends of the difference of two areas from the ends of both."""
+    (x, of_x), (y, of_y) = (
+        (area, area_ends(area, float(found.covariance[i, i]), found.m, found.n, level, found.known[i]))
+        for i, area in ((a, float(found.area[a])), (b, float(found.area[b])))
+    )
+    low, high = recovered(x, of_x[:2], y, of_y[:2], correlation(found, a, b) or 0.0)
+    return max(low, -1.0), min(high, 1.0)
+
+
+def correlation(found: Areas, a: int, b: int) -> float | None:
+    """Of two areas; None where one has no variance, or their difference has none."""
+    spread = float(found.covariance[a, a]) * float(found.covariance[b, b])
+    if spread <= 0 or found.gap(a, b)[1] <= 0:
+        return None
+    return min(max(float(found.covariance[a, b]) / math.sqrt(spread), -1.0), 1.0)
+
+
+def same_ranking(t: PairedScores, a: int, b: int) -> bool:
+    """Whether two models bring the rows into the same order, ties alike."""
+    rows = np.concatenate([t.positives[[a, b]], t.negatives[[a, b]]], axis=1)
+    first, second = (np.unique(one, return_inverse=True)[1] for one in rows)
+    return bool(np.array_equal(first, second))
+
+
+def _pairs(t: PairedScores, level: float) -> tuple[Finding, ...]:
+    every = list(combinations(range(len(t.models)), 2))
+    if lost := too_few(t):
+        return tuple(undefined_areas(t.only(t.models[a], t.models[b]), lost, "z", level) for a, b in every)
+    found = areas(t)
+    return tuple(_pair(found, a, b, level, same=same_ranking(t, a, b)) for a, b in every)
+
+
+def _pair(found: Areas, a: int, b: int, level: float, *, same: bool) -> Finding:
+    gap, models = found.gap(a, b)[0], (found.models[a], found.models[b])
+    name = f"AUROC of {models[0]} minus {models[1]}"
+    told = {
+        "statistic_name": "z", "about": "auroc", "models": models, "n": found.m + found.n, "level": level,
+        "counts": {"positives": found.m, "negatives": found.n},
+        "more": tuple(area_effect(found, i, level) for i in (a, b)),
+    }  # fmt: skip
+    if same:
+        effect = Effect(name=name, value=0.0, no_interval=SAME)
+        notes = ("the two rankings are identical", *found.notes, *prevalence_told(found))
+        return Finding(chance=CERTAIN, effect=effect, statistic=IDENTICAL, least=IDENTICAL, notes=notes, **told)  # type: ignore[arg-type]
+    ends = added_ends(found, a, b, level)
+    decided = apart_from_zero(gap, ends, level)
+    interval = Interval(low=ends[0], high=ends[1], level=level, method=METHOD)
+    return Finding(
+        chance=decided.chance,
+        effect=Effect(name=name, value=gap, interval=interval),
+        statistic=0.0 if not gap and isinstance(decided.statistic, Undefined) else decided.statistic,
+        least=decided.least,
+        notes=(_told(found, a, b), *found.notes, *prevalence_told(found)),
+        **told,  # type: ignore[arg-type]
+    )
+
+
+def _told(found: Areas, a: int, b: int) -> str:
+    """How the interval was made, and p with it."""
+    shared = correlation(found, a, b)
+    known = "taken to be 0, which is careful: it cannot be estimated" if shared is None else figure(shared)
+    return f"the intervals of both areas, squared and added; their correlation: {known}; p agrees with the interval"

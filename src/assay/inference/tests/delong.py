@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Areas under the ROC curves of models on the same rows: DeLong's covariance from one sort a model."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.parallel import together
+from assay.core.text import counted
+from assay.core.traits import RAINIO, TS4213, Source
+from assay.core.values import Undefined
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Effect, Finding, Real
+from assay.inference.intervals.auc import area_ends, freedom
+from assay.inference.intervals.auc_covariance import ROUNDING, Areas
+from assay.inference.intervals.proportion import normal_quantile
+from assay.inference.power import least_normal
+from assay.inference.tail_probabilities import CERTAIN, Alternative, chi_squared, normal
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.scores.score_order import in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+LEAST: Final = 2
+THREADS_FROM: Final = 50_000
+"""Rows from which the models are sorted side by side."""
+BALANCED: Final = (0.2, 0.8)
+"""Outside this prevalence an area under the ROC curve must not stand alone (E-XS-01)."""
+LARGEST: Final = 2**62
+"""Sums of products stay below this, so that none wraps around."""
+SAME_RANKING: Final = "the two rankings are identical"
+IDENTICAL: Final = Undefined(reason="zero variance: the two rankings are identical", code="zero-variance")
+NO_SPREAD: Final = Undefined(
+    reason="zero variance: the difference of the areas would be the same on any rows like these", code="zero-variance"
+)
+
+
+@significance(
+    title="DeLong's test of two areas under the ROC curve",
+    family="delong",
+    asks="do A and B rank the positives above the negatives equally well, on the same rows?",
+    null="the areas under the ROC curves are equal",
+    effect="AUROC of A minus AUROC of B",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=("on nested models fitted and tested on the same rows", "on clustered rows: resample the clusters"),
+    source=(RAINIO("DeLong test"), Source("DeLong et al. 1988", "eq. 5"), Source("Sun and Xu 2014", "algorithm 2")),
+    spec="T-21",
+)
+def delong(t: PairedScores, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    if len(t.models) != LEAST:
+        raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use delong_many")
+    if lost := too_few(t):
+        return undefined_areas(t, lost, "z", level)
+    return pair(areas(t), 0, 1, level, alternative)
+
+
+@significance(
+    title="DeLong's test of several areas under the ROC curve",
+    family="delong",
+    asks="do several models rank the positives above the negatives equally well, on the same rows?",
+    null="all areas under the ROC curves are equal",
+    effect="largest minus smallest AUROC",
+    assumes=("rows are independent", "all models scored the same rows"),
+    never=("on nested models fitted and tested on the same rows", "on clustered rows: resample the clusters"),
+    source=(TS4213("6.3.6"), Source("DeLong et al. 1988", "eq. 6")),
+    spec="T-21",
+)
+def delong_many(t: PairedScores, *, level: float = 0.95) -> Finding:
+    if len(t.models) < LEAST:
+        raise PlanError("test-needs", "this form takes two models or more", fix="give the scores of more models")
+    if lost := too_few(t):
+        return undefined_areas(t, lost, "chi-squared", level)
+    return many(areas(t), level)
+
+
+@significance(
+    title="DeLong's test of all pairs of areas under the ROC curve",
+    asks="which models differ in how well they rank the positives above the negatives?",
+    null="the two areas are equal",
+    effect="difference of two areas",
+    assumes=("rows are independent", "all models scored the same rows"),
+    source=Source("DeLong et al. 1988", "eq. 5"),
+    spec="T-21",
+)
+def delong_pairs(t: PairedScores, *, level: float = 0.95) -> tuple[Finding, ...]:
+    if lost := too_few(t):
+        pairs = combinations(t.models, 2)
+        return tuple(undefined_areas(t, lost, "z", level).said(models=models) for models in pairs)
+    found = areas(t)
+    return tuple(pair(found, a, b, level) for a, b in combinations(range(len(t.models)), 2))
+
+
+def pair(found: Areas, a: int, b: int, level: float, alternative: Alternative = "two-sided") -> Finding:
+    """Two of the areas."""
+    gap, variance = found.gap(a, b)
+    models = (found.models[a], found.models[b])
+    error = math.sqrt(variance)
+    name = f"AUROC of {models[0]} minus {models[1]}"
+    effect = Effect(name=name, value=gap, no_interval="the difference has no variance")
+    statistic: Real = IDENTICAL if not gap else NO_SPREAD
+    chance = CERTAIN if not gap else NO_SPREAD
+    if error:
+        reach = normal_quantile((1 + level) / 2) * error
+        ends = Interval(low=max(gap - reach, -1.0), high=min(gap + reach, 1.0), level=level, method="delong")
+        effect = Effect(name=name, value=gap, interval=ends)
+        statistic, chance = gap / error, normal(gap / error, alternative)
+    return Finding(
+        chance=chance,
+        effect=effect,
+        statistic=statistic,
+        statistic_name="z",
+        about="auroc",
+        models=models,
+        n=found.m + found.n,
+        level=level,
+        alternative=alternative,
+        counts={"positives": found.m, "negatives": found.n},
+        more=tuple(area_effect(found, i, level) for i in (a, b)),
+        notes=(
+            *((SAME_RANKING,) if not error and not gap else ()),
+            *found.notes,
+            *prevalence_told(found),
+        ),
+        least=least_normal(error, level) if error else statistic,
+    )
+
+
+def many(found: Areas, level: float) -> Finding:
+    """All of the areas at once."""
+    k = len(found.models)
+    contrast = np.concatenate([np.ones((k - 1, 1)), -np.eye(k - 1)], axis=1)
+    gaps, spread = contrast @ found.area, contrast @ found.covariance @ contrast.T
+    rank = int(np.linalg.matrix_rank(spread, hermitian=True, tol=ROUNDING * max(float(np.trace(spread)), 1e-300) * k))
+    equal = not np.any(gaps)
+    explained = np.allclose(spread @ np.linalg.pinv(spread, hermitian=True) @ gaps, gaps, atol=1e-12)
+    statistic: Real = IDENTICAL if equal else NO_SPREAD
+    chance = CERTAIN if equal else NO_SPREAD
+    if rank and explained:
+        statistic = max(float(gaps @ np.linalg.pinv(spread, hermitian=True) @ gaps), 0.0)
+        chance = chi_squared(statistic, rank)
+    widest = max((math.sqrt(found.gap(a, b)[1]) for a, b in combinations(range(k), 2)), default=0.0)
+    return Finding(
+        chance=chance,
+        effect=Effect(
+            name="largest minus smallest AUROC",
+            value=float(found.area.max() - found.area.min()),
+            no_interval="see the differences of the pairs",
+        ),
+        statistic=statistic,
+        statistic_name="chi-squared",
+        df=(rank,),
+        about="auroc",
+        n=found.m + found.n,
+        level=level,
+        counts={"positives": found.m, "negatives": found.n},
+        more=tuple(area_effect(found, i, level) for i in range(k)),
+        notes=(*found.notes, *prevalence_told(found)),
+        least=least_normal(widest, level) if widest else statistic,
+    )
+
+
+def areas(t: PairedScores) -> Areas:
+    """The areas of all models and DeLong's covariance of them, computed once for a tally."""
+    if "areas" not in t.shared:
+        t.shared["areas"] = _areas(t)
+    return cast("Areas", t.shared["areas"])
+
+
+def _areas(t: PairedScores) -> Areas:
+    """From whole numbers: the order of rows cannot matter."""
+    above, below = components(t.positives, t.negatives, t.times)
+    k, m, n = len(t.models), t.m, t.n
+    positive, negative = t.times or (None, None)
+    first, second = _Products(above, 2 * n, positive), _Products(below, 2 * m, negative)
+    every = {(a, b): first.of(a, b) / m + second.of(a, b) / n for a in range(k) for b in range(a, k)}
+    covariance, gaps = np.zeros((k, k)), np.zeros((k, k))
+    for (a, b), exact in every.items():
+        covariance[a, b] = covariance[b, a] = float(exact)
+        gaps[a, b] = gaps[b, a] = float(every[a, a] + every[b, b] - 2 * exact)
+    area = np.array([float(Fraction(total, 2 * m * n)) for total in first.sums])
+    parts = [(float(first.of(i, i) / m), float(second.of(i, i) / n)) for i in range(k)]
+    known = tuple(freedom(one, (m, n)) for one in parts)
+    return Areas(models=t.models, area=area, covariance=covariance, gaps=gaps, known=known, m=m, n=n, notes=t.notes)
+
+
+class _Products:
+    """Exact covariances of rows of whole numbers up to `most`, which stand for numbers between 0 and 1.
+
+    A row of numbers may stand for several alike: `times` says for how many.
+    """
+
+    def __init__(self, rows: tuple[Whole, ...], most: int, times: Whole | None = None) -> None:
+        self._rows, self._most, self._times = rows, most, times
+        self._size = len(rows[0]) if times is None else int(times.sum())
+        self._step = max(1, LARGEST // (most * most))
+        self.sums = [int(row.sum(dtype=np.int64) if times is None else row @ times) for row in rows]
+
+    def of(self, a: int, b: int) -> Fraction:
+        """The sample covariance of two rows."""
+        top = self._size * self._product(a, b) - self.sums[a] * self.sums[b]
+        return Fraction(top, self._size * (self._size - 1) * self._most * self._most)
+
+    def _product(self, a: int, b: int) -> int:
+        if self._times is not None:  # whole numbers without end: a cell may stand for any number of rows
+            return int((self._rows[a].astype(object) * self._rows[b] * self._times).sum())
+        parts = range(0, self._size, self._step)
+        return sum(int(self._rows[a][i : i + self._step] @ self._rows[b][i : i + self._step]) for i in parts)
+
+
+def components(
+    positives: Floats, negatives: Floats, times: tuple[Whole, Whole] | None = None
+) -> tuple[tuple[Whole, ...], tuple[Whole, ...]]:
+    """By model: twice the negatives below each positive, and twice the positives above each negative; a tie is half."""
+    rows = positives.shape[1] + negatives.shape[1]
+    large = rows >= THREADS_FROM and len(positives) > 1
+    counts = None if times is None else np.concatenate(times)
+    models = together(partial(_placed, counts=counts), zip(positives, negatives, strict=True), large=large)
+    above, below = zip(*models, strict=True)
+    return above, below
+
+
+def _placed(model: tuple[Floats, Floats], counts: Whole | None) -> tuple[Whole, Whole]:
+    """One sort of all scores; where a row stands says how many of the other kind stand before it."""
+    positive, negative = model
+    m, n = len(positive), len(negative)
+    order, starts = in_order(np.concatenate([positive, negative]))
+    if counts is not None or starts is not None:
+        return _tied(order, np.arange(len(order)) if starts is None else starts, m, counts)
+    above, below = np.empty(m, dtype=np.int64), np.empty(n, dtype=np.int64)
+    is_positive = order < m
+    at = np.flatnonzero(is_positive)
+    above[order[at]] = 2 * (at - np.arange(m))
+    at = np.flatnonzero(~is_positive)
+    below[order[at] - m] = 2 * (m - at + np.arange(n))
+    return above, below
+
+
+def _tied(order: Whole, starts: Whole, m: int, counts: Whole | None) -> tuple[Whole, Whole]:
+    """The same where scores are equal: each row stands in the middle of its tie, so ties are counted, not rows."""
+    small = np.int32 if len(order) < np.iinfo(np.int32).max else np.int64
+    ends = np.append(starts[1:], len(order))
+    if counts is None:
+        rows, passed = ends, np.cumsum(order < m, dtype=small)[ends - 1].astype(np.int64)
+    else:
+        rows = np.cumsum(counts[order])[ends - 1]
+        passed = np.cumsum(np.where(order < m, counts[order], 0))[ends - 1]
+    positives = passed[-1]
+    rows, passed = (both + np.append(0, both[:-1]) for both in (rows, passed))  # up to the end and before each tie
+    above, below = rows - passed, 2 * positives - passed
+    tie = np.empty(len(order), dtype=small)
+    tie[order] = np.repeat(np.arange(len(starts), dtype=small), ends - starts)
+    return above[tie[:m]], below[tie[m:]]
+
+
+def area_interval(positives: Floats, negatives: Floats, level: float) -> dict[str, object]:
+    """The interval of one area, or why there is none."""
+    if min(positives.shape[1], negatives.shape[1]) < LEAST:
+        return {"no_interval": "it needs two values on each side, at least"}
+    found = areas(PairedScores(models=("",), positives=positives, negatives=negatives))
+    return _ends(found, 0, level)
+
+
+def area_effect(found: Areas, i: int, level: float) -> Effect:
+    """One of the areas with its interval, which is that of an assessment."""
+    name, area = f"AUROC of {found.models[i]}", float(found.area[i])
+    told = _ends(found, i, level)
+    return Effect(name=name, value=area, **told)  # type: ignore[arg-type]
+
+
+def _ends(found: Areas, i: int, level: float) -> dict[str, object]:
+    area, variance = float(found.area[i]), float(found.covariance[i, i])
+    low, high, method = area_ends(area, variance, found.m, found.n, level, found.known[i])
+    return {"interval": Interval(low=low, high=high, level=level, method=method)}
+
+
+def prevalence_told(found: Areas) -> tuple[str, ...]:
+    """What must be said beside an area where one class is rare."""
+    share = found.m / (found.m + found.n)
+    if BALANCED[0] <= share <= BALANCED[1]:
+        return ()
+    told = f"{share:.1%} of the rows are positive: an area under the ROC curve says nothing about precision there"
+    return (told,)
+
+
+def too_few(t: PairedScores) -> Undefined | None:
+    """Why there is no area to compare, if so."""
+    if min(t.m, t.n) >= LEAST:
+        return None
+    return Undefined(
+        reason=f"two of each are needed, and there are {counted(t.m, 'positive')} and {counted(t.n, 'negative')}",
+        code="too-few",
+    )
+
+
+def undefined_areas(t: PairedScores, lost: Undefined, name: str, level: float) -> Finding:
+    """The finding where a class has fewer than two rows."""
+    return Finding(
+        chance=lost,
+        effect=Effect(name="difference of the areas", value=lost),
+        statistic=lost,
+        statistic_name=name,
+        about="auroc",
+        models=t.models,
+        n=t.m + t.n,
+        level=level,
+        counts={"positives": t.m, "negatives": t.n},
+    )

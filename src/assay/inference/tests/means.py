@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means of two models: paired by item or data set, of independent items, and from resampling one data set."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from assay.core.text import counted
+from assay.core.traits import EXTENSION, RAINIO, TS4213, Source
+from assay.core.values import Undefined
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Effect, Finding, Real
+from assay.inference.power import least_student
+from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
+from assay.inference.tests.variance import equal_spread, normality
+from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Pairs
+
+SOME: Final = 2
+NO_DIFFERENCE: Final = "the models have the same value everywhere"
+CONSTANT: Final = Undefined(reason="the difference is the same everywhere, so it has no spread", code="zero-variance")
+HALVINGS: Final = "a 5x2 cross-validation judges algorithms, not one trained model (TS 4213, 5.3.6)"
+SHARED: Final = (
+    "all ten differences share one data set: with 100 rows this test raised 11 % false alarms at 5 %, with 1,000 rows "
+    "6 %; half_sample_t is at its level"
+)
+BY_LEARNER: Final = (
+    "folds do not show how far their mean varies: false alarms at 5 % were 3 % with stable learners, and up to 10 % "
+    "with learners that jump; half_sample_t is at its level (scheme halved)"
+)
+
+
+@significance(
+    title="Paired t test",
+    asks="is the mean difference between A and B zero?",
+    null="the mean of the differences is 0",
+    effect="mean of A minus B",
+    assumes=("differences are independent", "differences are about normal"),
+    never=(
+        "on values from resampling one data set (TS 4213, 7.2)",
+        "with three or more models",
+        "with strong outliers",
+    ),
+    source=(TS4213("7.2"), RAINIO("t test")),
+    spec="T-01",
+    errata=("E-RAI-18",),
+)
+def paired_t(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    gap = t.difference
+    return _student(gap, Fraction(1, gap.n), t.models, unit=t.unit, level=level, alternative=alternative, checks=True)
+
+
+@significance(
+    title="Corrected resampled t test (Nadeau and Bengio)",
+    also=("Nadeau-Bengio", "corrected t"),
+    asks="do two algorithms perform alike on average, judged by resampling one data set?",
+    null="the expected performance of the algorithms is equal",
+    effect="mean of A minus B over the resamples",
+    assumes=("resamples overlap as their sizes say", "differences are about normal"),
+    never=("as proof about one final trained model (TS 4213, 5.3.6)",),
+    source=(Source("Nadeau and Bengio 2003", "eq. 7"), EXTENSION),
+    spec="T-04",
+    errata=("E-RAI-18", "E-XS-10"),
+)
+def corrected_resampled_t(t: Folds, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    gap = t.difference
+    scale = Fraction(1, gap.n) + t.test_over_train
+    found = _student(gap, scale, t.models, unit="resample", level=level, alternative=alternative, checks=False)
+    told = f"variance times 1/{gap.n} + {float(t.test_over_train):.4g}, because resamples share rows"
+    return found.said(notes=(*found.notes, told, BY_LEARNER))
+
+
+@significance(
+    title="5x2 cv paired t test (Dietterich)",
+    asks="do two algorithms perform alike on training sets of half the size?",
+    null="both algorithms have the same expected performance",
+    effect="mean of the ten differences",
+    assumes=("the ten differences are about normal",),
+    never=("for trained models: it judges algorithms", "with data too few to halve"),
+    source=TS4213("7.2"),
+    spec="T-02",
+    errata=("E-XS-10",),
+)
+def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
+    spread, ten = _spreads(t), [x for run in t.difference for x in run]
+    first = ten[0]
+    statistic: Real = float(first) / math.sqrt(spread / 5) if spread else _flat(ten)
+    chance = student(statistic, 5) if not isinstance(statistic, Undefined) else _flat_chance(ten)
+    order = "the numerator is the first of the ten differences, so the order matters; five_by_two_f is free of that"
+    return _five(t, chance, statistic, "t", df=(5,), level=level).said(notes=(order, HALVINGS, SHARED))
+
+
+@significance(
+    title="5x2 cv combined F test (Alpaydin)",
+    asks="do two algorithms perform alike on training sets of half the size?",
+    null="both algorithms have the same expected performance",
+    effect="mean of the ten differences",
+    assumes=("the ten differences are about normal",),
+    never=("for trained models: it judges algorithms", "with data too few to halve"),
+    source=(Source("Alpaydin 1999", "eq. 9"), EXTENSION),
+    spec="T-03",
+    errata=("E-XS-10",),
+)
+def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
+    spread, ten = _spreads(t), [x for run in t.difference for x in run]
+    statistic: Real = float(sum(x * x for x in ten) / (2 * spread)) if spread else _flat(ten)
+    chance = fisher_f(statistic, 10, 5) if not isinstance(statistic, Undefined) else _flat_chance(ten)
+    return _five(t, chance, statistic, "F", df=(10, 5), level=level).said(notes=(HALVINGS, SHARED))
+
+
+@significance(
+    title="Welch's t test",
+    asks="do two independent groups have the same mean?",
+    null="the means are equal",
+    effect="mean of the first group minus mean of the second",
+    assumes=("all values are independent", "values are about normal in each group"),
+    never=("on values of the same items: those are paired",),
+    source=TS4213("7.2"),
+    spec="G.2 row 15",
+)
+def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    from assay.inference.tests.anova import need_groups
+
+    need_groups(t, 2, 2)
+    a, b = t.values
+    name = f"mean of {t.models[0]} minus mean of {t.models[1]}"
+    if min(a.n, b.n) < SOME:
+        return _too_few(name, "t", min(a.n, b.n), level, "a group")
+    parts = [float(one.variance / one.n) for one in (a, b)]
+    gap, error = float(a.mean - b.mean), math.sqrt(sum(parts))
+    checks = (*(normality(one, f"values of {name_}") for one, name_ in zip(t.values, t.models, strict=True)),)
+    if not error:
+        return degenerate(name, gap, a.n + b.n, level, "no group has any spread")
+    df = sum(parts) ** 2 / sum(part**2 / (one.n - 1) for part, one in zip(parts, (a, b), strict=True))
+    pooled = math.sqrt(float((a.squares + b.squares) / (a.n + b.n - 2)))
+    more = (Effect(name="Cohen's d", value=gap / pooled),) if pooled else ()
+    return Finding(
+        chance=student(gap / error, df, alternative),
+        effect=student_effect(name, gap, error, df, level),
+        statistic=gap / error,
+        statistic_name="t",
+        df=(df,),
+        n=a.n + b.n,
+        level=level,
+        alternative=alternative,
+        checks=(*checks, equal_spread(t)),
+        more=more,
+        least=least_student(error, df, level),
+    )
+
+
+def _student(
+    gap: Exact,
+    scale: Fraction,
+    models: tuple[str, str],
+    *,
+    unit: str,
+    level: float,
+    alternative: Alternative,
+    checks: bool,
+) -> Finding:
+    name = f"mean of {models[0]} minus {models[1]}"
+    if gap.n < SOME:
+        return _too_few(name, "t", gap.n, level, f"{unit}s")
+    mean, variance = float(gap.mean), gap.variance
+    if not variance:
+        return degenerate(name, mean, gap.n, level, NO_DIFFERENCE)
+    error = math.sqrt(float(variance * scale))
+    df = gap.n - 1
+    return Finding(
+        chance=student(mean / error, df, alternative),
+        effect=student_effect(name, mean, error, df, level),
+        statistic=mean / error,
+        statistic_name="t",
+        df=(df,),
+        n=gap.n,
+        level=level,
+        alternative=alternative,
+        more=(Effect(name="Cohen's d of the differences", value=mean / math.sqrt(float(variance))),),
+        checks=(normality(gap, "differences"),) if checks else (),
+        least=least_student(error, df, level),
+    )
+
+
+def student_effect(name: str, value: float, error: float, df: float, level: float) -> Effect:
+    """A value plus and minus quantiles of Student's distribution."""
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(df, (1 + level) / 2)) * error
+    interval = Interval(low=value - reach, high=value + reach, level=level, method="student t")
+    return Effect(name=name, value=value, interval=interval)
+
+
+def _spreads(t: FiveByTwo) -> Fraction:
+    """The sum of the five variances."""
+    return sum((((a - b) ** 2) / 2 for a, b in t.difference), Fraction(0))
+
+
+def _flat(ten: list[Fraction]) -> Undefined:
+    return Undefined(reason=NO_DIFFERENCE, code="zero-variance") if not any(ten) else CONSTANT
+
+
+def _flat_chance(ten: list[Fraction]) -> Tail | Undefined:
+    return CONSTANT if any(ten) else CERTAIN
+
+
+def _five(
+    t: FiveByTwo, chance: Tail | Undefined, statistic: Real, name: str, *, df: tuple[float, ...], level: float
+) -> Finding:
+    from scipy.special import stdtrit
+
+    ten = [x for run in t.difference for x in run]
+    mean, error = float(sum(ten) / len(ten)), math.sqrt(_spreads(t) / 5)
+    reach = float(stdtrit(5, (1 + level) / 2)) * error
+    interval = Interval(low=mean - reach, high=mean + reach, level=level, method="5x2 cv t")
+    title = f"mean of {t.models[0]} minus {t.models[1]}"
+    return Finding(
+        chance=chance,
+        effect=Effect(name=title, value=mean, interval=interval)
+        if error
+        else Effect(name=title, value=mean, no_interval="the differences have no spread"),
+        statistic=statistic,
+        statistic_name=name,
+        df=df,
+        n=len(ten),
+        level=level,
+        least=least_student(error, 5, level) if error else CONSTANT,
+    )
+
+
+def _too_few(name: str, statistic: str, n: int, level: float, what: str) -> Finding:
+    lost = Undefined(reason=f"only {counted(n, 'value')} in {what}; two are needed", code="too-few")
+    return Finding(
+        chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name=statistic, n=n, level=level
+    )
+
+
+def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Finding:
+    """No spread: p = 1 where there is no difference either, otherwise no number means anything."""
+    chance = CONSTANT if mean else CERTAIN
+    return Finding(
+        chance=chance,
+        effect=Effect(name=name, value=mean, no_interval="the differences have no spread"),
+        statistic=CONSTANT if mean else Undefined(reason=same, code="zero-variance"),
+        statistic_name="t",
+        df=(n - 1,),
+        n=n,
+        level=level,
+        notes=(same,) if not mean else (),
+        least=CONSTANT,
+    )

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spread and shape: do values scatter alike, and do they look normal?"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from assay.core.traits import EXTENSION, RAINIO
+from assay.core.values import Undefined
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Check, Effect, Finding
+from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, student
+from assay.tally.real_values import Exact, Groups, Pairs, Sample
+
+SHAPE_LEAST, SHAPE_MOST = 3, 5000
+"""Royston's approximation of the Shapiro-Wilk p value holds between these sizes."""
+FEW: Final = 20
+"""Below this many values a passed check of normality says next to nothing."""
+NO_SPREAD: Final = Undefined(reason="the values have no spread", code="zero-variance")
+ALL_SAME: Final = "all values are equal, so there is no spread to compare"
+INDEPENDENT: Final = ("on values of the same items: use Pitman-Morgan", "on values from resampling one data set")
+DESIGN: Final = Undefined(reason="for variances it depends on the shape of the values", code="design")
+
+
+@significance(
+    title="F test of two variances",
+    asks="do two independent normal samples scatter alike?",
+    null="the variances are equal",
+    effect="ratio of the variances",
+    assumes=("all values are independent", "values are normal"),
+    never=(*INDEPENDENT, "on values that are not normal"),
+    source=RAINIO("F test"),
+    spec="T-22",
+    errata=("E-RAI-14", "E-RAI-15"),
+)
+def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
+    from scipy.special import fdtri
+
+    from assay.inference.tests.anova import need_groups
+
+    need_groups(t, 2, 2)
+    a, b = t.values
+    checks = tuple(normality(one, f"values of {name}") for one, name in zip(t.values, t.models, strict=True))
+    name = f"variance of {t.models[0]} over variance of {t.models[1]}"
+    if min(a.n, b.n) < 2 or not (a.squares and b.squares):  # noqa: PLR2004  no variance of one value
+        return _flat(name, "F", t.n, level)
+    ratio, above, below = float(a.variance / b.variance), a.n - 1, b.n - 1
+    upper = fisher_f(ratio, above, below)
+    p = upper if upper.p <= 0.5 else fisher_f(1 / ratio, below, above)  # noqa: PLR2004  the smaller tail
+    ends = (ratio / float(fdtri(above, below, (1 + level) / 2)), ratio * float(fdtri(below, above, (1 + level) / 2)))
+    return Finding(
+        chance=Tail.of(min(1.0, 2 * p.p), p.log10 + math.log10(2)),
+        effect=Effect(
+            name=name, value=ratio, interval=Interval(low=ends[0], high=ends[1], level=level, method="fisher f")
+        ),
+        statistic=ratio,
+        statistic_name="F",
+        df=(above, below),
+        n=t.n,
+        level=level,
+        checks=checks,
+        least=DESIGN,
+    )
+
+
+@significance(
+    title="Bartlett's test of equal variances",
+    asks="do independent normal samples scatter alike?",
+    null="all variances are equal",
+    effect="largest over smallest variance",
+    assumes=("all values are independent", "values are normal"),
+    never=(*INDEPENDENT, "on values that are not normal: it is no remedy for that"),
+    source=RAINIO("Bartlett's test"),
+    spec="T-23",
+    errata=("E-RAI-14",),
+)
+def bartlett(t: Groups, *, level: float = 0.95) -> Finding:
+    k, df = len(t.values), t.n - len(t.values)
+    if min(t.sizes) < 2 or not all(one.squares for one in t.values):  # noqa: PLR2004  no variance of one value
+        return _flat("largest over smallest variance", "chi-squared", t.n, level)
+    variances = [float(one.variance) for one in t.values]
+    pooled = float(sum(one.squares for one in t.values) / df)
+    top = df * math.log(pooled) - sum((one.n - 1) * math.log(v) for one, v in zip(t.values, variances, strict=True))
+    under = 1 + (sum(1 / (one.n - 1) for one in t.values) - 1 / df) / (3 * (k - 1))
+    value = max(top / under, 0.0)
+    return _spread(t, chi_squared(value, k - 1), value, "chi-squared", df=(k - 1,), level=level, shapes=True)
+
+
+@significance(
+    title="Levene's test of equal variances, from the means",
+    asks="do independent samples scatter alike?",
+    null="all variances are equal",
+    effect="largest over smallest variance",
+    assumes=("all values are independent", "values are symmetric"),
+    never=INDEPENDENT,
+    source=RAINIO("Levene's test"),
+    spec="T-24",
+)
+def levene(t: Groups, *, level: float = 0.95) -> Finding:
+    return _from_centre(t, [float(one.mean) for one in t.values], level)
+
+
+@significance(
+    title="Brown-Forsythe test of equal variances, from the medians",
+    asks="do independent samples scatter alike?",
+    null="all variances are equal",
+    effect="largest over smallest variance",
+    assumes=("all values are independent",),
+    never=INDEPENDENT,
+    source=(RAINIO("Levene's test"), EXTENSION),
+    spec="T-24",
+    errata=("E-RAI-14",),
+)
+def brown_forsythe(t: Groups, *, level: float = 0.95) -> Finding:
+    return _from_centre(t, [float(np.median(one)) for one in t.arrays()], level)
+
+
+@significance(
+    title="Pitman-Morgan test of equal variances of paired values",
+    asks="do two models scatter alike over the same items?",
+    null="the variances are equal",
+    effect="ratio of the variances",
+    assumes=("pairs are independent", "values are normal together"),
+    never=("on values from resampling one data set",),
+    source=(RAINIO("variances"), EXTENSION),
+    spec="T-25",
+    errata=("E-RAI-15",),
+)
+def pitman_morgan(t: Pairs, *, level: float = 0.95) -> Finding:
+    name = f"variance of {t.models[0]} over variance of {t.models[1]}"
+    n, df = t.n, t.n - 2
+    if n < 3 or not (t.a.squares and t.b.squares):  # noqa: PLR2004  n - 2 degrees of freedom
+        return _flat(name, "t", n, level)
+    a, b = t.a.squares, t.b.squares
+    product = (a + b - t.difference.squares) / 2  # sum of cross products, exact
+    free = float(a * b - product * product)
+    ratio = float(a / b)
+    if free <= 0:
+        if ratio == 1:
+            return _flat(name, "t", n, level)
+        lost = Undefined(reason="the values of the models lie on one line", code="zero-variance")
+        return _flat(name, "t", n, level).said(chance=lost, statistic=lost, notes=())
+    value = float(a - b) * math.sqrt(df) / (2 * math.sqrt(free))
+    reach = _line(level, df, free, float(a * b))
+    low, high = ratio / (reach + math.sqrt(reach**2 - 1)), ratio * (reach + math.sqrt(reach**2 - 1))
+    return Finding(
+        chance=student(value, df),
+        effect=Effect(
+            name=name, value=ratio, interval=Interval(low=low, high=high, level=level, method="pitman-morgan")
+        ),
+        statistic=value,
+        statistic_name="t",
+        df=(df,),
+        n=n,
+        level=level,
+        checks=tuple(normality(one, f"values of {m}") for one, m in zip((t.a, t.b), t.models, strict=True)),
+        least=DESIGN,
+    )
+
+
+@significance(
+    title="Shapiro-Wilk test of normality",
+    asks="do the values look as if they came from a normal distribution?",
+    null="the values are normal",
+    effect="W, 1 for a perfectly normal sample",
+    assumes=("values are independent", "3 to 5,000 values"),
+    never=("as proof of normality in a small sample",),
+    source=RAINIO("Shapiro-Wilk test"),
+    spec="T-26",
+)
+def shapiro_wilk(t: Sample, *, level: float = 0.95) -> Finding:
+    from scipy.stats import shapiro
+
+    name, n = "W", t.values.n
+    if not SHAPE_LEAST <= n <= SHAPE_MOST or not t.values.squares:
+        reason = "all values are equal" if SHAPE_LEAST <= n <= SHAPE_MOST else f"{n:,} values; 3 to 5,000 are needed"
+        lost = Undefined(reason=reason, code="too-few" if n < SHAPE_LEAST else "zero-variance")
+        return Finding(
+            chance=lost, effect=Effect(name=name, value=lost), statistic=lost, statistic_name=name, n=n, level=level
+        )
+    found = shapiro(t.values.floats())
+    return Finding(
+        chance=Tail.of(max(float(found.pvalue), 1e-19)),  # Royston's fit has no figures below
+        effect=Effect(name=name, value=float(found.statistic), no_interval="none is customary"),
+        statistic=float(found.statistic),
+        statistic_name=name,
+        n=n,
+        level=level,
+        notes=("with so few values a pass proves nothing",) if n < FEW else (),
+        least=Undefined(reason="shapes other than normal have no one size", code="design"),
+    )
+
+
+def normality(values: Exact, of: str) -> Check:
+    """Whether some values look normal, by Shapiro and Wilk at 5 %, and how skew they are."""
+    found = shapiro_wilk.function(Sample(values=values))
+    told = found if not isinstance(found, tuple) else found[0]
+    if told.p is None:
+        return Check(assumes=f"{of} are about normal", holds=None, seen=told.reason or "")
+    real = values.floats()
+    centred = real - real.mean()
+    skew = float((centred**3).mean() / (centred**2).mean() ** 1.5)
+    seen = f"Shapiro-Wilk {told.p_shown}, skewness {skew:.2f}"
+    small = "; with so few values a pass proves nothing" if values.n < FEW else ""
+    return Check(assumes=f"{of} are about normal", holds=told.p > 0.05, seen=seen + small)  # noqa: PLR2004
+
+
+def equal_spread(t: Groups) -> Check:
+    """Whether independent groups scatter alike, by Brown and Forsythe at 5 %."""
+    found = brown_forsythe(t)
+    held = None if found.p is None else found.p > 0.05  # noqa: PLR2004
+    return Check(assumes="the groups scatter alike", holds=held, seen=f"Brown-Forsythe {found.p_shown}")
+
+
+def _line(level: float, df: float, free: float, both: float) -> float:
+    """Half of F + 1/F at the end of the interval: |t| reaches its quantile there."""
+    from scipy.special import stdtrit
+
+    edge = float(stdtrit(df, (1 + level) / 2))
+    return 1 + 2 * edge**2 * free / both / df
+
+
+def _from_centre(t: Groups, centres: list[float], level: float) -> Finding:
+    away = [np.abs(x - c) for x, c in zip(t.arrays(), centres, strict=True)]
+    k, n = len(away), t.n
+    means = [float(x.mean()) for x in away]
+    grand = math.fsum(float(x.sum()) for x in away) / n
+    between = math.fsum(len(x) * (m - grand) ** 2 for x, m in zip(away, means, strict=True))
+    within = math.fsum(float(((x - m) ** 2).sum()) for x, m in zip(away, means, strict=True))
+    if n <= k or not within:
+        return _flat("largest over smallest variance", "F", n, level)
+    value = (between / (k - 1)) / (within / (n - k))
+    return _spread(t, fisher_f(value, k - 1, n - k), value, "F", df=(k - 1, n - k), level=level, shapes=False)
+
+
+def _spread(
+    t: Groups, chance: Tail, value: float, name: str, *, df: tuple[float, ...], level: float, shapes: bool
+) -> Finding:
+    variances = [float(one.variance) for one in t.values if one.n > 1]
+    size = max(variances) / min(variances) if min(variances) else math.inf
+    checks = [normality(one, f"values of {m}") for one, m in zip(t.values, t.models, strict=True)] if shapes else []
+    return Finding(
+        chance=chance,
+        effect=Effect(name="largest over smallest variance", value=size, no_interval="a ratio of extremes"),
+        statistic=value,
+        statistic_name=name,
+        df=df,
+        n=t.n,
+        level=level,
+        checks=tuple(checks),
+        least=DESIGN,
+    )
+
+
+def _flat(name: str, statistic: str, n: int, level: float) -> Finding:
+    return Finding(
+        chance=CERTAIN,
+        effect=Effect(name=name, value=NO_SPREAD),
+        statistic=NO_SPREAD,
+        statistic_name=statistic,
+        n=n,
+        level=level,
+        notes=(ALL_SAME,),
+        least=NO_SPREAD,
+    )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every declared test in one place; importing this module declares them all."""
+
+from __future__ import annotations
+
+from assay.inference.declare import TESTS, Significance
+from assay.inference.tests import (  # noqa: F401  importing declares
+    anova,
+    auc_near_one,
+    block_ranks,
+    contingency,
+    delong,
+    group_ranks,
+    half_sample_t,
+    independent_models,
+    marginal_homogeneity,
+    mcnemar,
+    means,
+    ranks,
+    strata,
+    variance,
+)
+from assay.inference.units import (  # noqa: F401  importing declares
+    cost_difference,
+    large_sample_z,
+    margins,
+    permutation_and_bootstrap,
+)
+
+
+def find_test(name: str) -> Significance:
+    """One test by name or alias.
+
+    >>> find_test("RM-ANOVA").name
+    'repeated_measures_anova'
+    """
+    return TESTS.find(name)
+
+
+def every_test(*, family: str | None = None) -> tuple[Significance, ...]:
+    """Every declared test, or the siblings of one family.
+
+    >>> [one.name for one in every_test(family="mcnemar")]
+    ['mcnemar_exact', 'mcnemar_midp', 'mcnemar_continuity', 'mcnemar_plain']
+    """
+    found = [one for one in TESTS if family in (None, one.family)]
+    # By place in the specification and in the file: the order of declaration depends on what was imported first.
+    return tuple(sorted(found, key=lambda one: (one.spec, one.where)))

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mean costs of two models on the same rows: a row adds what each answer costs, so a swap turns its difference around.
+
+The interval holds the mean differences that would make the observed one unsurprising, the dearest that the stated costs
+allow included, whether one was seen or not; of subjects, which are drawn whole, it comes from the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.labels import Label
+from assay.core.traits import EXTENSION
+from assay.inference.declare import significance
+from assay.inference.estimates import Interval
+from assay.inference.findings import Effect, Finding
+from assay.inference.intervals.interval_choice import Uncertainty, Wanted
+from assay.inference.intervals.mean_cost import score_ends, worth
+from assay.inference.resampling import SEED
+from assay.inference.units.permutation_and_bootstrap import DRAWS, RESAMPLED, Ways, by_swaps
+from assay.inference.units.unit_measures import PAIR, Units, disputed_units, grouped
+from assay.measures.declare import parse
+from assay.tally.labels.row_costs import Priced
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Number
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+Costs: TypeAlias = Mapping[tuple[Label, Label], float]
+MEASURE: Final = "mean_cost"
+METHOD: Final = "score of differences in cost"
+
+
+@significance(
+    title="Paired permutation test of the mean cost",
+    family="permutation",
+    asks="do the mistakes of A and B cost the same, judged by swapping their answers by row or by subject?",
+    null="the answers of A and B to a row, or on a subject, can be swapped",
+    effect="the mean cost of a row of A minus that of B",
+    assumes=(
+        "rows are independent, or subjects where they are stated",
+        "the costs were stated before the rows were seen",
+    ),
+    source=(RESAMPLED, EXTENSION),
+    spec="T-36",
+)
+def cost_permutation(
+    t: PairedLabels | PairedRows,
+    *,
+    costs: Costs,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    stratified: bool = False,
+) -> Finding:
+    of_subjects = isinstance(t, PairedRows) and t.subject is not None
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified,
+                what="subjects" if of_subjects else "rows")  # fmt: skip
+    found = by_swaps(priced_units(t, costs), t.n, ways)
+    if isinstance(t, PairedLabels):
+        found = found.said(more=tuple(_alone(t, model, costs, level) for model in t.models))
+    return found
+
+
+class CostUnits(Units):
+    """Units that add up to the costs of two models."""
+
+    by_value: tuple[Floats, Floats] | None = None
+    """Differences in cost, ascending, with as many rows as would tell their mean as surely; None of subjects."""
+
+    def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:  # noqa: ARG002
+        """The score interval of the mean difference, where rows are the units."""
+        if self.by_value is None:
+            return None
+        low, high = score_ends(*self.by_value, level)
+        return Interval(low=low, high=high, level=level, method=METHOD)
+
+
+def priced_units(t: PairedLabels | PairedRows, costs: Costs) -> CostUnits:
+    """What the answers of two models cost, unit by unit."""
+    from scipy.sparse import csr_array
+
+    if len(t.models) != PAIR:
+        raise PlanError("test-needs", f"this test takes two models, not {len(t.models)}", fix="use t.only(a, b)")
+    truth, calls, weight, subject = _columns(t)
+    price = np.array([[float(costs[a, b]) for b in t.labels] for a in t.labels])
+    paid = price[truth, calls[0]], price[truth, calls[1]]
+    if isinstance(t, PairedLabels):
+        unit, count, strata = np.arange(len(truth)), t.count, truth
+    else:
+        unit, count, strata = grouped(np.stack([truth, *calls]), subject, t.weight)
+    kept = unit >= 0
+    shape = (int(unit.max()) + 1, 2)
+    at = np.concatenate([unit[kept], unit[kept]])
+    column = np.repeat([0, 1], int(kept.sum()))
+    adds = tuple(
+        csr_array((np.concatenate([(weight * one)[kept], weight[kept]]), (at, column)), shape=shape) for one in paid
+    )
+    rows = weight * (t.count if isinstance(t, PairedLabels) else 1)
+    differ = calls[0] != calls[1]
+    disputed = int(t.count[differ].sum()) if isinstance(t, PairedLabels) else disputed_units(differ, subject)
+    found = CostUnits(
+        measure=parse(MEASURE),
+        models=t.models,
+        exact=(_mean(paid[0], rows), _mean(paid[1], rows)),
+        adds=cast("tuple[Any, Any]", adds),
+        count=count,
+        disputed=disputed,
+        strata=strata,
+        value=_ratio,
+        method="rows" if subject is None else "subjects",
+    )
+    if subject is None:
+        squares = None if isinstance(t, PairedLabels) or t.weight is None else weight * weight
+        found.by_value = by_value(price, paid[0] - paid[1], rows, squares)
+    return found
+
+
+def _columns(t: PairedLabels | PairedRows) -> tuple[Whole, tuple[Whole, Whole], Floats, Whole | None]:
+    """Truth, calls and weight of every cell or row, and the subjects."""
+    if isinstance(t, PairedLabels):
+        a, b = (t.calls_of(model) for model in t.models)
+        return t.truth, (a, b), np.ones(len(t.truth)), None
+    if t.calls is None:
+        raise PlanError("comparison-needs", "costs are of predictions", fix='give predicted={"A": ..., "B": ...}')
+    weight = np.ones(t.n) if t.weight is None else t.weight
+    return t.truth, (t.calls[0], t.calls[1]), weight, t.subject
+
+
+def by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -> tuple[Floats, Floats]:
+    """Rows by difference in cost; the largest that the stated costs allow are on the list, seen or not."""
+    most = float((price.max(axis=1) - price.min(axis=1)).max())
+    value, code = np.unique(np.concatenate([gap, [-most, most]]), return_inverse=True)
+    code = code[: len(gap)]
+    count: Floats = np.bincount(code, weights=rows, minlength=len(value)).astype(np.float64)
+    held = None if squares is None else np.bincount(code, weights=squares, minlength=len(value)).astype(np.float64)
+    mean = float(count @ value) / float(count.sum())
+    return value, worth(count, held, value, mean) * count / count.sum()
+
+
+def _ratio(sums: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = sums[:, 0] / sums[:, 1]
+    return found
+
+
+def _mean(paid: Floats, rows: Floats) -> float:
+    """Exact, so that the value is that of an assessment."""
+    pairs = [(Fraction(a), Fraction(b)) for a, b in zip(paid.tolist(), rows.tolist(), strict=True)]
+    whole = sum(b for _, b in pairs)
+    return float(sum(a * b for a, b in pairs) / whole) if whole else float("nan")
+
+
+def _alone(t: PairedLabels, model: str, costs: Costs, level: float) -> Effect:
+    """The mean cost of one model with the interval of an assessment."""
+    confusion, measure = t.confusion(model), parse(MEASURE)
+    priced = Priced.of(confusion, costs)
+    value = cast("Number", measure(priced))
+    found = Uncertainty(confusion, Wanted(level=level), positive=None).overall(measure, value, priced)
+    name = f"{MEASURE} of {model}"
+    if isinstance(found, Interval):
+        return Effect(name=name, value=value.value, interval=found)
+    return Effect(name=name, value=value.value, no_interval=found)

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any measure of two models on the same rows: random swaps of their answers, and draws of the joint cells.
+
+Swapping the answers of single rows at random is, in a cell of n rows, a binomial number of swaps; resampling rows is a
+multinomial draw of the joint cells. So both cost what there are cells, however many rows were counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.core.text import counted
+from assay.core.traits import EXTENSION, Source
+from assay.core.values import Undefined
+from assay.inference.declare import Significance, significance, tabled
+from assay.inference.findings import Effect, Finding
+from assay.inference.power import least_normal
+from assay.inference.resampling import SEED, stream
+from assay.inference.tail_probabilities import CERTAIN, Tail
+from assay.inference.units.class_score_units import judged_rows
+from assay.inference.units.joint_cell_draws import Joint
+from assay.inference.units.judgement import HELD, NO_SPREAD, SAME, Judged
+from assay.inference.units.unit_measures import of_scores
+from assay.measures.declare import Measure
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.real_values import Pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+DRAWS: Final = 9999
+MOST_ITEMS: Final = 1 << 24
+"""Random numbers for items, which unlike cells grow with the rows; beyond, the normal form is used."""
+RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
+BY_SUBJECT: Final = "on several rows of one subject: swap or resample subjects"
+ALIKE: Final = Undefined(reason="the models answer every row alike", code="no-discordant-pairs")
+UNMOVED: Final = Undefined(reason=NO_SPREAD, code="zero-variance")
+
+
+RESAMPLING: Final = {"level": 0.95, "draws": DRAWS, "seed": SEED, "stratified": False}
+"""Parameters of every test by swaps or draws."""
+OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
+
+
+def _tested(
+    t: PairedLabels | PairedRows | PairedScores,
+    *,
+    judged: Callable[..., Judged],
+    by: Callable[..., Finding],
+    what: str,
+    measure: Measure | str,
+    positive: Label | None = None,
+    **ways: Any,  # noqa: ANN401
+) -> Finding:
+    """The finding on one tally; `judged` says what is swapped or drawn."""
+    rows = t.m + t.n if isinstance(t, PairedScores) else t.n
+    return by(judged(t, measure, positive), rows, Ways(what=what, **ways))
+
+
+def _declared(
+    name: str,
+    takes: type,
+    judged: Callable[..., Judged],
+    by: Callable[..., Finding] | None = None,
+    *,
+    what: str = "rows",
+    parameters: dict[str, object] | None = None,
+    **facts: Any,  # noqa: ANN401
+) -> Significance:
+    common = {"family": "permutation", "effect": "the measure of A minus the measure of B",
+              "source": (RESAMPLED, EXTENSION), "spec": "T-36"}  # fmt: skip
+    function = partial(_tested, judged=judged, by=by or by_swaps, what=what)
+    return tabled(function, name, takes, parameters or OF_A_MEASURE, **{**common, **facts})
+
+
+@significance(
+    title="Paired permutation test of the mean",
+    family="permutation",
+    asks="is the mean of A and B equal, judged by swapping their values item by item?",
+    null="the values of A and B of an item can be swapped",
+    effect="mean of A minus B",
+    assumes=("items are independent",),
+    never=("on values from resampling one data set", "on several items of one subject: average them first"),
+    source=(RESAMPLED, EXTENSION),
+    spec="T-36",
+)
+def mean_permutation(t: Pairs, *, level: float = 0.95, draws: int = DRAWS, seed: int = SEED) -> Finding:
+    from assay.inference.tests.means import paired_t
+
+    plain = paired_t(t, level=level)
+    gaps = t.difference.floats()
+    gap = float(t.difference.mean)
+    if not gaps.any():
+        return plain.said(statistic_name="mean difference", df=(), checks=(), more=())
+    if draws * t.n > MOST_ITEMS:
+        return plain.said(notes=(*plain.notes, "too many items to swap one by one: the t form is used"))
+    rng, far, step = stream(seed, 1), 0, max(1, HELD // t.n)
+    for start in range(0, draws, step):
+        signs = rng.integers(0, 2, size=(min(step, draws - start), t.n)) * 2 - 1
+        far += int((np.abs(signs @ gaps) >= abs(math.fsum(gaps)) * (1 - SAME)).sum())
+    return plain.said(
+        chance=Tail.of((1 + far) / (1 + draws)),
+        statistic=gap,
+        statistic_name="mean difference",
+        df=(),
+        checks=(),
+        more=(),
+        notes=(f"{draws:,} random swaps of the items, seed {seed}; p = (1 + as far) / (1 + drawn)",),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How a measure is judged."""
+
+    level: float
+    draws: int
+    seed: int
+    stratified: bool
+    what: str = "rows"
+    """What the answers are called that are swapped."""
+
+
+def by_swaps(judged: Judged, n: int, ways: Ways) -> Finding:
+    """The finding whose chance comes from random swaps."""
+    draws = judged.affordable(ways.draws)
+    return _judged(judged, n, replace(ways, draws=draws), lambda: _swapped(judged, draws, ways.seed, ways.what))
+
+
+def _by_draws(judged: Judged, n: int, ways: Ways) -> Finding:
+    draws = judged.affordable(ways.draws)
+
+    def drawn() -> tuple[Tail, tuple[str, ...]]:
+        values = judged.resampled(draws, ways.seed, stratified=ways.stratified)
+        lost = int(np.isnan(values).sum())
+        # Undefined draws count against a difference, on both sides.
+        sides = [int((side & ~np.isnan(values)).sum()) + lost for side in (values <= SAME, values >= -SAME)]
+        chance = Tail.of(min(1.0, 2 * (1 + min(sides)) / (1 + draws))) if judged.disputed else CERTAIN
+        return chance, (f"{draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
+
+    return _judged(judged, n, replace(ways, draws=draws), drawn)
+
+
+def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, tuple[str, ...]]]) -> Finding:
+    """The finding: the difference with its interval, and its chance as judged."""
+    a, b = judged.values()
+    if math.isnan(a - b):
+        return _undefined(judged, n, ways.level)
+    effect, spread = judged.effect(ways.level, ways.draws, ways.seed, stratified=ways.stratified)
+    chance, notes = judge()
+    told = "rows called differently" if isinstance(judged, Joint) else f"{ways.what} answered differently"
+    return Finding(
+        chance=chance,
+        effect=effect,
+        statistic=a - b,
+        statistic_name="difference",
+        about=judged.measure.title,
+        models=judged.models,
+        n=n,
+        level=ways.level,
+        counts={told: judged.disputed} | ({} if ways.what == "rows" else {ways.what: len(judged.count)}),
+        more=() if isinstance(judged, Joint) else alone(judged.measure, judged.models, judged.values()),
+        notes=notes,
+        least=least_normal(spread, ways.level) if spread else UNMOVED if judged.disputed else ALIKE,
+    )
+
+
+def alone(measure: Measure, models: tuple[str, ...], values: tuple[float, float]) -> tuple[Effect, ...]:
+    """The value of each model, whose interval nobody asked for."""
+    why = "the interval is that of the difference"
+    pairs = zip(models, values, strict=True)
+    return tuple(Effect(name=f"{measure.title} of {one}", value=x, no_interval=why) for one, x in pairs)
+
+
+def without_value(measure: Measure, models: tuple[str, ...], values: tuple[float, float]) -> Undefined:
+    """Which model has no value."""
+    lost = [model for model, value in zip(models, values, strict=True) if math.isnan(value)]
+    told = f"{measure.title} of {' and '.join(lost)}" if lost else f"the difference in {measure.title}"
+    return Undefined(reason=f"{told} is undefined here")
+
+
+def _undefined(judged: Judged, n: int, level: float) -> Finding:
+    """The finding where a model has no value."""
+    reason = without_value(judged.measure, judged.models, judged.values())
+    return Finding(
+        chance=reason,
+        effect=Effect(name=judged.name, value=reason),
+        statistic=reason,
+        statistic_name="difference",
+        about=judged.measure.title,
+        models=judged.models,
+        n=n,
+        level=level,
+    )
+
+
+def _swapped(judged: Judged, draws: int, seed: int, what: str) -> tuple[Tail, tuple[str, ...]]:
+    """How often random swaps of the answers bring as large a difference."""
+    if not judged.disputed:
+        return CERTAIN, (judged.alike,)
+    gaps = np.abs(judged.swapped(draws, seed))
+    lost = int(np.isnan(gaps).sum())
+    far = int((np.isnan(gaps) | (gaps >= abs(judged.centre) - SAME)).sum())
+    of = "the answers" if what == "rows" else f"the answers on whole {what}"
+    told = [f"{draws:,} random swaps of {of}, seed {seed}; p = (1 + as far) / (1 + drawn)"]
+    if lost:
+        told.append(f"{counted(lost, 'swap')} left the measure undefined and count against a difference")
+    return Tail.of((1 + far) / (1 + draws)), tuple(told)
+
+
+paired_permutation = _declared(
+    "paired_permutation",
+    PairedLabels,
+    Joint,
+    parameters={**OF_A_MEASURE, "measure": "f1"},
+    title="Paired permutation test of any measure",
+    asks="is a measure of A and B equal, judged by swapping their answers row by row?",
+    null="the answers of A and B to a row can be swapped",
+    assumes=("rows are independent",),
+    never=(BY_SUBJECT,),
+)
+paired_bootstrap = _declared(
+    "paired_bootstrap",
+    PairedLabels,
+    Joint,
+    _by_draws,
+    parameters={**OF_A_MEASURE, "measure": "f1"},
+    title="Paired bootstrap test of any measure",
+    family="bootstrap",
+    asks="is a measure of A and B equal, judged by resampling the rows?",
+    null="the measures are equal",
+    assumes=("rows are independent", "the difference is about symmetric"),
+    never=("on several rows of one subject: resample subjects",),
+)
+score_permutation = _declared(
+    "score_permutation",
+    PairedScores,
+    lambda t, measure, _: of_scores(t, measure),
+    parameters={"measure": "average_precision", **RESAMPLING},
+    title="Paired permutation test of a measure of scores",
+    asks="is a measure of the scores of A and B equal, judged by swapping their scores row by row?",
+    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=(BY_SUBJECT,),
+    source=(RESAMPLED, Source("Venkatraman and Begg 1996", "section 2"), EXTENSION),
+)
+class_score_permutation = _declared(
+    "class_score_permutation",
+    PairedRows,
+    judged_rows,
+    parameters={"measure": "auroc_macro", **RESAMPLING},
+    title="Paired permutation test of the scores of all classes",
+    asks="is a measure of the scores of all classes equal for A and B, judged by swapping whole rows of scores?",
+    null="the scores of A and B of a row can be swapped, or their ranks where only the order counts",
+    assumes=("rows are independent", "both models scored the same rows"),
+    never=(BY_SUBJECT,),
+)
+subject_permutation = _declared(
+    "subject_permutation",
+    PairedRows,
+    judged_rows,
+    what="subjects",
+    title="Paired permutation test by subject",
+    asks="is a measure of A and B equal, judged by swapping all their answers on a subject at once?",
+    null="the answers of A and B on a subject can be swapped",
+    assumes=("subjects are independent", "both models answered the same rows"),
+    never=("on fewer than six subjects it cannot be significant at 5 %",),
+)
+weighted_permutation = _declared(
+    "weighted_permutation",
+    PairedRows,
+    judged_rows,
+    title="Paired permutation test of weighted rows",
+    asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
+    null="the answers of A and B to a row can be swapped",
+    effect="the weighted measure of A minus that of B",
+    assumes=("rows are independent", "weights do not depend on the answers"),
+    never=(BY_SUBJECT,),
+)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts that all plots of plain data share: looks that differ without colour, checked numbers, texts and legends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+from xml.sax.saxutils import escape
+
+from assay.core.text import figure, visible
+from assay.report.charts.svg import _near
+from assay.report.colours import LIGHT
+from assay.report.fit_text import ems, fitted
+
+Data: TypeAlias = Mapping[str, Any]
+"""The data of a chart as a Record holds them; what is missing or not finite is not drawn."""
+
+WIDTH: Final = 330
+HUGE: Final = 1e300
+"""Beyond it, differences overflow."""
+LINE: Final = 15
+HEAD: Final = 22
+"""Room for a title, in em."""
+SPOKEN: Final = 60
+"""Characters of a name in a text alternative."""
+LISTED: Final = 6
+"""Things a text alternative names one by one."""
+ENTRIES: Final = 12
+"""Names in a legend."""
+PLAIN: Final = (False, False)
+"""Of two axes, none is logarithmic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a series is drawn: classes and colours of strokes and areas, and a dash that is its own without colour."""
+
+    line: str
+    area: str
+    colour: str
+    dash: str = ""
+    width: float = 2
+
+    def stroke(self, path: str, *, width: float | None = None, opacity: str = "", ends: str = "") -> str:
+        """A path in this look."""
+        dash = f' stroke-dasharray="{self.dash}"' if self.dash else ""
+        seen = f' opacity="{opacity}"' if opacity else ""
+        cap = f' stroke-linecap="{ends}"' if ends else ""
+        wide = f' stroke-width="{_near(width or self.width)}"'
+        return f'<path class="{self.line}" fill="none" stroke="{self.colour}"{wide}{dash}{seen}{cap} d="{path}"/>'
+
+    def fill(self, path: str, opacity: str = "") -> str:
+        """An area in this look."""
+        seen = f' opacity="{opacity}"' if opacity else ""
+        return f'<path class="{self.area}" fill="{self.colour}"{seen} d="{path}"/>'
+
+
+BLUE: Final = Look("ln", "pt", LIGHT.blue)
+ORANGE: Final = Look("ln2", "up", LIGHT.orange, "7 3")
+INK: Final = Look("ct", "ik", "currentColor", "2 2.5")
+SOFT: Final = Look("rf", "so", "currentColor", "9 2 2 2")
+LOOKS: Final = (BLUE, ORANGE, INK, SOFT)
+QUIET: Final = Look("rf", "so", "currentColor", width=0.8)
+
+
+def look_of(place: int) -> Look:
+    """The look of a series by its place: four differ by dash and colour, those after them are thinner."""
+    look = LOOKS[place % len(LOOKS)]
+    return Look(look.line, look.area, look.colour, look.dash, max(0.8, look.width - place // len(LOOKS)))
+
+
+def number(value: object, *, log: bool = False) -> float | None:
+    """A finite number, or its logarithm to 10; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < HUGE:
+        return None
+    if not log:
+        return float(value)
+    return math.log10(value) if value > 0 else None
+
+
+def finite(values: Iterable[object]) -> list[float]:
+    """Those of some values that are finite numbers."""
+    return [value for raw in values if (value := number(raw)) is not None]
+
+
+def tuples(raw: Iterable[Sequence[object]] | None, logs: Sequence[bool] = PLAIN) -> list[tuple[float, ...]]:
+    """Those of some points whose parts are all finite; `logs` says of each part whether its axis is logarithmic."""
+    parsed = (tuple(number(part, log=log) for part, log in zip(point, logs, strict=True)) for point in raw or ())
+    return [tuple(part for part in point if part is not None) for point in parsed if None not in point]
+
+
+def span(raw: Sequence[object] | None, *, log: bool = False) -> tuple[float, float] | None:
+    """Two ends, the lower one first; None for anything else."""
+    ends = tuples([raw] if raw else None, (log, log))
+    return (ends[0][0], ends[0][1]) if ends and ends[0][0] < ends[0][1] else None
+
+
+def named_places(
+    raw: Iterable[Data] | None, *keys: str, logs: Sequence[bool] = ()
+) -> list[tuple[tuple[float, ...], str]]:
+    """Those of some marks whose places are finite, and their texts."""
+    scales = logs or (False,) * len(keys)
+    return [
+        (place, safe_text(mark.get("text")))
+        for mark in raw or ()
+        for place in tuples([[mark[key] for key in keys]], scales)
+    ]
+
+
+def safe_text(thing: object) -> str:
+    """A text from outside as it may be shown; nothing for nothing."""
+    return "" if thing is None or thing == "" else visible(thing)
+
+
+def head_of(chart: Data) -> tuple[str, str]:
+    """The title of a chart, and as much of it as fits above."""
+    title = safe_text(chart["title"])
+    return title, fitted(title, HEAD, ems)
+
+
+def short_name(thing: object) -> str:
+    """A name for a text alternative, of bounded length."""
+    return fitted(visible(thing), SPOKEN)
+
+
+def value_text(value: float) -> str:
+    """A value as people read it.
+
+    >>> value_text(3), value_text(0.87), value_text(-7.4), value_text(12345.6)
+    ('3', '0.870', '-7.4', '12,346')
+    """
+    size = abs(value)
+    if size >= 1e15 or size < 1:  # noqa: PLR2004  nobody reads so many digits
+        return figure(value) if value else "0"
+    short = f"{value:,.0f}" if size >= 1000 or value == int(value) else f"{value:.4g}"  # noqa: PLR2004
+    return figure(value) if short in ("1", "-1") and size != 1 else short
+
+
+def listed_phrases(phrases: Sequence[str]) -> str:
+    """Some phrases for a text alternative, and how many more there are."""
+    rest = len(phrases) - LISTED
+    return "; ".join(phrases[:LISTED]) + (f"; and {rest:,} more" if rest > 0 else "")
+
+
+def text_at(
+    x: float, y: float, text: str, room: float, *, size: float = 10, anchor: str = "", kind: str = "", more: str = ""
+) -> str:
+    """A text that fits its room; the whole of it is a tooltip where it was cut."""
+    short = fitted(text, room / size, ems)
+    whole = "" if short == text else f"<title>{escape(text)}</title>"
+    named = f' class="{kind}"' if kind else ""
+    side = f' text-anchor="{anchor}"' if anchor else ""
+    sized = f' font-size="{size:g}"' if size != 10 else ""  # noqa: PLR2004  a chart's own size
+    return f'<text{named} x="{_near(x)}" y="{_near(y)}"{side}{sized}{more}>{escape(short)}{whole}</text>'
+
+
+def legend(
+    entries: Iterable[tuple[Look, str]], top: float, *, left: float = 0, right: float = WIDTH, thick: bool = False
+) -> tuple[str, int]:
+    """Names beside a piece of their line, in two columns where they fit; with the height this takes."""
+    named = [(look, name) for look, name in entries if name]
+    shown = named[:ENTRIES]
+    columns = 2 if all(ems(name) * 10 < (right - left) / 2 - 34 for _, name in shown) else 1
+    wide = (right - left) / columns
+    parts = []
+    for i, (look, name) in enumerate(shown):
+        x, y = left + wide * (i % columns), top + LINE * (i // columns) + 8
+        parts.append(look.stroke(f"M{_near(x)} {_near(y)}h22", width=8 if thick else None))
+        parts.append(text_at(x + 28, y + 3.5, name, wide - 34))
+    room = LINE * math.ceil(len(shown) / columns) + 4 if shown else 0
+    if len(named) > ENTRIES:
+        parts.append(text_at(left, top + room + 8, f"and {len(named) - ENTRIES:,} more", wide, kind="so"))
+        room += LINE
+    return "".join(parts), room
+
+
+def label_beside(taken: list[tuple[float, float, float]], at: tuple[float, float], text: str, right: float) -> str:
+    """A text beside a place, on the side that has room, moved down from texts that are there already."""
+    if not text:
+        return ""
+    (x, y), wide = (at[0], at[1] - 4), ems(text) * 10
+    before = wide > right - x - 6 and x - 6 > right - x - 6
+    room = min(wide, x - 6 if before else right - x - 6) + 1
+    start = x - 6 - room if before else x + 6
+    while any(start < b and a < start + room and abs(y - other) < 11 for a, b, other in taken):  # noqa: PLR2004
+        y += 11
+    taken.append((start, start + room, y))
+    return text_at(x - 6 if before else x + 6, y, text, room, anchor="end" if before else "start")

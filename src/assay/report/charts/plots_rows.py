@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of plain data in labelled rows: bars, strips of dots, and points with intervals."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from assay.core.text import counted
+from assay.report.charts.plane import TOP, axis_over, svg_document, tick_texts
+from assay.report.charts.plot_parts import (
+    BLUE,
+    INK,
+    LINE,
+    SOFT,
+    WIDTH,
+    Data,
+    finite,
+    head_of,
+    legend,
+    listed_phrases,
+    look_of,
+    number,
+    safe_text,
+    short_name,
+    span,
+    text_at,
+    value_text,
+)
+from assay.report.charts.svg import DOT, GAP, ROW, Axis, _near
+from assay.report.fit_text import ems
+
+SIZE: Final = 11
+"""Of the texts of rows."""
+BARS: Final = 30
+INTERVALS: Final = 100
+STRIP: Final = 28
+SINGLE: Final = 300
+"""Values of a lane that are drawn one by one."""
+GOLDEN: Final = 0.6180339887
+"""Steps of this share of a turn spread points evenly, the same way on each run."""
+BINS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A row: its label, the text to the right of it, and where its middle is."""
+
+    label: str
+    text: str
+    y: float
+    small: str = ""
+    """A second text, softer than the first."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Lanes on one axis; labels and texts take the room they need, the axis the rest."""
+
+    lanes: Sequence[Lane]
+    scale: Axis
+    bottom: float
+    heads: Sequence[tuple[float, str]] = ()
+
+    @property
+    def left(self) -> float:
+        """Where the axis begins."""
+        widest = max((max(ems(lane.label), 0.85 * ems(lane.note)) for lane in self.lanes), default=0.0)
+        return min(104.0, max(24.0, widest * SIZE)) + GAP
+
+    @property
+    def right(self) -> float:
+        """Where the axis ends."""
+        widest = max((ems(lane.text) + 0.95 * ems(lane.small) for lane in self.lanes), default=0.0)
+        return WIDTH - (min(118.0, widest * SIZE) + GAP if widest else GAP)
+
+    def x(self, value: float) -> float:
+        """Where a value stands, kept inside the axis."""
+        return self.scale.at(value, self.left, self.right)
+
+    def draw(self, chart: Data, described: str, body: str, *, note: str = "", names: Sequence[str] = ()) -> str:
+        """The rows around what is drawn; a note and the names of parts stand below."""
+        left, right = self.left, self.right
+        parts = [text_at(0, y, text, WIDTH, size=SIZE, kind="so") for y, text in self.heads]
+        for lane in self.lanes:
+            y = lane.y - 2 if lane.note else lane.y + 4
+            parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE))
+            parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, kind="so") if lane.note else "")
+            parts.append(text_at(right + GAP, lane.y + 4, lane.text, WIDTH - right - GAP + 1, size=SIZE))
+            x = right + GAP + ems(lane.text) * SIZE + 3
+            parts.append(text_at(x, lane.y + 4, lane.small, WIDTH + 1 - x, kind="so") if lane.small else "")
+        places = [_near(self.x(tick)) for tick in self.scale.ticks]
+        grid = "".join(f"M{x} {TOP - 2}V{_near(self.bottom)}" for x in places)
+        texts = zip(places, tick_texts(self.scale.ticks), strict=True)
+        numbers = "".join(f'<text x="{x}" y="{_near(self.bottom + 13)}">{text}</text>' for x, text in texts)
+        middle = (left + right) / 2
+        across = 2 * min(middle, WIDTH - middle)
+        name = text_at(middle, self.bottom + 28, safe_text(chart.get("x")), across, size=SIZE)
+        room = LINE * bool(note)
+        foot = text_at(0, self.bottom + 42, note, WIDTH, kind="so") if note else ""
+        entries = ((look_of(i), safe_text(part)) for i, part in enumerate(names))
+        key, more = legend(entries, self.bottom + 34 + room, thick=True)
+        framed = (
+            f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
+            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}<g class="lb">{"".join(parts)}</g>{foot}{key}'
+        )
+        size = (WIDTH, round(self.bottom + 34 + room + more))
+        title, head = head_of(chart)
+        return svg_document("plot", size, title, described, framed, head=head)
+
+
+def bars(chart: Data) -> str:
+    """Horizontal bars from zero, whole or in parts, with the interval of each value."""
+    rows = chart["rows"][:BARS]
+    if not rows:
+        return ""
+    totals = [_total(row) for row in rows]
+    lanes = [
+        Lane(label=safe_text(row["label"]), text=_value(row, total), y=TOP + ROW * (i + 0.5))
+        for i, (row, total) in enumerate(zip(rows, totals, strict=True))
+    ]
+    ends = finite([*totals, *(row.get(key) for row in rows for key in ("low", "high"))])
+    shape = Rows(lanes=lanes, scale=axis_over([0.0, *ends]), bottom=TOP + ROW * len(rows))
+    names = list(dict.fromkeys(name for row in rows for name, _ in _parts(row)))
+    body = "".join(_bar(shape, lane.y, row, names) for lane, row in zip(lanes, rows, strict=True))
+    described = _extremes(chart["rows"], totals)
+    described += f" Parts: {listed_phrases([short_name(name) for name in names])}." if names else ""
+    return shape.draw(chart, described, body, note=_more(chart["rows"], BARS), names=names)
+
+
+def _bar(shape: Rows, y: float, row: Data, names: Sequence[str]) -> str:
+    """A bar, or its parts one after the other, and the interval of its value."""
+    drawn, start = "", 0.0
+    for name, size in _parts(row) or [("", _total(row) or 0.0)]:
+        a, b = sorted((shape.x(start), shape.x(start + size)))
+        path, look = f"M{_near(a)} {_near(y)}H{_near(b)}", look_of(names.index(name) if name in names else 0)
+        if size:
+            drawn += look.stroke(path, width=12, opacity=".35") if look.dash else ""
+            drawn += look.stroke(path, width=12)
+        start += size
+    return drawn + _whisker(shape, row, y)
+
+
+def _parts(row: Data) -> list[tuple[str, float]]:
+    """The parts of a bar that have a size."""
+    return [(p["name"], size) for p in row.get("parts") or () for size in finite([p["value"]]) if size >= 0]
+
+
+def _total(row: Data) -> float | None:
+    parts = _parts(row)
+    return sum(size for _, size in parts) if parts else number(row.get("value"))
+
+
+def _value(row: Data, value: float | None) -> str:
+    """The text beside a row: its own, or its value."""
+    return safe_text(row.get("text")) or ("–" if value is None else value_text(value))
+
+
+def _more(rows: Sequence[object], most: int) -> str:
+    return f"and {counted(len(rows) - most, 'more row')}" if len(rows) > most else ""
+
+
+def _whisker(shape: Rows, row: Data, y: float) -> str:
+    ends = span((row.get("low"), row.get("high")))
+    if ends is None:
+        return ""
+    a, b = (_near(shape.x(end)) for end in ends)
+    path = f"M{a} {_near(y)}H{b}M{a} {_near(y - 4)}v8M{b} {_near(y - 4)}v8"
+    return replace(INK, dash="").stroke(path, width=1.4)
+
+
+def _extremes(rows: Sequence[Data], values: Iterable[float | None]) -> str:
+    """How many rows there are, and the lowest and the highest of those drawn."""
+    defined = [(value, row["label"]) for row, value in zip(rows, values, strict=False) if value is not None]
+    if not defined:
+        return f"{counted(len(rows), 'row')}, none with a value."
+    ends = (end(defined, key=lambda pair: pair[0]) for end in (min, max))
+    lowest, highest = (f"{value_text(value)} ({short_name(label)})" for value, label in ends)
+    return f"{counted(len(rows), 'row')}; lowest {lowest}, highest {highest}."
+
+
+def dots(chart: Data) -> str:
+    """The values of each lane as dots, or as shades of equal counts where they are many, with its median."""
+    rows = chart["lanes"][:BARS]
+    values = [sorted(finite(row["values"])) for row in rows]
+    if not any(values):
+        return ""
+    lanes = [
+        Lane(label=safe_text(row["label"]), text=_aside(row), y=TOP + STRIP * (i + 0.5)) for i, row in enumerate(rows)
+    ]
+    ends = finite(row.get(key) for row in rows for key in ("low", "median", "high"))
+    scale = axis_over([*ends, *(x for kept in values for x in (*kept[:1], *kept[-1:]))])
+    shape = Rows(lanes=lanes, scale=scale, bottom=TOP + STRIP * len(lanes))
+    body, phrases, note = [], [], ""
+    for lane, row, kept in zip(lanes, rows, values, strict=True):
+        body += [_strip(shape, kept, lane.y), _whisker(shape, row, lane.y)]
+        for middle in finite([row.get("median")]):
+            path = f"M{_near(shape.x(middle))} {_near(lane.y - 11)}v22"
+            body.append(replace(INK, dash="").stroke(path, width=2.4))
+            note = "Upright bars are medians. "
+        middles = finite([row.get("median")]) or [statistics.median(part) for part in (kept,) if part]
+        about = f"{short_name(row['label'])}: {counted(len(kept), 'value')}"
+        phrases.append(", ".join((about, *(f"median {value_text(m)}" for m in middles), *filter(None, [lane.text]))))
+    note += _more(chart["lanes"], BARS)
+    return shape.draw(chart, f"{listed_phrases(phrases)}.", "".join(body), note=note.strip())
+
+
+def _aside(row: Data) -> str:
+    return ", ".join(f"{value_text(part['count'])} {safe_text(part['text'])}" for part in row.get("aside") or ())
+
+
+def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
+    """The sorted values of a lane, spread by their rank; many values as bins of equal counts, dark where narrow."""
+    if not values:
+        return ""
+    if len(values) <= SINGLE:
+        places = ((shape.x(value), y + 18 * (i * GOLDEN % 1 - 0.5)) for i, value in enumerate(values))
+        return BLUE.stroke("".join(f"M{_near(a)} {_near(b)}h0" for a, b in places), width=4, opacity=".5", ends="round")
+    edges = [shape.x(values[round(i * (len(values) - 1) / BINS)]) for i in range(BINS + 1)]
+    widths = [max(b - a, 1.0) for a, b in pairwise(edges)]
+    return "".join(
+        BLUE.fill(
+            f"M{_near(a)} {_near(y - 9)}h{_near(width)}v18h-{_near(width)}z",
+            f"{0.1 + 0.7 * (min(widths) / width) ** 0.5:.2f}",
+        )
+        for a, width in zip(edges, widths, strict=False)
+    )
+
+
+def intervals(chart: Data) -> str:
+    """A point and an interval for each row on one axis, with groups, a reference line and a shaded tolerance."""
+    rows = chart["rows"][:INTERVALS]
+    if not rows:
+        return ""
+    points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
+    reference, band = chart.get("reference") or {}, span(chart.get("band"))
+    ends = finite([*(x for point in points for x in point), reference.get("x"), *(band or ())])
+    lanes, heads, bottom = _grouped(rows, points)
+    shape = Rows(lanes=lanes, scale=axis_over(ends, ends=span(chart.get("ends"))), bottom=bottom, heads=heads)
+    body = ""
+    if band:
+        a, b = (_near(shape.x(end)) for end in band)
+        area = f"M{a} {TOP - 2}H{b}V{_near(bottom)}H{a}z"
+        body = f'<path class="hs" fill="currentColor" fill-opacity=".2" d="{area}"/>'
+    described = _extremes(chart["rows"], [point[1] for point in points])
+    for line in finite([reference.get("x")]):
+        at, name = shape.x(line), safe_text(reference.get("text"))
+        body += replace(SOFT, dash="3 3", width=1).stroke(f"M{_near(at)} {TOP - 2}V{_near(bottom)}")
+        body += text_at(at, TOP - 5, name, 2 * min(at, WIDTH - at), anchor="middle", kind="so")
+        described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
+    body += "".join(_interval(shape, point, lane.y) for point, lane in zip(points, lanes, strict=True))
+    return shape.draw(chart, described, body, note=_more(chart["rows"], INTERVALS))
+
+
+def _grouped(
+    rows: Sequence[Data], points: Sequence[Sequence[float | None]]
+) -> tuple[list[Lane], list[tuple[float, str]], float]:
+    """The lanes of some rows below the heads of their groups, and where they end."""
+    lanes, heads = [], []
+    y, group = float(TOP), None
+    for row, (low, value, high) in zip(rows, points, strict=True):
+        if row.get("group") != group:
+            group = row.get("group")
+            heads.append((y + 15, safe_text(group)))
+            y += ROW - 1
+        text = _value(row, value)
+        small = ""
+        if low is not None and high is not None and not row.get("text"):
+            small = f"{value_text(low)}{'–' if low >= 0 else ' to '}{value_text(high)}"
+        note = safe_text(row.get("note"))
+        tall = ROW + 6 * bool(note)
+        lanes.append(Lane(label=safe_text(row["label"]), text=text, small=small, note=note, y=y + tall / 2))
+        y += tall
+    return lanes, heads, y
+
+
+def _interval(shape: Rows, point: Sequence[float | None], y: float) -> str:
+    """An interval and its point; an end beyond the axis is an arrow."""
+    low, value, high = point
+    parts = []
+    if low is not None and high is not None:
+        a, b = _near(shape.x(low)), _near(shape.x(high))
+        look = 'class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35"'
+        parts.append(f'<path {look} d="M{a} {_near(y)}H{b}"/>')
+        arrows = f"M{a} {_near(y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
+        arrows += f"M{b} {_near(y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
+        parts.append(BLUE.fill(arrows) if arrows else "")
+    if value is not None and shape.scale.low <= value <= shape.scale.high:
+        dot = f'cx="{_near(shape.x(value))}" cy="{_near(y)}" r="{DOT}"'
+        parts.append(f'<circle class="pt" fill="{BLUE.colour}" {dot}/>')
+    return "".join(parts)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of databases: DuckDB, SQLite, PostgreSQL."""

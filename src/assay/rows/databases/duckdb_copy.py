@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of a database table, copied in batches into a temporary table of DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.core.text import counted
+from assay.rows.engines.duckdb_engine import connect, quote_identifier, release, told_as_ours
+from assay.rows.files.csv_shape import too_many
+from assay.rows.files.opened_file import VIEW, OpenedFile
+from assay.rows.joins.mismatch_errors import id_columns
+from assay.rows.limits import Limits
+from assay.rows.source import require
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+    from assay.rows.databases.database import DatabaseTable, Use
+    from assay.rows.source import Roles
+
+BATCH = 50_000
+"""Rows fetched at a time."""
+
+
+def copy_table(
+    table: DatabaseTable, roles: Roles, where: str, *, max_rows: int | None, limits: Limits | None = None
+) -> OpenedFile:
+    """The columns that roles name, in a DuckDB of their own."""
+    try:
+        columns = check_columns(table, roles, where)
+        with told_as_ours(table.path, table.format):
+            connection = connect([], limits or Limits())
+    except BaseException:
+        table.close()
+        raise
+    try:
+        return fill_table(table, columns, connection, max_rows=max_rows)
+    except BaseException:
+        release(connection)
+        raise
+
+
+def check_columns(table: DatabaseTable, roles: Roles, where: str) -> list[str]:
+    """The columns that roles name, each checked for what it is to hold."""
+    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
+    uses: dict[str, Use] = {}
+    for role, name in roles.named().items():
+        use: Use = "number" if role in numbers and uses.get(str(name), "number") == "number" else "label"
+        uses[str(name)] = use
+    for name in id_columns(roles.id):
+        uses.setdefault(name, "id")
+    for name, use in uses.items():
+        table.check(require(name, table.columns, where), use)
+    return list(uses)
+
+
+def fill_table(
+    table: DatabaseTable,
+    columns: Sequence[str],
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    max_rows: int | None,
+    view: str = VIEW,
+) -> OpenedFile:
+    """Some columns, fetched in batches into a table that spills to disk where memory ends; the database is let go."""
+    names = list(dict.fromkeys(columns))
+    try:
+        kinds = table.kinds(names)
+        held = quote_identifier(f"{view}_copied")
+        rows = _fill(connection, held, table, kinds, max_rows)
+        table.confirm(rows)
+        chosen = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
+        with told_as_ours(table.path, table.format):
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS SELECT {chosen} FROM {held}")  # noqa: S608  quoted
+            relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
+        digest = table.sha256
+    finally:
+        table.close()
+    return OpenedFile(
+        relation=relation,
+        connection=connection,
+        path=table.path,
+        format=table.format,
+        columns=kinds,
+        digest=lambda: digest,
+        bytes=0,
+        rows=rows,
+        notes=(*table.notes, f"{counted(len(names), 'column')} fetched and counted by the embedded engine"),
+        first_line=1,
+        view=view,
+        ordered=table.ordered,
+    )
+
+
+def _fill(
+    connection: duckdb.DuckDBPyConnection,
+    held: str,
+    table: DatabaseTable,
+    kinds: Mapping[str, str],
+    max_rows: int | None,
+) -> int:
+    """Make the table and fill it; how many rows there were."""
+    names = list(kinds)
+    with told_as_ours(table.path, table.format):
+        connection.execute(f"SET pandas_analyze_sample = {BATCH}")  # every value of a batch, not the first ones
+        stated = ", ".join(f"c{place} {kinds[name]}" for place, name in enumerate(names))
+        connection.execute(f"CREATE TEMP TABLE {held} ({stated})")
+    rows = 0
+    for batch in table.batches(names):
+        rows += len(batch)
+        if max_rows is not None and rows > max_rows:
+            raise too_many(table.path, max_rows)
+        values = {f"c{place}": _array([row[place] for row in batch]) for place in range(len(names))}
+        with told_as_ours(table.path, table.format):
+            connection.register("batch", values)
+            connection.execute(f"INSERT INTO {held} SELECT * FROM batch")  # noqa: S608
+            connection.unregister("batch")
+    return rows
+
+
+def _array(values: list[object]) -> NDArray[np.object_]:
+    """Values as the engine takes them; it would read NaN as missing, so where one stands numbers are written out."""
+    if any(isinstance(value, float) and value != value for value in values):  # noqa: PLR0124  NaN differs from itself
+        values = [None if value is None else repr(value) for value in values]
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A DuckDB database: a file, attached for reading only; or a connection that the user has open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import visible
+from assay.rows.databases.database import chosen, demand_one_selection, refused_query, wrapped
+from assay.rows.engines.duckdb_engine import (
+    GLOB,
+    connect,
+    quote_identifier,
+    quote_literal,
+    refuse_duplicates,
+    release,
+    told_as_ours,
+)
+from assay.rows.files.file_digests import LEFT_OUT, Hashing
+from assay.rows.files.formats import Reading
+from assay.rows.files.opened_file import VIEW, OpenedFile, demand_unchanged, stamp_of
+from assay.rows.limits import Limits
+
+if TYPE_CHECKING:
+    import duckdb
+
+_TABLES = (
+    "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal "
+    "UNION ALL "
+    "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = current_database() AND NOT internal "
+    "ORDER BY 1, 2"
+)
+
+
+def open_duckdb(
+    path: str,
+    facts: os.stat_result,
+    reading: Reading,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    limits: Limits | None = None,
+) -> OpenedFile:
+    """A table, view or query of a database file; the file is only read."""
+    with told_as_ours(visible(path), "duckdb"):
+        connection = connect(read_of(path), limits or Limits())
+    try:
+        opened = attached(connection, path, facts, reading)
+    except BaseException:
+        release(connection)
+        raise
+    return replace(opened, progress=progress)
+
+
+def read_of(path: str) -> list[str]:
+    """The files that the engine reads when it reads a database."""
+    place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
+    if any(mark in place for mark in GLOB):
+        raise PlanError(
+            "no-file",
+            "a database whose path holds *, ? or [ cannot be opened",
+            where=visible(path),
+            found="the engine reads them as patterns",
+            fix="rename the file or its folder",
+        )
+    return [place, f"{place}.wal"]
+
+
+def attached(
+    connection: duckdb.DuckDBPyConnection,
+    path: str,
+    facts: os.stat_result,
+    reading: Reading,
+    *,
+    view: str = VIEW,
+    alias: str = "source",
+    kept: bool = False,
+) -> OpenedFile:
+    """What is asked for of a database, as a view of an engine that may read it.
+
+    A view binds the names of a query anew each time, and beside another database they could mean its tables; so the
+    rows of a query may be `kept` as they are now.
+    """
+    from assay.rows.files.file import demand_pinned
+
+    place = read_of(path)[0]
+    where, log = visible(path), Path(f"{place}.wal")
+    notes = ("changes in the write-ahead log beside the file are read too; the digest is the file's alone",)
+    _attach(connection, place, where, alias)
+    with told_as_ours(where, "duckdb"):
+        tables = connection.execute(_TABLES).fetchall()
+    source = wrapped(reading.query) if reading.query else _table(alias, chosen(tables, reading, where, "main"))
+    columns = _columns(connection, reading.query or f"FROM {source}", where)
+    _view(connection, source, where, view, kept=kept and reading.query is not None)
+    hashing = Hashing(path, wanted=reading.digest)
+    if reading.sha256 is not None:
+        demand_pinned(path, reading, hashing.result())
+    opened = OpenedFile(
+        relation=connection.sql(f"SELECT * FROM {quote_identifier(view)}"),  # noqa: S608
+        connection=connection,
+        path=path,
+        format="duckdb",
+        columns=columns,
+        digest=hashing.result,
+        bytes=facts.st_size,
+        rows=None,
+        notes=(
+            *(notes if log.exists() and log.stat().st_size else ()),
+            *(() if reading.digest else (LEFT_OUT,)),
+        ),
+        first_line=1,
+        stamp=stamp_of(facts),
+        max_rows=reading.max_rows,
+        view=view,
+    )
+    demand_unchanged(opened)
+    return opened
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, place: str, where: str, alias: str) -> None:
+    import duckdb
+
+    try:
+        with told_as_ours(where, "duckdb"):
+            connection.execute(f"ATTACH {quote_literal(place)} AS {quote_identifier(alias)} (READ_ONLY)")
+            connection.execute(f"USE {quote_identifier(alias)}")
+    except RowsError as error:
+        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.found):
+            raise PlanError(
+                "no-database",
+                "another program has the database open for writing",
+                where=where,
+                found=error.found,
+                fix="close that program, or give it a copy to write to",
+            ) from error.__cause__
+        raise
+
+
+def _table(alias: str, found: tuple[str, str]) -> str:
+    return ".".join(quote_identifier(part) for part in (alias, *found))
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, query: str, where: str) -> dict[str, str]:
+    relation = _asked(lambda: connection.sql(query), where)
+    refuse_duplicates(relation.columns, where)
+    return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+
+
+def _view(connection: duckdb.DuckDBPyConnection, source: str, where: str, view: str, *, kept: bool) -> None:
+    made = f"CREATE TEMP {'TABLE' if kept else 'VIEW'} {quote_identifier(view)} AS"
+
+    def make() -> Any:  # noqa: ANN401
+        connection.execute(f"{made} SELECT * FROM {source}")  # noqa: S608  quoted, or the user's own
+        return connection.sql(f"SELECT * FROM {quote_identifier(view)}").columns  # noqa: S608
+
+    _asked(make, where)
+
+
+def _asked(work: Callable[[], Any], where: str) -> Any:  # noqa: ANN401  relations of duckdb
+    """Do what a user's SQL asks for; what the engine says against it is the user's to correct."""
+    import duckdb
+
+    try:
+        return work()
+    except (duckdb.ProgrammingError, duckdb.PermissionException, duckdb.NotSupportedError) as error:
+        message = visible(str(error).strip().partition("\n")[0])
+        if "infinite recursion" in message:
+            message = f'a table called "{VIEW}" must be named as source.main.{VIEW} in a query'
+        raise refused_query(message, where) from error
+
+
+def from_connection(connection: Any, reading: Reading | None) -> Any:  # noqa: ANN401  a relation
+    """The relation of a table or query on a connection the user has open."""
+    reading = reading or Reading()
+    where = "the given DuckDB connection"
+    demand_one_selection(reading, where)
+    if reading.query is not None:
+        found = connection.extract_statements(reading.query) if _parses(connection, reading.query) else []
+        if len(found) > 1:
+            raise refused_query(visible(reading.query), where, what="the query is more than one statement")
+        return _asked(lambda: connection.sql(reading.query), where)
+    home, tables = (
+        connection.execute("SELECT current_schema()").fetchall()[0][0],
+        connection.execute(_TABLES).fetchall(),
+    )
+    schema, name = chosen(tables, reading, where, home)
+    return connection.sql(f"FROM {quote_identifier(schema)}.{quote_identifier(name)}")
+
+
+def _parses(connection: Any, query: str) -> bool:  # noqa: ANN401
+    import duckdb
+
+    try:
+        connection.extract_statements(query)
+    except duckdb.Error:
+        return False  # the query itself will say why
+    return True
+
+
+__all__ = ["attached", "from_connection", "open_duckdb", "read_of"]

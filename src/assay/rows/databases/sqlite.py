@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A SQLite database, read by Python's own driver in batches.
+
+SQLite keeps a type with each value, not with each column, and compares 1 and 1.0 or, in some collations, "a" and "A"
+as equal. So DuckDB counts a copy of the values, and a column that mixes types is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from assay.core.errors import RowsError
+from assay.core.text import counted, listed, quoted, visible
+from assay.rows.databases.database import chosen, refused_query, wrapped
+from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates
+from assay.rows.files.file_digests import LEFT_OUT, Hashing
+from assay.rows.files.formats import Reading, unreadable
+from assay.rows.files.opened_file import Stamp, stamp_of
+
+if TYPE_CHECKING:
+    from assay.rows.databases.database import Use
+
+BATCH = 10_000
+LISTEN = 1_000_000
+"""Steps of SQLite's machine, some tens of milliseconds, between two looks whether to stop."""
+
+_NUMBERS = {"integer", "real"}
+_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*' ORDER BY 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteTable:
+    """A table or query of a SQLite file."""
+
+    connection: sqlite3.Connection = field(repr=False)
+    source: str
+    columns: tuple[str, ...]
+    path: str
+    hashing: Hashing = field(repr=False)
+    stamp: Stamp
+    notes: tuple[str, ...] = ()
+    rows: int | None = None
+    progress: Callable[[int, int], None] | None = field(default=None, repr=False)
+    format: str = "sqlite"
+    ordered: bool = True
+    numeric: set[str] = field(default_factory=set)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file, as soon as it is taken."""
+        return self.hashing.result()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The file's name and digest."""
+        return {Path(self.path).name: self.sha256} if self.sha256 else {}
+
+    def check(self, column: str, use: Use) -> None:
+        """Keep what a column must hold; `kinds` looks at the type of every value."""
+        if use == "number":
+            self.numeric.add(column)
+
+    def _one_type(self, column: str, types: set[str]) -> None:
+        types = types - {"null"}
+        if column in self.numeric:
+            if odd := types - _NUMBERS:
+                raise self._unfit("column-not-numeric", column, odd, "is to hold numbers, but holds")
+            return
+        if "blob" in types:
+            raise self._unfit("column-type", column, {"blob"}, "is to hold labels, but holds")
+        if len(types) > 1:
+            raise self._unfit("mixed-types-in-column", column, types, "mixes")
+
+    def _unfit(self, code: str, column: str, types: set[str], what: str) -> RowsError:
+        shown = "; ".join(
+            f"{kind} {_in_rows(self._rows_where(column, f'kind = {_text(kind)}', 3))}" for kind in sorted(types)
+        )
+        return RowsError(
+            code,
+            f"column {quoted(column)} {what} {' and '.join(sorted(types))} values",
+            where=f"{visible(self.path)}, column {quoted(column)}",
+            found=shown,
+            fix="give the values of the column one type (STRICT tables hold it), or select with CAST in a query",
+        )
+
+    def kinds(self, columns: Sequence[str]) -> dict[str, str]:
+        """The types of columns, in words of the embedded engine, after a look at the type of every value."""
+        names = list(map(quote_identifier, columns))
+        types = ", ".join(f"typeof({name})" for name in names)
+        with self._telling():
+            found = self.connection.execute(f"SELECT DISTINCT {types} FROM {self.source}").fetchall()  # noqa: S608  quoted
+        kinds = {}
+        for place, column in enumerate(columns):
+            held = {str(row[place]) for row in found} - {"null"}
+            self._one_type(column, held)
+            kinds[column] = "DOUBLE" if held & {"real"} else "BIGINT" if held & {"integer"} else "VARCHAR"
+        return kinds
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
+        """The rows, in the order they are stored."""
+        names = ", ".join(map(quote_identifier, columns))
+        done = 0
+        with self._telling():
+            cursor = self.connection.execute(f"SELECT {names} FROM {self.source}")  # noqa: S608  quoted
+            while batch := cursor.fetchmany(BATCH):
+                yield batch
+                done += len(batch)
+                if self.progress and self.rows:  # in bytes, as for other files
+                    self.progress(self.stamp[2] * min(done, self.rows) // self.rows, self.stamp[2])
+
+    def _rows_where(self, column: str, predicate: str, most: int) -> list[int]:
+        name = quote_identifier(column)
+        numbered = f"SELECT row_number() OVER () AS place, typeof({name}) AS kind, {name} AS value FROM {self.source}"  # noqa: S608
+        with self._telling():
+            query = f"SELECT place FROM ({numbered}) WHERE {predicate} ORDER BY place LIMIT {most:d}"  # noqa: S608
+            return [row[0] for row in self.connection.execute(query)]
+
+    def confirm(self, rows: int) -> None:
+        """Check that the digest is of the file that was read."""
+        del rows
+        self.hashing.result()
+        self._unchanged()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.hashing.stop()
+        self.connection.close()
+
+    def _telling(self) -> _Telling:
+        return _Telling(self.path)
+
+    def _unchanged(self) -> None:
+        try:
+            now = stamp_of(Path(self.path).stat())
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+        if now != self.stamp:
+            raise RowsError(
+                "digest-mismatch",
+                "the file changed while it was being read",
+                where=visible(self.path),
+                found="another size, another time of change, or another file",
+                fix="run again when nothing writes to the database",
+            )
+
+
+class _Telling:
+    """Runs work on the driver so that only errors of ours come out."""
+
+    def __init__(self, path: str) -> None:
+        self._where = visible(path)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if not isinstance(error, (sqlite3.Error, OverflowError)):
+            return
+        message = visible(str(error))
+        if "UTF-8" in message:
+            raise RowsError(
+                "encoding",
+                "a text in the database is not UTF-8",
+                where=self._where,
+                found=message,
+                fix="write the text again as UTF-8",
+            ) from error
+        code = getattr(error, "sqlite_errorname", "")
+        if code == "SQLITE_INTERRUPT":
+            raise KeyboardInterrupt from None
+        if code.startswith(
+            ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_BUSY")
+        ):
+            raise RowsError(
+                "file-unreadable",
+                "the database cannot be read",
+                where=self._where,
+                found=message,
+                fix="copy the file again, or let the program that writes it finish and close it",
+            ) from error
+        raise refused_query(message, self._where) from error
+
+
+def _listen() -> int:
+    """Called in the middle of a query, which is when Python gets to see Ctrl-C; SQLite takes that for a stop."""
+    return 0
+
+
+def _in_rows(rows: Sequence[int]) -> str:
+    return f"in {'row' if len(rows) == 1 else 'rows'} {', '.join(f'{row:,}' for row in rows)}"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def open_sqlite(
+    path: str,
+    facts: os.stat_result,
+    reading: Reading,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> SqliteTable:
+    """A table, view or query of a SQLite file; the file and its folder are left as they are."""
+    from assay.rows.files.file import demand_pinned
+
+    where = visible(path)
+    _demand_whole(path, facts.st_size)
+    connection, notes = _connect(path)
+    hashing = Hashing(path, wanted=reading.digest)
+    try:
+        with _Telling(path):
+            connection.set_progress_handler(_listen, LISTEN)
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            tables = [("main", name) for (name,) in connection.execute(_TABLES)]
+        if reading.query is not None:
+            source, rows = wrapped(reading.query), None
+            with _Telling(path):
+                connection.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608  compiles only what is one SELECT
+                names = _names(connection, reading.query)
+        else:
+            source = quote_identifier(chosen(tables, reading, where, "main")[1])
+            with _Telling(path):
+                names = _names(connection, f"SELECT * FROM {source} LIMIT 0")  # noqa: S608
+            rows = _about_rows(connection, source)
+        refuse_duplicates(names, where)
+        if reading.sha256 is not None:
+            demand_pinned(path, reading, hashing.result())
+    except BaseException:
+        hashing.stop()
+        connection.close()
+        raise
+    return SqliteTable(
+        connection=connection,
+        source=source,
+        columns=tuple(names),
+        path=path,
+        hashing=hashing,
+        stamp=stamp_of(facts),
+        notes=notes if reading.digest else (*notes, LEFT_OUT),
+        rows=rows,
+        progress=progress,
+    )
+
+
+def _names(connection: sqlite3.Connection, query: str) -> list[str]:
+    return [column[0] for column in connection.execute(query).description]
+
+
+def _about_rows(connection: sqlite3.Connection, source: str) -> int | None:
+    """The largest row number, for a progress bar; views and tables without row numbers have none."""
+    try:
+        return int(connection.execute(f"SELECT max(_rowid_) FROM {source}").fetchone()[0] or 0)  # noqa: S608  quoted
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
+
+
+def _connect(path: str) -> tuple[sqlite3.Connection, tuple[str, ...]]:
+    """Where no journal waits, the file is opened as immutable: else SQLite would leave files beside it.
+
+    A journal or log with something in it belongs to the content; then the file is opened as it must be.
+    """
+    place = os.path.abspath(path)  # noqa: PTH100  links are kept as they are
+    waiting = [name for name in ("-wal", "-journal") if _size(place + name)]
+    mode = "mode=ro" if waiting else "immutable=1"
+    with _Telling(path):
+        connection = sqlite3.connect(
+            f"file:{quote(place)}?{mode}", uri=True, isolation_level=None, check_same_thread=False
+        )
+    notes = (
+        (f"changes in the file's {listed(waiting)} are read too; the digest is the file's alone",) if waiting else ()
+    )
+    return connection, notes
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def _demand_whole(path: str, size: int) -> None:
+    """Demand that the file has the pages its header counts; SQLite itself notices only when it needs a lost one."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(100)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    page = int.from_bytes(head[16:18], "big")
+    page = 65536 if page == 1 else page
+    pages = int.from_bytes(head[28:32], "big")
+    trusted = head[24:28] == head[92:96]  # an old writer leaves the count as it was
+    if len(head) < 100 or (trusted and page * pages > size):  # noqa: PLR2004  the header's length
+        raise RowsError(
+            "file-truncated",
+            "this is not a complete SQLite file",
+            where=visible(path),
+            found=f"{counted(size, 'byte')}, where the header counts {page * pages:,}",
+            fix="copy the file again",
+        )
+
+
+__all__ = ["SqliteTable", "open_sqlite"]

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The embedded engine: names and texts quoted for it, files opened to it, its failures told as ours."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
+from assay.core.labels import Label
+from assay.core.text import counted, listed, quoted, visible
+from assay.rows.limits import Limits
+from assay.rows.temporary_files import Scratch
+
+if TYPE_CHECKING:
+    import duckdb
+
+INTERRUPTED = "Query interrupted"
+"""What the engine says when Ctrl-C reached it in the middle of a query."""
+
+LOOK = 0.1
+"""Seconds between two looks at how far a query is."""
+
+GLOB = "*?["
+"""Characters that the engine would expand in a path."""
+
+_scratches: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Scratch] = weakref.WeakKeyDictionary()
+
+
+def quote_identifier(name: str) -> str:
+    """A name as an SQL identifier, whatever characters it holds.
+
+    >>> quote_identifier('a" ; drop table t; --')
+    '"a"" ; drop table t; --"'
+    """
+    if not name or "\0" in name or not _encodable(name):
+        raise MissingColumn(
+            "missing-column", f"no column can be called {quoted(name)}", found=quoted(name), fix="name another column"
+        )
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_literal(text: str) -> str:
+    """A text as an SQL literal, whatever characters it holds.
+
+    >>> quote_literal("it's")
+    "'it''s'"
+    """
+    if "\0" in text or not _encodable(text):
+        raise EngineError(
+            "engine-failed",
+            "a text with a NUL or half a character cannot be given to the engine",
+            fix="correct the label or the name",
+        )
+    return "'" + text.replace("'", "''") + "'"
+
+
+def sql_label(label: Label | float) -> str:
+    """A label as an SQL literal.
+
+    >>> sql_label("it's"), sql_label(1), sql_label(True)
+    ("'it''s'", '1', 'True')
+    """
+    if isinstance(label, float) and not math.isfinite(label):
+        return f"CAST('{label}' AS DOUBLE)"
+    return quote_literal(label) if isinstance(label, str) else repr(label)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyConnection:  # noqa: B008  frozen
+    """An engine in memory that may read these files, load nothing, and write nowhere but its own spill folder."""
+    import duckdb
+
+    connection = duckdb.connect(
+        ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    )
+    scratch = Scratch(limits.temp)
+    weakref.finalize(connection, scratch.remove)
+    _scratches[connection] = scratch
+    for setting in (
+        *([] if limits.bytes is None else [f"memory_limit = '{limits.bytes}B'"]),
+        *([] if limits.threads is None else [f"threads = {limits.threads:d}"]),
+        "preserve_insertion_order = true",
+        "enable_progress_bar_print = false",
+        "enable_progress_bar = true",  # not shown, but asked for by `watched`
+        "progress_bar_time = 0",
+        "enable_external_file_cache = false",
+        "python_enable_replacements = false",  # else a mistyped table name is looked up among Python variables
+        f"temp_directory = {quote_literal(os.path.join(scratch.path, 'spill'))}",  # noqa: PTH118  a string for SQL
+        f"allowed_paths = [{', '.join(quote_literal(path) for path in paths)}]",
+        "enable_external_access = false",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def release(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close an engine and remove its spill folder at once, not when the last reference is gone."""
+    connection.close()
+    if (scratch := _scratches.pop(connection, None)) is not None:
+        scratch.remove()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """The query that reads a file, in two pieces around its path, so that files read alike are read by one query."""
+
+    head: str
+    path: str | None = None
+    tail: str = ""
+
+    def __str__(self) -> str:
+        """The query for this file alone."""
+        return self.over([] if self.path is None else [self.path])
+
+    def over(self, paths: Sequence[str]) -> str:
+        """The same query for several files."""
+        names = [quote_literal(path) for path in paths]
+        return self.head + (f"[{', '.join(names)}]" if len(names) > 1 else "".join(names)) + self.tail
+
+
+def case_blind(name: str) -> str:
+    """The name as the engine compares it: ASCII letters alike in either case.
+
+    >>> case_blind("Score"), case_blind("É")
+    ('score', 'É')
+    """
+    return name.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def refuse_duplicates(names: list[str], where: str) -> None:
+    """Demand that no two columns share a name; the engine would rename the second one silently."""
+    first: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):
+        before = first.setdefault(case_blind(name), place)
+        if before == place:
+            continue
+        same = names[before - 1] == name
+        raise RowsError(
+            "duplicate-column",
+            f"two columns are called {quoted(name)}" if same else "two column names differ only in case",
+            where=where,
+            found=f"{quoted(names[before - 1])} is column {before}, {quoted(name)} is column {place}",
+            known=f"{counted(len(names), 'column')}: {listed(names)}",
+            fix="rename one of the two columns",
+        )
+
+
+@contextmanager
+def watched(
+    connection: duckdb.DuckDBPyConnection, progress: Callable[[int, int], None] | None, total: int
+) -> Iterator[None]:
+    """Tell how much of a total a query has done, while it runs."""
+    if progress is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOK):
+            share = connection.query_progress()
+            if share >= 0:  # there is no number yet when a query begins
+                progress(int(total * min(share, 100) / 100), total)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+        progress(total, total)
+    finally:
+        over.set()
+        watcher.join()
+
+
+@contextmanager
+def told_as_ours(where: str, form: str) -> Iterator[None]:
+    """Run engine work so that only errors of this project, MemoryError and KeyboardInterrupt come out."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise _ours(error, where, form) from error
+    except (duckdb.Error, OSError, ValueError, LookupError, NotImplementedError) as error:
+        raise _ours(error, where, form) from error
+
+
+def _ours(error: Exception, where: str, form: str) -> AssayError:
+    import duckdb
+
+    message = visible(str(error).strip().partition("\n")[0])
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return EngineError(
+            "engine-failed",
+            "the engine ran out of memory",
+            where=where,
+            found=message,
+            fix="allow more with memory= (--memory 2GB), or use fewer threads: each holds buffers of its own",
+        )
+    of_the_file = (
+        duckdb.IOException,
+        duckdb.InvalidInputException,
+        duckdb.SerializationException,
+        duckdb.InternalException,
+        duckdb.FatalException,
+        duckdb.NotSupportedError,
+        duckdb.OutOfRangeException,
+        OSError,
+        ValueError,
+    )
+    # What the engine's Parquet reader finds wrong comes as the bare base class.
+    if form in {"parquet", "arrow", "duckdb"} and (isinstance(error, of_the_file) or type(error) is duckdb.Error):
+        return _corrupt(message, where, form)
+    return EngineError(
+        "engine-failed",
+        "the engine could not run a query on the file",
+        where=where,
+        found=message,
+        fix="report this with the file's digest: the file passed every check before",
+    )
+
+
+def _corrupt(message: str, where: str, form: str) -> RowsError:
+    if "utf" in message.lower():
+        return RowsError(
+            "encoding",
+            "a text in the file is not UTF-8",
+            where=where,
+            found=message,
+            fix="write the file again as UTF-8",
+        )
+    return RowsError(
+        "file-unreadable",
+        f"the file is damaged: {form} data cannot be read",
+        where=where,
+        found=message,
+        fix="copy or write the file again",
+    )

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames and relations, counted where they are: the only room besides `files` that knows engines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
+
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError
+from assay.core.labels import Label
+from assay.core.text import quoted, visible
+from assay.rows.databases.database import from_database, is_database, refuse_selection
+from assay.rows.engines.duckdb_engine import INTERRUPTED
+from assay.rows.files.formats import Reading
+from assay.rows.row_positions import Unplaced
+from assay.rows.source import ArraySource, FrameSource, Roles, Source, _arrays, require
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.rows.files.file import OpenedFile
+    from assay.rows.files.file_list import Paths
+    from assay.rows.limits import Limits
+
+NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
+UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
+
+
+def from_frame(data: object, roles: Roles) -> Source:
+    """A frame of any library: pandas becomes arrays, everything else is counted by its own engine."""
+    frame = narwhals_of(data)
+    if isinstance(frame, nw.DataFrame) and (frame.implementation.is_pandas_like() or roles.weight is not None):
+        return _taken_apart(frame, roles)
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        from assay.rows.spark.spark_frames import from_spark
+
+        return from_spark(frame.to_native(), roles)
+    where = f"the given {frame.implementation} frame"
+    if frame.implementation.is_dask():
+        from assay.rows.engines.dask_frames import demand_told_apart
+
+        try:
+            demand_told_apart(frame.to_native(), [str(column) for column in roles.named().values()], where)
+        except Exception as error:
+            raise error if isinstance(error, AssayError) else engine_failure(error, where) from error
+    names = list(frame.collect_schema().names())
+    return _checked(
+        FrameSource(
+            frame=frame,
+            truth=require(str(roles.truth), names, where),
+            predicted="" if roles.predicted is None else require(str(roles.predicted), names, where),
+            group={name: require(str(column), names, where) for name, column in roles.group.items()},
+            weight=None if roles.weight is None else require(str(roles.weight), names, where),
+            where=where,
+        ),
+        roles,
+    )
+
+
+def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
+    """A frame of any library as Narwhals sees it."""
+    try:
+        return nw.from_native(data)
+    except TypeError:
+        pass
+    except DuplicateError as error:
+        raise RowsError(
+            "duplicate-column",
+            "two columns have the same name",
+            where="data",
+            found=visible(error),
+            fix="rename one of them",
+        ) from None
+    if hasattr(data, "__arrow_c_stream__"):
+        for backend in ("pyarrow", "polars"):
+            try:
+                return nw.from_arrow(data, backend=backend)
+            except ImportError:
+                continue
+        raise PlanError(
+            "missing-extra",
+            "an Arrow stream needs pyarrow or polars to be read",
+            fix='pip install "assay[arrow]"',
+        )
+    raise RowsError(
+        "refused-format",
+        f"data is a {type(data).__name__}, which is no table",
+        where="data",
+        known="a path; a frame of pandas, Polars, PyArrow, DuckDB, Dask, Ibis, Spark; a mapping of columns; "
+        "an __arrow_c_stream__",
+        fix="give one of these",
+    )
+
+
+def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
+    names = list(frame.columns)
+
+    def take(column: object) -> object:
+        return frame.get_column(require(str(column), names, "data")).to_native()
+
+    return _arrays(roles.over(lambda _, column: take(column)))
+
+
+def from_columns(library: str, roles: Roles) -> Source:
+    """Series of Polars or PyArrow, put side by side and counted by their own engine."""
+    sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
+    from assay.rows.source import _same_length
+
+    _same_length(sizes)
+    labels = _aliases(roles)
+    columns = dict(zip(labels.values(), roles.named().values(), strict=True))
+    if library == "polars":
+        import polars as pl
+
+        return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles), roles)
+    import pyarrow as pa
+
+    return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles), roles)
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
+    """Numpy arrays read in place by the embedded engine."""
+    import duckdb
+
+    columns: dict[str, NDArray[np.object_]] = dict(zip(_aliases(roles).values(), arrays.values(), strict=True))
+    connection = duckdb.connect(
+        ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    )
+    connection.register("columns", columns)
+    return _side_by_side(nw.from_native(connection.table("columns")), roles, arrays=columns)
+
+
+def _aliases(roles: Roles) -> dict[str, str]:
+    """Plain column names for the roles, so that no name of a user reaches an engine."""
+    return {role: f"c{number}" for number, role in enumerate(roles.named())}
+
+
+def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]] | None = None) -> FrameSource:  # noqa: ANN401
+    alias = _aliases(roles)
+    return FrameSource(
+        frame=frame,
+        truth=alias["truth"],
+        predicted=alias["predicted"],
+        group={name: alias[f'group "{name}"'] for name in roles.group},
+        weight=alias.get("weight"),
+        where="the given columns",
+        arrays=arrays,
+        indexed=True,
+        names={column: role for role, column in alias.items()},
+    )
+
+
+def from_path(
+    path: Paths,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None = None,
+) -> FrameSource:
+    """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
+    if isinstance(path, (str, os.PathLike)) and is_database(path):
+        if engine is not None:
+            raise PlanError(
+                "role-clash",
+                "an engine is named, but DuckDB counts the rows of a database",
+                where="engine",
+                fix="leave the engine out",
+            )
+        return from_database(path, roles, reading or Reading(), progress=progress, limits=limits)
+    refuse_selection(path, reading)
+    if engine in (None, "duckdb"):
+        return from_files(path, roles, reading, progress=progress, limits=limits)
+    from assay.rows.spark.spark_session import is_cluster
+
+    if not is_cluster(str(engine)):
+        demand_embedded(engine)
+    demand_one_path(path, limits, where="data")
+    from assay.rows.spark.spark_frames import from_cluster
+
+    return from_cluster(cast("str", path), roles, reading or Reading(), str(engine))
+
+
+def demand_embedded(engine: str | None) -> None:
+    """Check that the engine of files, where it is not a cluster, is the embedded one."""
+    if engine not in (None, "duckdb"):
+        raise PlanError(
+            "option-unknown",
+            f"there is no engine {quoted(engine)}",
+            where="engine",
+            known="duckdb, spark://HOST:PORT, sc://HOST:PORT",
+            fix="scan the file with Polars and give the frame: data=pl.scan_parquet(...)"
+            if engine == "polars"
+            else "name one of these, or leave it out",
+        )
+
+
+def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
+    """Demand what a cluster can be given: one path, and no limits, for it has its own."""
+    if limits is not None:
+        raise PlanError(
+            "role-clash",
+            "limits are stated, but the cluster has its own",
+            where="limits",
+            fix="leave memory, threads and temp out, or set them in the cluster's configuration",
+        )
+    if not isinstance(path, (str, os.PathLike)):
+        raise PlanError(
+            "role-clash",
+            "a cluster is given a list of paths",
+            where=where,
+            fix="give one path: a file, a folder, or a pattern of the cluster's own",
+        )
+
+
+def from_files(
+    data: Paths,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    limits: Limits | None = None,
+) -> FrameSource:
+    """Files, opened by the embedded engine with every text column as text."""
+    from assay.rows.files.file_set import open_files
+    from assay.rows.limits import Limits
+
+    return of_opened(open_files(data, reading or Reading(), progress=progress, limits=limits or Limits()), roles)
+
+
+def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
+    """What the embedded engine has opened, by roles."""
+    from assay.rows.files.file import check_scalar, number_column
+
+    names = list(opened.columns)
+    for column in roles.labelled().values():
+        check_scalar(opened, str(column))
+    if roles.weight is not None:
+        number_column(opened, str(roles.weight))
+    return _checked(
+        FrameSource(
+            frame=nw.from_native(opened.relation),
+            truth=require(str(roles.truth), names, opened.path),
+            predicted="" if roles.predicted is None else require(str(roles.predicted), names, opened.path),
+            group={name: require(str(column), names, opened.path) for name, column in roles.group.items()},
+            weight=None if roles.weight is None else require(str(roles.weight), names, opened.path),
+            where=opened.path,
+            opened=opened,
+            join=opened.join,
+        ),
+        roles,
+    )
+
+
+def _checked(source: FrameSource, roles: Roles) -> FrameSource:
+    """Columns that hold one value a row of a type that can be a label, and scores as float64."""
+    schema = source.frame.collect_schema()
+    for column in (source.truth, *([source.predicted] if source.predicted else []), *source.group.values()):
+        kind = schema[column]
+        if isinstance(kind, NESTED):
+            raise RowsError(
+                "column-not-scalar",
+                f"{source.shown(column)} holds {kind}, not one value a row",
+                where=source.where,
+                fix="give a column with one label a row",
+            )
+        if isinstance(kind, UNFIT):
+            raise RowsError(
+                "column-type",
+                f"{source.shown(column)} is {kind}, which cannot hold labels",
+                where=source.where,
+                known="text, whole numbers, booleans, categories",
+                fix="turn the column into text or whole numbers",
+            )
+    if roles.score is None:
+        return source
+    from assay.rows.engines.score_expressions import with_scores
+
+    names = list(schema.names())
+    return with_scores(source, [require(str(column), names, source.where) for column in roles.score.columns])
+
+
+def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
+    """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
+    from assay.rows.files.file import OpenedFile, rows_with
+
+    if isinstance(source.opened, OpenedFile):
+        return [row for row in rows_with(source.opened, column, label, most) if not isinstance(row, Unplaced)]
+    if source.arrays is not None:
+        return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
+    if not isinstance(source.frame, nw.DataFrame):
+        return []
+    hit = nw.col(column).is_null() if label is None else nw.col(column) == label
+    found = source.frame.with_row_index("assay_row").filter(hit).head(most).get_column("assay_row").to_list()
+    return [int(row) + (not source.indexed) for row in found]
+
+
+def engine_failure(error: Exception, where: str) -> EngineError:
+    """What an engine said, as one of ours."""
+    if str(error) == INTERRUPTED:
+        raise KeyboardInterrupt from None
+    return EngineError(
+        "engine-failed",
+        f"the engine failed: {type(error).__name__}",
+        where=where,
+        found=str(error)[:400],
+        fix="see what it says",
+    )
+
+
+__all__ = ["ArraySource", "engine_failure", "first_rows", "from_arrays", "from_columns", "from_frame", "from_path"]

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores inside an engine: cast, checked and turned into predictions by expressions, without fetching rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add, or_
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import AssayError, RowsError
+from assay.core.text import quoted, visible
+from assay.rows.engines.narwhals_frames import engine_failure
+from assay.rows.files.opened_file import numbered_rows
+from assay.rows.row_positions import places
+from assay.rows.score_columns import NORMAL, WIDTHS, Faults, Kind, demand_sound
+from assay.rows.source import FrameSource
+from assay.rows.spark.spark_errors import told_as_ours
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.rows.files.opened_file import OpenedFile
+
+Frame: TypeAlias = Any
+"""One of Narwhals' frames, eager or lazy."""
+PREDICTED: Final = "assay_predicted"
+ROW: Final = "assay_row"
+NUMBER: Final = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+MOST: Final = 3
+
+
+def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
+    """The source with its score columns as float64, under names of ours."""
+    from assay.rows.files.file import OpenedFile
+
+    names = tuple(f"assay_score_{place}" for place in range(len(columns)))
+    if isinstance(source.opened, OpenedFile):
+        frame = _from_file(source.opened, columns, names)
+    else:
+        frame = source.frame.with_columns(
+            *(_number(source, column).alias(name) for column, name in zip(columns, names, strict=True))
+        )
+    shown = {name: source.names.get(column, column) for column, name in zip(columns, names, strict=True)}
+    schema = frame.collect_schema()
+    stored = tuple(sorted({WIDTHS.get(name, name) for name in (type(schema[c]).__name__.lower() for c in columns)}))
+    return replace(source, frame=frame, score=names, names={**source.names, **shown}, stored=stored)
+
+
+def _from_file(opened: OpenedFile, columns: Sequence[str], names: Sequence[str]) -> Any:  # noqa: ANN401  a Narwhals frame
+    return _with_numbers(opened, opened.relation, columns, names)
+
+
+def _with_numbers(
+    opened: OpenedFile,
+    relation: Any,  # noqa: ANN401  a relation of the engine
+    columns: Sequence[str],
+    names: Sequence[str],
+) -> Any:  # noqa: ANN401  a Narwhals frame
+    from assay.rows.files.file import number_column
+
+    numbers = ", ".join(f"{number_column(opened, c)} AS {name}" for c, name in zip(columns, names, strict=True))
+    return nw.from_native(relation.project(f"*, {numbers}"))
+
+
+def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhals expression
+    """A column as float64; text is read as numbers only from a file, after a check of every value."""
+    kind = source.frame.collect_schema()[column]
+    if kind.is_numeric():
+        return nw.col(column).cast(nw.Float64)
+    if kind != nw.String or source.opened is None:
+        raise RowsError(
+            "column-not-numeric",
+            f"{source.shown(column)} is {kind}, and scores are numbers",
+            where=source.where,
+            fix="name a column of numbers",
+        )
+    text = nw.col(column)
+    if source.opened.decimal != ".":
+        text = text.str.replace_all(source.opened.decimal, ".", literal=True)
+    odd = int(sums(source, {"odd": ~text.str.contains(NUMBER)})["odd"])
+    if odd:
+        raise RowsError(
+            "column-not-numeric",
+            f"{odd:,} values of {source.shown(column)} cannot be read as numbers",
+            where=source.where,
+            known=f"digits with a decimal {quoted(source.opened.decimal)}",
+            fix="correct the values; leave a field empty for a missing value",
+        )
+    return text.cast(nw.Float64)
+
+
+def sums(source: FrameSource, conditions: dict[str, Any]) -> dict[str, int]:
+    """How many rows there are, and in how many each condition holds."""
+    ones = [nw.when(hit).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name) for name, hit in conditions.items()]
+    row = fetched(source, source.frame.select(nw.len().alias("rows"), *ones))[0]
+    return {name: int(cast("int", value) or 0) for name, value in zip(("rows", *conditions), row, strict=True)}
+
+
+def fetched(source: FrameSource, frame: Any) -> list[tuple[object, ...]]:  # noqa: ANN401  a Narwhals frame
+    """The rows of a small answer, whichever engine gives it."""
+    native = frame.to_native()
+    try:
+        if source.opened is not None:
+            return cast("list[tuple[object, ...]]", source.opened.fetch(native))
+        if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+            with told_as_ours(source.where):
+                return list(native.collect())
+        if frame.implementation.is_duckdb():
+            return cast("list[tuple[object, ...]]", native.fetchall())
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return cast("list[tuple[object, ...]]", eager.rows())
+    except AssayError:
+        raise
+    except Exception as error:
+        raise engine_failure(error, source.where) from error
+
+
+def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN401  a Narwhals frame
+    """The columns of an answer as numpy arrays, whichever engine gives it."""
+    from assay.rows.files.file import OpenedFile
+
+    names = list(frame.collect_schema().names())
+    native = frame.to_native()
+    try:
+        if isinstance(source.opened, OpenedFile):
+            found = source.opened.arrays(native)
+            return [_unmasked(found[name]) for name in names]
+        if frame.implementation.is_duckdb():
+            found = native.fetchnumpy()
+            return [_unmasked(found[name]) for name in names]
+        if not (frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()):
+            eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+            return [_array(eager.get_column(name)) for name in names]
+    except AssayError:
+        raise
+    except Exception as error:
+        raise engine_failure(error, source.where) from error
+    from assay.rows.spark.spark_columns import arrays_of
+
+    with told_as_ours(source.where):
+        return arrays_of(native.toArrow())
+
+
+def _unmasked(values: Any) -> NDArray[Any]:  # noqa: ANN401  an array of numpy's, masked where values are missing
+    """The values, None where one is missing: under a mask stands any number."""
+    import numpy as np
+
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    return _plain(values.tolist())
+
+
+def _array(series: Any) -> NDArray[Any]:  # noqa: ANN401  a Narwhals series
+    return cast("NDArray[Any]", series.to_numpy()) if series.dtype.is_numeric() else _plain(series.to_list())
+
+
+def _plain(values: list[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    if values and all(type(value) is float for value in values):
+        return np.array(values, dtype=np.float64)
+    held: NDArray[np.object_] = np.empty(len(values), dtype=object)
+    held[:] = values
+    return held
+
+
+def complete(source: FrameSource) -> Frame:
+    """The rows that have a predicted label."""
+    return source.frame.filter(~nw.col(source.predicted).is_null()) if source.predicted else source.frame
+
+
+def sound_frame(source: FrameSource, kind: Kind, *, single: bool, drop: bool) -> tuple[FrameSource, int]:
+    """The source without rows whose score is missing, and how many those are; any other fault is an error."""
+    if single and len(source.score) == 1 and (found := _surely_sound(source, kind)) is not None:
+        return found, 0
+    hits = _faults(source.score, kind, single=single)
+    faults = Faults(**sums(source, hits))
+    if faults.unnormal:
+        faults = replace(faults, farthest=cast("float", fetched(source, source.frame.select(off_one(source)))[0][0]))
+    demand_sound(
+        faults,
+        where=f"{visible(source.where)}, {' and '.join(source.shown(name) for name in source.score[:MOST])}",
+        first=lambda name: _first(source, hits[name]),
+        drop=drop,
+    )
+    if not faults.missing:
+        return source, 0
+    whole = reduce(lambda a, b: a & b, (~gone(nw.col(name)) for name in source.score))
+    return replace(source, frame=source.frame.filter(whole), dropped=source.dropped + faults.missing), faults.missing
+
+
+def _surely_sound(source: FrameSource, kind: Kind) -> FrameSource | None:
+    """The source, if one quick look, or the one before, says that its scores are without fault."""
+    from assay.rows.engines.score_batches import looked
+
+    seen = source.seen or looked(source)
+    if seen is None or (kind == "probability" and not (seen.low >= 0 and seen.high <= 1)):
+        return None
+    return replace(source, seen=seen)
+
+
+def off_one(source: FrameSource) -> Any:  # noqa: ANN401  a Narwhals expression
+    """How far from 1 the scores of a row add up at most; a row that lacks one counts nothing."""
+    every = [nw.col(name) for name in source.score]
+    lacking = reduce(or_, (gone(column) for column in every))
+    return nw.when(lacking).then(nw.lit(0.0)).otherwise((reduce(add, every) - 1).abs()).max()
+
+
+def gone(column: Any) -> Any:  # noqa: ANN401  Narwhals expressions
+    """Where a column has no number.
+
+    A file's statistics leave NaN out, by which the embedded engine takes is_nan for untrue, but not is_finite.
+    """
+    return column.is_null() | (~column.is_finite() & (column.abs() != math.inf))
+
+
+def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, Any]:
+    every = [nw.col(name) for name in columns]
+    lacking = reduce(or_, (gone(column) for column in every))
+    hits = {"missing": lacking, "infinite": reduce(or_, (~column.is_finite() & ~gone(column) for column in every))}
+    if kind != "probability":
+        return hits
+    hits["outside"] = reduce(or_, (((column < 0) | (column > 1)) & ~gone(column) for column in every))
+    if not single:
+        hits["unnormal"] = ((reduce(add, every) - 1).abs() > NORMAL) & ~lacking
+    return hits
+
+
+def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals expression
+    """The first rows with a fault, numbered where the engine keeps rows in order."""
+    from assay.rows.files.file import OpenedFile
+
+    wanted = [nw.col(name) for name in source.score[:MOST]]
+    ordered = isinstance(source.frame, nw.DataFrame) or isinstance(source.opened, OpenedFile)
+    if not ordered:
+        rows = fetched(source, source.frame.filter(hit).select(*wanted).head(MOST))
+        return "; ".join(_told(row) for row in rows)
+    if isinstance(source.opened, OpenedFile):
+        first = _first_in_files(source, hit, wanted)
+        return "; ".join(f"{_told(values)} {places([row])}".rstrip() for row, values in first)
+    found = source.frame.with_row_index(ROW).filter(hit).select(nw.col(ROW), *wanted).head(MOST)
+    start = 0 if source.indexed else 1
+    word = "at index" if source.indexed else "in row"
+    return "; ".join(f"{_told(row[1:])} {word} {int(cast('int', row[0])) + start:,}" for row in fetched(source, found))
+
+
+def _first_in_files(
+    source: FrameSource,
+    hit: Any,  # noqa: ANN401  a Narwhals expression
+    wanted: Sequence[Any],
+) -> list[tuple[int, tuple[object, ...]]]:
+    """The same in files, one after the other: a row is numbered in its own file, also where rows were joined."""
+    opened = cast("OpenedFile", source.opened)
+    columns = [source.names[name] for name in source.score]
+    found: list[tuple[int, tuple[object, ...]]] = []
+    for relation, placed in numbered_rows(opened, columns, ROW):
+        frame = _with_numbers(opened, relation, columns, source.score)
+        few = frame.filter(hit).sort(ROW).select(nw.col(ROW), *wanted).head(MOST - len(found))
+        found += [(placed(int(cast("int", row[0]))), row[1:]) for row in fetched(source, few)]
+        if len(found) >= MOST:
+            break
+    return found
+
+
+def _told(values: Sequence[object]) -> str:
+    return ", ".join("nothing" if value is None else visible(value) for value in values)
+
+
+def frame_by_threshold(source: FrameSource, threshold: float, place: int) -> FrameSource:
+    """Predictions 1 where the score is at or above a threshold and 0 elsewhere."""
+    called = nw.when(nw.col(source.score[place]) >= threshold).then(nw.lit(1)).otherwise(nw.lit(0))
+    return replace(source, frame=source.frame.with_columns(called.alias(PREDICTED)), predicted=PREDICTED)
+
+
+def frame_by_largest(source: FrameSource) -> tuple[FrameSource, int]:
+    """Predictions by the largest score, as the number of its column; and in how many rows several are largest."""
+    every = [nw.col(name) for name in source.score]
+    best, place = first_largest(every)
+    largest = reduce(add, (nw.when(one == best).then(nw.lit(1)).otherwise(nw.lit(0)) for one in every))
+    tied = sums(source, {"tied": largest > 1})["tied"]
+    return replace(source, frame=source.frame.with_columns(place.alias(PREDICTED)), predicted=PREDICTED), tied
+
+
+def first_largest(every: Sequence[Any]) -> tuple[Any, Any]:
+    """The largest of some columns, and the place of the first that has it."""
+    best: Any = nw.max_horizontal(*every)
+    place: Any = nw.lit(len(every) - 1)
+    for i in reversed(range(len(every) - 1)):
+        place = nw.when(every[i] == best).then(nw.lit(i)).otherwise(place)
+    return best, place

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a CSV file must be before the engine parses it: a header, rows of equal length, closed quotes, no blank lines.
+
+The engine drops trailing delimiters, skips blank lines, guesses line ends from the first ones it sees and, reading in
+parallel, takes line breaks inside quotes for row ends. So the shape of the whole file is checked here first.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from assay.core.errors import RowsError
+from assay.core.text import counted, listed, visible
+from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates
+from assay.rows.files.csv_shape import Body, Header, Shape, Trouble, blank, no_rows, unclosed
+from assay.rows.files.text_blocks import BOM, Text, check_text
+
+DELIMITERS = ",;\t|"
+COLUMNS = 10_000
+"""More columns than this are a table on its side or no table."""
+
+_NAMES = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
+_QUOTED = re.compile(rb'"[^"]*"')
+_HEADER = 4 << 20  # a first row longer than this is a quote left open
+_LINE_SIZE = 2_000_000  # the engine's own limit; raised only for files with longer rows
+
+
+def scan(text: Text) -> Shape:
+    """Go through the whole file once and demand that every row has the header's fields."""
+    blocks = iter(text)
+    head = next(blocks, b"")
+    while not (end := _record_end(head)) and (more := next(blocks, b"")):
+        head += more
+        if len(head) > _HEADER:
+            break
+    check_text(head, text.where, 1, len(BOM) if text.bom else 0)
+    header = _header(head, end, text)
+    body = Body(text, header)
+    body.feed(head)
+    for block in blocks:
+        body.feed(block)
+    return body.finish()
+
+
+def _record_end(data: bytes) -> int:
+    """Where the first row ends, or 0 if it does not end here."""
+    at, seen, inside = -1, 0, 0
+    while (at := data.find(b"\n", at + 1)) >= 0:
+        inside ^= data.count(b'"', seen, at) & 1
+        seen = at
+        if not inside:
+            return at + 1
+    return 0
+
+
+def _header(head: bytes, end: int, text: Text) -> Header:
+    first = head[:end] if end else head
+    if not first.strip(b"\r\n"):
+        raise (
+            blank(Trouble(count=1, first=[(1, 0)]), text.where)
+            if head.strip(b"\r\n")
+            else no_rows(text.where, "nothing")
+        )
+    if first.count(b'"') % 2:
+        raise unclosed(text.where, first.count(b"\n", 0, first.rfind(b'"')) + 1)
+    bare = _QUOTED.sub(b"", first)
+    if b"\r" in bare.removesuffix(b"\r\n"):
+        raise RowsError(
+            "file-unreadable",
+            "a line ends in a lone carriage return",
+            where=f"{text.where}, line 1",
+            known="lines end in LF, or all in CRLF",
+            fix="save the file with Unix or Windows line ends",
+        )
+    delimiter, notes = _delimiter(bare, head[end:] if end else b"", text)
+    names = _names(first.decode("utf-8"), delimiter, text.where)
+    unnamed = [place for place, name in enumerate(names, start=1) if not name]
+    names = [name or f"column {place}" for place, name in enumerate(names, start=1)]
+    notes += tuple(f'column {place} has no name in the header; it is called "column {place}"' for place in unnamed[:3])
+    refuse_duplicates(names, f"{text.where}, line 1")
+    broken = [name for name in names if "\n" in name or "\r" in name]
+    if text.bom and broken:  # the engine loses its place there
+        raise RowsError(
+            "file-unreadable",
+            "a column name holds a line break, in a file with a byte order mark",
+            where=f"{text.where}, line 1",
+            found=listed(broken),
+            fix="rename the column, or save the file without the mark",
+        )
+    return Header(
+        names=names, delimiter=delimiter, crlf=first.endswith(b"\r\n"), lines=first.count(b"\n") or 1, notes=notes
+    )
+
+
+def _delimiter(header: bytes, rest: bytes, text: Text) -> tuple[str, tuple[str, ...]]:
+    """The delimiter as stated, or the one candidate the header holds; two that fit alike are not chosen between."""
+    stated = text.reading.delimiter or text.form.delimiter
+    if stated is not None:
+        return stated, ()
+    counts = {mark: header.count(mark.encode()) for mark in DELIMITERS if mark.encode() in header}
+    if not counts:
+        return ",", ("one column: no delimiter in the header",)
+    row = _QUOTED.sub(b"", rest[: _record_end(rest) or len(rest)])
+    fitting = [mark for mark, count in counts.items() if row.count(mark.encode()) == count] if len(counts) > 1 else []
+    if len(fitting) > 1:
+        raise RowsError(
+            "file-unreadable",
+            "the delimiter cannot be told from the header",
+            where=f"{text.where}, line 1",
+            found=" and ".join(_NAMES[mark] for mark in fitting) + " split the first rows equally well",
+            known=" ".join(_NAMES.values()),
+            fix='state it: delimiter=","',
+        )
+    mark = fitting[0] if fitting else max(counts, key=lambda m: counts[m])
+    return mark, (f"delimiter {_NAMES[mark]} (detected)",)
+
+
+def _names(header: str, delimiter: str, where: str) -> list[str]:
+    try:
+        rows = list(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise RowsError(
+            "file-unreadable",
+            "the header cannot be read",
+            where=f"{where}, line 1",
+            found=visible(error),
+            fix='put a name that holds a quote or the delimiter in quotes, its own quotes doubled: "a ""b"" c"',
+        ) from None
+    if len(rows[0]) > COLUMNS:
+        raise RowsError(
+            "file-unreadable",
+            f"the header has {counted(len(rows[0]), 'column')}",
+            where=f"{where}, line 1",
+            known=f"at most {COLUMNS:,}",
+            fix="give a table with one row an item and a few columns",
+        )
+    return rows[0]
+
+
+def select(path: str, compression: str | None, shape: Shape) -> Scan:
+    """The query that reads the file: every option stated, every column text."""
+    names = shape.header.names
+    strict = not (shape.header.crlf and shape.folded)
+    options = {
+        "columns": "{" + ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(names))) + "}",
+        "auto_detect": "false",
+        "header": "true",
+        "skip": "0",
+        "delim": quote_literal(shape.header.delimiter),
+        "quote": "'\"'",
+        "escape": "'\"'",
+        "comment": "''",
+        "nullstr": "''",
+        "allow_quoted_nulls": "false",
+        "null_padding": "false",
+        "ignore_errors": "false",
+        "strict_mode": str(strict).lower(),
+        "compression": quote_literal(compression or "none"),
+        "max_line_size": str(max(_LINE_SIZE, shape.longest + 2)),
+        "parallel": str(not shape.folded).lower(),
+        "hive_partitioning": "false",
+    }
+    # In strict mode duckdb 2.0 reads no row at all when told that lines end in CRLF, but finds CRLF out by itself.
+    if not shape.header.crlf:
+        options["new_line"] = r"'\n'"
+    elif shape.folded:
+        options["new_line"] = r"'\r\n'"
+    columns = ", ".join(f"c{place} AS {quote_identifier(name)}" for place, name in enumerate(names))
+    stated = ", ".join(f"{name} = {value}" for name, value in options.items())
+    return Scan(head=f"SELECT {columns} FROM read_csv(", path=path, tail=f", {stated})")  # noqa: S608  quoted above

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One file opened as rows: checked to its last byte, hashed, and read lazily by the embedded engine.
+
+Text is read as text: nothing in a CSV file becomes a number, a date or a missing value by guess.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from assay.core.errors import EngineError, PlanError, RowsError
+from assay.core.parallel import monotonic
+from assay.core.text import counted, quoted, visible
+from assay.rows.engines.duckdb_engine import (
+    GLOB,
+    Scan,
+    case_blind,
+    connect,
+    quote_identifier,
+    quote_literal,
+    release,
+    told_as_ours,
+)
+from assay.rows.files import csv_checks, json_lines, parquet
+from assay.rows.files.file_digests import LEFT_OUT, Hashing, digest_of
+from assay.rows.files.file_list import Listed
+from assay.rows.files.formats import Format, Reading, confirm_magic, named_format, regular_file, unreadable
+from assay.rows.files.opened_file import (
+    VIEW,
+    OpenedFile,
+    Stamp,
+    check_scalar,
+    demand_unchanged,
+    locate,
+    number_column,
+    rows_with,
+    stamp_of,
+    translated,
+)
+from assay.rows.files.text_blocks import Progress, Text
+from assay.rows.limits import Limits
+from assay.rows.temporary_files import Scratch
+
+if TYPE_CHECKING:
+    import duckdb
+
+SMALL = 8 << 20
+"""Files up to this size are counted by the engine at once; larger ones when their rows are used (`confirm`)."""
+
+_NESTED = {"list", "array", "struct", "map", "union", "variant"}
+
+Kept = TypeVar("Kept")
+
+
+def open_file(
+    path: str | os.PathLike[str],
+    reading: Reading = Reading(),  # noqa: B008  frozen
+    *,
+    progress: Progress | None = None,
+    limits: Limits = Limits(),  # noqa: B008
+) -> OpenedFile:
+    """Check a file to its last byte and open it for counting; `progress` hears of bytes done and bytes in all."""
+    known_as = os.fsdecode(path)
+    [file] = prepared([Listed(path=known_as, name=Path(known_as).name)], reading)
+    return with_engine(
+        [file], limits, lambda connection: confirmed(file.open(connection, progress=monotonic(progress)))
+    )
+
+
+def prepared(files: Sequence[Listed], reading: Reading) -> list[Prepared]:
+    """Files that are there and named after a format, each with the digest it is pinned to."""
+    pins = pins_of(files, reading)
+    found: list[Prepared] = []
+    try:
+        for one in files:
+            before = regular_file(one.path)
+            form, head = named_format(one.path), _head(one.path)
+            path, folder = _literal_path(one.path)
+            found.append(
+                Prepared(
+                    listed=one,
+                    path=path,
+                    folder=folder,
+                    form=form,
+                    head=head,
+                    reading=reading,
+                    pin=pins.get(one.name),
+                    stamp=stamp_of(before),
+                )
+            )
+    except BaseException:
+        _clear(found)
+        raise
+    return found
+
+
+def with_engine(
+    files: Sequence[Prepared],
+    limits: Limits,
+    work: Callable[[duckdb.DuckDBPyConnection], Kept],
+    *,
+    databases: Sequence[str] = (),
+) -> Kept:
+    """Do some work with an engine that may read these files; their links live as long as what the work returns."""
+    try:
+        with told_as_ours(visible(files[0].listed.path), files[0].form.name) if files else nullcontext():
+            connection = connect([*(file.path for file in files), *databases], limits)
+    except BaseException:
+        _clear(files)
+        raise
+    try:
+        kept = work(connection)
+    except BaseException:
+        release(connection)
+        _clear(files)
+        raise
+    for file in files:
+        if file.folder:
+            weakref.finalize(kept, file.folder.remove)
+    return kept
+
+
+def _clear(files: Sequence[Prepared]) -> None:
+    for file in files:
+        if file.folder:
+            file.folder.remove()
+
+
+def confirmed(opened: OpenedFile) -> OpenedFile:
+    """Small text files, once the engine has counted as many rows as the scan did."""
+    text = all(one.format in {"csv", "jsonl"} for one in opened.parts or (opened,))
+    if opened.bytes <= SMALL and text and not opened.path.endswith((".gz", ".zst")):
+        opened.confirm(opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)}")[0][0])  # noqa: S608
+    return opened
+
+
+def _head(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(16)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def pins_of(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
+    """The digest of each file by name; one digest alone pins one file, several are pinned all or not at all."""
+    pins = reading.sha256
+    if pins is None:
+        return {}
+    if isinstance(pins, str):
+        if len(files) > 1:
+            raise PlanError(
+                "option-unknown",
+                f"one digest cannot pin {counted(len(files), 'file')}",
+                where="sha256",
+                fix="give a digest for each, by name, as a Record holds them under digests.files",
+            )
+        return {files[0].name: pins}
+    for word, names in (
+        ("not pinned", [one.name for one in files if one.name not in pins]),
+        ("not there", sorted(set(pins) - {one.name for one in files})),
+    ):
+        if names:
+            raise RowsError(
+                "digest-mismatch",
+                f"{counted(len(names), 'file')} {'is' if len(names) == 1 else 'are'} {word}",
+                where=visible(names[0]),
+                found=f"{counted(len(files), 'file')}, {counted(len(pins), 'digest')}",
+                fix="give the files that were pinned, or pin these if they are meant",
+            )
+    return pins
+
+
+def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
+    """Demand that a file opened by itself is the one that was pinned."""
+    one = Listed(path=path, name=Path(path).name)
+    _demand_pinned(path, pins_of([one], reading).get(one.name), sha256)
+
+
+def _demand_pinned(path: str, pin: str | None, sha256: str) -> None:
+    if pin is not None and sha256 != pin.lower():
+        raise RowsError(
+            "digest-mismatch",
+            "the file is not the one that was pinned",
+            where=visible(path),
+            found=f"sha256 {sha256}",
+            known=f"sha256 {pin.lower()}",
+            fix="give the pinned file, or pin this one if it is meant",
+        )
+
+
+def _literal_path(known_as: str) -> tuple[str, Scratch | None]:
+    """The path the engine is given: it expands * ? [ and has no escape for them, so such a file gets a plain link."""
+    path = os.path.abspath(known_as)  # noqa: PTH100  links are kept as they are
+    if not any(mark in path for mark in GLOB):
+        return path, None
+    folder = Scratch()
+    link = Path(folder.path) / f"file{Path(path).suffix}"
+    try:
+        link.symlink_to(path)
+    except OSError as error:
+        folder.remove()
+        raise PlanError(
+            "no-file",
+            "a path with *, ? or [ cannot be opened here",
+            where=visible(known_as),
+            found=visible(error),
+            fix="rename the file",
+        ) from None
+    return str(link), folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A file on its way to being opened: its name to the user, its path to the engine, and what is known of it."""
+
+    listed: Listed
+    path: str
+    folder: Scratch | None
+    form: Format
+    head: bytes
+    reading: Reading
+    pin: str | None
+    stamp: Stamp
+
+    @property
+    def known_as(self) -> str:
+        """The path as the user wrote it."""
+        return self.listed.path
+
+    def open(
+        self, connection: duckdb.DuckDBPyConnection, *, progress: Progress | None = None, view: str = VIEW
+    ) -> OpenedFile:
+        """Check the file in its format and hand it to the engine."""
+        try:
+            confirm_magic(self.known_as, self.form, self.head)
+            opened = self._opened(connection, progress, view)
+        except (RowsError, EngineError) as error:
+            if error.code not in {"too-many-rows", "expands-past-limit"}:
+                _demand_pinned(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
+            raise
+        if self.pin is not None:
+            _demand_pinned(self.known_as, self.pin, opened.sha256)
+        demand_unchanged(opened)
+        return opened
+
+    def _opened(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str) -> OpenedFile:
+        hashing = Hashing(self.known_as, wanted=self.reading.digest)
+        try:
+            return self._checked(connection, progress, view, hashing)
+        except BaseException:
+            hashing.stop()
+            raise
+
+    def _checked(
+        self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, view: str, hashing: Hashing
+    ) -> OpenedFile:
+        check = {"csv": self._csv, "jsonl": self._jsonl, "parquet": self._parquet, "arrow": self._arrow}[self.form.name]
+        found = check(connection, progress, view)
+        with told_as_ours(visible(self.known_as), self.form.name):
+            if self.levels:
+                self._refuse_clash(connection.sql(str(found.scan)).columns)
+            connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {with_levels(found.scan, self.levels)}")
+            relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
+            types = dict(zip(relation.columns, relation.types, strict=True))
+        nested = {name: self._nested(name, str(kind)) for name, kind in types.items() if kind.id in _NESTED}
+        opened = OpenedFile(
+            relation=relation,
+            connection=connection,
+            path=self.known_as,
+            format=self.form.name,
+            columns={name: str(kind) for name, kind in types.items()},
+            digest=hashing.result,
+            bytes=self.stamp[2],
+            rows=found.rows,
+            notes=found.notes if self.reading.digest else (*found.notes, LEFT_OUT),
+            first_line=found.first_line,
+            decimal=self.reading.decimal,
+            faults={**nested, **found.faults},
+            stamp=self.stamp,
+            name=self.listed.name,
+            view=view,
+            scan=found.scan,
+            levels=self.levels,
+            empty=found.empty,
+            delimiter=found.delimiter,
+            progress=progress,
+        )
+        weakref.finalize(opened, hashing.stop)
+        return opened
+
+    @property
+    def levels(self) -> Mapping[str, str | None]:
+        """What its folders say of its rows."""
+        return self.listed.levels
+
+    def _refuse_clash(self, columns: Sequence[str]) -> None:
+        """A column that both the file and a folder give could mean either."""
+        inside = {case_blind(name): name for name in columns}
+        for key, value in self.levels.items():
+            if case_blind(key) in inside:
+                raise RowsError(
+                    "duplicate-column",
+                    f"both the file and a folder give the column {quoted(key)}",
+                    where=visible(self.known_as),
+                    found=f"the folder says {quoted(value)}; the file has a column {quoted(inside[case_blind(key)])}",
+                    fix="rename the folder, or name the file itself: only folders below what is named give columns",
+                )
+
+    def _text(self, progress: Progress | None) -> Text:
+        # The check is one half of the work; the query that counts is the other.
+        half = None if progress is None else lambda done, total: progress(done // 2, total)
+        return Text(self.known_as, self.form, self.reading, half)
+
+    def _csv(self, _: duckdb.DuckDBPyConnection, progress: Progress | None, __: str) -> _Found:
+        shape = csv_checks.scan(self._text(progress))
+        scan = csv_checks.select(self.path, self.form.compression, shape)
+        return _Found(
+            scan=scan,
+            rows=shape.rows,
+            notes=shape.notes,
+            first_line=shape.header.lines + 1,
+            delimiter=shape.header.delimiter,
+        )
+
+    def _jsonl(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None, _: str) -> _Found:
+        lines = json_lines.describe(self._text(progress), self.path, connection)
+        return _Found(
+            scan=lines.scan,
+            rows=lines.rows,
+            notes=lines.notes,
+            faults=lines.faults,
+            empty=lines.empty,
+        )
+
+    def _parquet(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, __: str) -> _Found:
+        scan, rows = parquet.parquet(self.path, self.known_as, connection, self.reading)
+        return _Found(scan=scan, rows=rows)
+
+    def _arrow(self, connection: duckdb.DuckDBPyConnection, _: Progress | None, view: str) -> _Found:
+        called = f"{parquet.SOURCE}_{view}"
+        scan, rows, notes = parquet.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
+        return _Found(scan=scan, rows=rows, notes=notes)
+
+    def _nested(self, name: str, kind: str) -> json_lines.Fault:
+        return lambda: RowsError(
+            "column-not-scalar",
+            f"column {quoted(name)} holds {visible(kind)}, not one value a row",
+            where=f"{visible(self.known_as)}, column {quoted(name)}",
+            fix="give a column with one value a row",
+        )
+
+
+def with_levels(scan: Scan | str, levels: Mapping[str, str | None], replaced: str = "") -> str:
+    """A query with the columns that the folders give, each the same text in every row."""
+    if not levels and not replaced:
+        return str(scan)
+    given = [
+        f"{'CAST(NULL AS VARCHAR)' if value is None else quote_literal(value)} AS {quote_identifier(key)}"
+        for key, value in levels.items()
+    ]
+    return f"SELECT {', '.join([f'*{replaced}', *given])} FROM ({scan})"  # noqa: S608  quoted above
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What the check of a format hands on to the engine."""
+
+    scan: Scan
+    rows: int
+    notes: tuple[str, ...] = ()
+    first_line: int = 1
+    faults: Mapping[str, json_lines.Fault] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()
+    delimiter: str = ","
+
+
+__all__ = [
+    "OpenedFile",
+    "Reading",
+    "check_scalar",
+    "locate",
+    "number_column",
+    "open_file",
+    "quote_identifier",
+    "quote_literal",
+    "rows_with",
+    "translated",
+]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The digests of files, taken by a second thread while the engine counts: hashing lets go of the interpreter lock."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+
+from assay.rows.files.formats import unreadable
+
+BLOCK = 1 << 20
+LEFT_OUT = "no digest was taken, as asked for: the Record does not say which bytes were read"
+
+
+def digest_of(path: str, stop: threading.Event | None = None) -> str:
+    """The digest of a file as stored; empty if it was told to stop."""
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while piece := file.read(BLOCK):
+                if stop and stop.is_set():
+                    return ""
+                digest.update(piece)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return digest.hexdigest()
+
+
+class Hashing:
+    """A digest on its way; whoever needs it waits for it, or takes it himself if nobody has begun."""
+
+    def __init__(self, path: str, *, wanted: bool = True) -> None:
+        self._path = path
+        self._stop, self._done, self._taken = threading.Event(), threading.Event(), threading.Lock()
+        self._digest = ""
+        self._error: Exception | None = None
+        if wanted:
+            _hash_meanwhile(self)
+        else:
+            self._taken.acquire()
+            self._done.set()
+
+    def run(self) -> None:
+        """Take the digest, unless somebody does already."""
+        if not self._taken.acquire(blocking=False):
+            return
+        try:
+            self._digest = digest_of(self._path, self._stop)
+        except Exception as error:  # noqa: BLE001  told to whoever asks for the digest
+            self._error = error
+        finally:
+            self._done.set()
+
+    def result(self) -> str:
+        """The digest, when it is there."""
+        self.run()
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._digest
+
+    def stop(self) -> None:
+        """Nobody will ask any more."""
+        self._stop.set()
+
+
+_waiting: SimpleQueue[Hashing] = SimpleQueue()
+_workers: dict[int, threading.Thread] = {}
+
+
+def _hash_meanwhile(one: Hashing) -> None:
+    """Hand it to the one thread of this process that hashes; a forked child has to start its own."""
+    _waiting.put(one)
+    if os.getpid() not in _workers:
+        worker = threading.Thread(target=_work, name="assay-hashing", daemon=True)
+        _workers[os.getpid()] = worker
+        worker.start()
+
+
+def _work() -> None:
+    while True:
+        _waiting.get().run()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several files opened as one table: each checked by itself, all with the same columns of the same types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.core.errors import MissingColumn, RowsError
+from assay.core.parallel import monotonic
+from assay.core.text import counted, listed, quoted, visible
+from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
+from assay.rows.files.csv_shape import too_many
+from assay.rows.files.file import Prepared, confirmed, prepared, with_engine, with_levels
+from assay.rows.files.file_list import Paths, list_files, shown
+from assay.rows.files.formats import Reading
+from assay.rows.files.json_lines import Fault
+from assay.rows.files.opened_file import VIEW, OpenedFile
+from assay.rows.limits import Limits
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from assay.rows.files.text_blocks import Progress
+
+
+def open_files(
+    data: Paths,
+    reading: Reading = Reading(),  # noqa: B008  frozen
+    *,
+    progress: Progress | None = None,
+    limits: Limits = Limits(),  # noqa: B008
+) -> OpenedFile:
+    """Check every file that a path, a pattern, a folder or a list means, and open them as one table."""
+    files, forward = prepared(list_files(data), reading), monotonic(progress)
+    return with_engine(
+        files, limits, lambda connection: open_table(files, connection, progress=forward, called=shown(data))
+    )
+
+
+def open_table(
+    files: Sequence[Prepared],
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    called: str,
+    progress: Progress | None = None,
+    view: str = VIEW,
+) -> OpenedFile:
+    """Open prepared files as one table of the engine, called `view` there and `called` in errors."""
+    total = sum(file.stamp[2] for file in files)
+    if len(files) == 1:
+        return confirmed(files[0].open(connection, progress=progress, view=view))
+    parts: list[OpenedFile] = []
+    done = rows = 0
+    for number, file in enumerate(files):
+        part = file.open(connection, progress=onward(progress, done, total), view=f"{view}_{number}")
+        parts.append(part)
+        done += part.bytes
+        rows += part.rows or 0
+        if (most := file.reading.max_rows) is not None and rows > most:
+            raise too_many(called, most)
+    treated = _agreed(parts, called)
+    with told_as_ours(called, "parquet" if any(part.format == "parquet" for part in parts) else parts[0].format):
+        connection.execute(f"CREATE TEMP VIEW {quote_identifier(view)} AS {_union(parts, treated)}")
+        relation = connection.sql(f"SELECT * FROM {quote_identifier(view)}")  # noqa: S608
+        columns = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+    whole = OpenedFile(
+        relation=relation,
+        connection=connection,
+        path=called,
+        format=" and ".join(sorted({part.format for part in parts})),
+        columns=columns,
+        digest=str,
+        bytes=total,
+        rows=rows,
+        notes=_notes(parts),
+        first_line=parts[0].first_line,
+        decimal=parts[0].decimal,
+        faults=_faults(parts),
+        view=view,
+        parts=tuple(parts),
+        progress=progress,
+    )
+    return confirmed(whole)
+
+
+def onward(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Progress of one file as progress of them all."""
+    return None if progress is None else lambda done, _: progress(min(before + done, total), total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Treatment:
+    """Columns that need a hand before files can be put together: those whose texts are numbered, and unfit ones."""
+
+    text: frozenset[str] = frozenset()
+    unfit: frozenset[str] = frozenset()
+    types: Mapping[str, str] | None = None
+
+    def of(self, part: OpenedFile) -> str:
+        """What replaces such columns in one file."""
+        types = self.types or {}
+        instead = {
+            **{name: f"CAST({quote_identifier(name)} AS VARCHAR)" for name in self.text},
+            **{name: f"CAST(NULL AS {kind})" for name, kind in types.items() if name in part.empty},
+            **dict.fromkeys(self.unfit, "CAST(NULL AS VARCHAR)"),
+        }
+        instead = {name: sql for name, sql in instead.items() if name not in part.levels}
+        stated = ", ".join(f"{sql} AS {quote_identifier(name)}" for name, sql in sorted(instead.items()))
+        return f" REPLACE ({stated})" if stated else ""
+
+
+def _union(parts: Sequence[OpenedFile], treated: _Treatment) -> str:
+    """One query over all files; those that are read alike by a single scan, for a thousand scans are slow to plan."""
+    alike: dict[tuple[object, ...], list[OpenedFile]] = {}
+    for part in parts:
+        scan = part.scan
+        key = (scan.head, scan.tail, scan.path is None, tuple(part.levels.items()), treated.of(part)) if scan else ()
+        alike.setdefault(key, []).append(part)
+    queries: list[str] = []
+    for same in alike.values():
+        scan = same[0].scan
+        if scan is not None:
+            paths = [part.scan.path for part in same if part.scan is not None and part.scan.path is not None]
+            queries.append(with_levels(scan.over(paths), same[0].levels, treated.of(same[0])))
+    return " UNION ALL BY NAME ".join(queries)
+
+
+def _agreed(parts: Sequence[OpenedFile], called: str) -> _Treatment:
+    """Demand the same columns of the same types in every file; the engine itself would convert in silence."""
+    first = parts[0]
+    for other in parts[1:]:
+        _same_columns(first, other, called)
+    text: set[str] = set()
+    unfit: set[str] = set()
+    types: dict[str, str] = {}
+    for column in first.columns:
+        typed = [part for part in parts if column not in part.empty]
+        kinds = {_kind(part.columns[column]) for part in typed}
+        if len(kinds) > 1:
+            if not any((fault := part.faults.get(column)) and fault() for part in typed):
+                raise _types_differ(column, typed, called)
+            unfit.add(column)  # whoever asks for it is told what is wrong with it
+        elif typed:
+            if any(part.columns[column].startswith("ENUM(") for part in typed):
+                text.add(column)
+            types[column] = kinds.pop()
+    return _Treatment(text=frozenset(text), unfit=frozenset(unfit), types=types)
+
+
+def _kind(type_: str) -> str:
+    """A type as far as it matters: texts that an Arrow file numbers are texts."""
+    return "VARCHAR" if type_.startswith("ENUM(") else type_
+
+
+def _same_columns(first: OpenedFile, other: OpenedFile, called: str) -> None:
+    for one, two in ((first, other), (other, first)):
+        lacking = [name for name in two.columns if name not in one.columns]
+        if lacking:
+            raise MissingColumn(
+                "missing-column",
+                f"{visible(one.name)} has no column {quoted(lacking[0])}, which {visible(two.name)} has",
+                where=called,
+                found=f"{visible(one.name)}: {listed(one.columns, most=12)}",
+                known=f"{visible(two.name)}: {listed(two.columns, most=12)}",
+                fix="give files with the same columns, or assess them apart",
+            )
+
+
+def _types_differ(column: str, parts: Sequence[OpenedFile], called: str) -> RowsError:
+    one = parts[0]
+    two = next(part for part in parts if _kind(part.columns[column]) != _kind(one.columns[column]))
+    kinds = [visible(part.columns[column]) for part in (one, two)]
+    return RowsError(
+        "column-type-differs",
+        f"column {quoted(column)} is {kinds[0]} in {visible(one.name)} and {kinds[1]} in {visible(two.name)}",
+        where=called,
+        found=f"{visible(one.name)}: {kinds[0]}; {visible(two.name)}: {kinds[1]}",
+        known="files read together have the same types; nothing is converted by guess",
+        fix="write one of the files again with the other's type, or assess them apart",
+    )
+
+
+def _faults(parts: Sequence[OpenedFile]) -> dict[str, Fault]:
+    def first(faults: Sequence[Fault]) -> Fault:
+        return lambda: next((error for fault in faults if (error := fault())), None)
+
+    names = {name: None for part in parts for name in part.faults}
+    return {name: first([part.faults[name] for part in parts if name in part.faults]) for name in names}
+
+
+def _notes(parts: Sequence[OpenedFile]) -> tuple[str, ...]:
+    """Every note once, with the files it is about unless it is about all."""
+    about: dict[str, list[str]] = {}
+    for part in parts:
+        for note in part.notes:
+            about.setdefault(note, []).append(part.name)
+    notes = [note if len(names) == len(parts) else f"{_some(names)}: {note}" for note, names in about.items()]
+    sizes = Counter(part.bytes for part in parts)
+    same: dict[str, list[str]] = {}
+    for part in parts:
+        if sizes[part.bytes] > 1:  # only then is the digest needed before the rows are counted
+            same.setdefault(part.sha256, []).append(part.name)
+    twins = [names for names in same.values() if len(names) > 1]
+    notes += [f"{_some(names)}: the same bytes, so their rows are counted {len(names):,} times" for names in twins[:3]]
+    return (f"{counted(len(parts), 'file')} read as one table", *notes)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(visible(name) for name in names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")  # noqa: PLR2004
+
+
+__all__ = ["onward", "open_files", "open_table"]

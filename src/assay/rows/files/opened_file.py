@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are open: their queries, and where in them the rows stand that an error must name."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay.core.errors import EngineError, MissingColumn, RowsError
+from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.rows.engines.duckdb_engine import (
+    Scan,
+    quote_identifier,
+    quote_literal,
+    release,
+    sql_label,
+    told_as_ours,
+    watched,
+)
+from assay.rows.files.csv_shape import too_many
+from assay.rows.files.formats import unreadable
+from assay.rows.files.json_lines import Fault
+from assay.rows.files.text_blocks import Progress
+from assay.rows.row_positions import Index, Row, Unplaced, places
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from assay.rows.joins.mismatch_errors import Join
+
+VIEW = "rows"
+"""What the rows are called in SQL given to `OpenedFile.fetch`."""
+
+NUMERIC = {
+    "tinyint",
+    "smallint",
+    "integer",
+    "bigint",
+    "hugeint",
+    "utinyint",
+    "usmallint",
+    "uinteger",
+    "ubigint",
+    "uhugeint",
+}
+REAL = {"float", "double", "decimal"}
+_EXACT = 2**53
+
+Stamp: TypeAlias = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, eq=False)
+class OpenedFile:
+    """A file, or several as one table, whose rows wait in the engine; `fetch` turns failures into errors of ours."""
+
+    relation: duckdb.DuckDBPyRelation
+    connection: duckdb.DuckDBPyConnection
+    path: str
+    format: str
+    columns: dict[str, str]
+    digest: Callable[[], str] = field(repr=False)
+    bytes: int
+    rows: int | None
+    notes: tuple[str, ...]
+    first_line: int
+    decimal: str = "."
+    faults: Mapping[str, Fault] = field(default_factory=dict, repr=False)
+    stamp: Stamp = field(default=(0, 0, 0, 0), repr=False)
+    progress: Progress | None = field(default=None, repr=False)
+    delimiter: str = ","
+    max_rows: int | None = None
+    """A limit that could not be kept before the rows are counted."""
+    name: str = ""
+    """What the Record calls it."""
+    view: str = VIEW
+    scan: Scan | None = field(default=None, repr=False)
+    levels: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    """What the folders of the file say of all its rows."""
+    empty: frozenset[str] = field(default=frozenset(), repr=False)
+    """Columns without any value, whose type is open."""
+    parts: tuple[OpenedFile, ...] = field(default=(), repr=False)
+    """The files one by one, if there are several."""
+    homes: Mapping[str, Home] = field(default_factory=dict, repr=False)
+    """Where each column comes from, if truth and predictions were joined."""
+    join: Join | None = None
+    called: str = ""
+    """What errors call it, where its path alone would not tell it apart: a table of a database."""
+    ordered: bool = True
+    """Whether rows have numbers that mean something to the user; those of a table on a server have not."""
+    indexed: bool = False
+    """Whether rows are counted from 0, as those of frames in memory are."""
+
+    def place(self, number: int) -> int:
+        """The place of a row, from its number, which begins with 1."""
+        if not self.ordered:
+            return Unplaced(number)
+        return Index(number - 1) if self.indexed else int(number)
+
+    @property
+    def shown(self) -> str:
+        """What errors call it."""
+        return self.called or visible(self.path)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the file, as soon as it is taken; empty where there is none."""
+        return self.digest()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Every file's name and digest."""
+        return {one.name or Path(one.path).name: one.sha256 for one in self.parts or (self,) if one.sha256}
+
+    def fetch(self, query: str | duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
+        """The answer to a query, as rows of Python values; in SQL text the file is the table `rows`."""
+        with translated(self), watched(self.connection, self.progress, self.bytes):
+            return (self.connection.sql(query) if isinstance(query, str) else query).fetchall()
+
+    def arrays(self, query: str | duckdb.DuckDBPyRelation) -> dict[str, Any]:
+        """The answer to a query, as numpy arrays by column."""
+        with translated(self), watched(self.connection, self.progress, self.bytes):
+            return dict((self.connection.sql(query) if isinstance(query, str) else query).fetchnumpy())
+
+    def batches(self, query: duckdb.DuckDBPyRelation) -> Generator[tuple[Any, ...]]:
+        """The answer to a query of numbers without gaps, as numpy arrays by column, some rows at a time.
+
+        Whoever leaves it before the end must close it, for nothing else can be asked meanwhile.
+        """
+        from assay.rows.engines.arrow_batches import batches
+
+        with translated(self):
+            yield from batches(query)
+
+    @property
+    def threads(self) -> int:
+        """How many threads the engine may use."""
+        return int(self.fetch("SELECT current_setting('threads')")[0][0])
+
+    def close(self) -> None:
+        """Let go of the file, and of whatever was spilled for it."""
+        release(self.connection)
+
+    def confirm(self, rows: int) -> None:
+        """Demand that the engine read as many rows as the file has; whoever counts rows calls this with the sum."""
+        if self.max_rows is not None and rows > self.max_rows:
+            raise too_many(visible(self.path), self.max_rows, rows)
+        if self.rows is None or rows == self.rows:
+            for one in self.parts or (self,):
+                one.digest()  # taken while the rows were counted
+                demand_unchanged(one)
+            return
+        for part in self.parts:
+            part.confirm(part.fetch(f"SELECT count(*) FROM {quote_identifier(part.view)}")[0][0])  # noqa: S608
+        numbers = f"{rows:,} read, {self.rows:,} there"
+        if _form(self) in {"parquet", "arrow"}:
+            raise RowsError(
+                "file-unreadable",
+                "the file does not hold the rows its footer counts",
+                where=visible(self.path),
+                found=numbers,
+                fix="write the file again",
+            )
+        raise EngineError(
+            "engine-failed",
+            "the engine read another number of rows than the file has",
+            where=visible(self.path),
+            found=numbers,
+            fix="report this with the file's digest",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Where a column of joined rows comes from: the table, its name there, and which of its rows found a partner."""
+
+    table: OpenedFile
+    column: str
+    matched: str
+
+
+@contextmanager
+def translated(opened: OpenedFile) -> Iterator[None]:
+    """Run engine work on an opened file so that only our errors come out, also if the file changed meanwhile."""
+    try:
+        with told_as_ours(visible(opened.path), _form(opened)):
+            yield
+    except (EngineError, RowsError):
+        demand_unchanged(opened)
+        raise
+    demand_unchanged(opened)
+
+
+def _form(opened: OpenedFile) -> str:
+    """The format as far as it matters for what a failure means."""
+    return next((form for form in ("parquet", "arrow") if form in opened.format), opened.format)
+
+
+def demand_unchanged(opened: OpenedFile) -> None:
+    """Demand that the files are the ones that were checked and hashed."""
+    if opened.parts:
+        for part in opened.parts:
+            demand_unchanged(part)
+        return
+    if not any(opened.stamp):
+        return  # rows that were fetched from a database
+    try:
+        now = stamp_of(Path(opened.path).stat())
+    except OSError as error:
+        raise unreadable(opened.path, error) from None
+    if now != opened.stamp:
+        raise RowsError(
+            "digest-mismatch",
+            "the file changed while it was being read",
+            where=visible(opened.path),
+            found="another size, another time of change, or another file",
+            fix="run again when nothing writes to the file",
+        )
+
+
+def stamp_of(facts: os.stat_result) -> Stamp:
+    """What changes when a file is written to or replaced."""
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def check_scalar(opened: OpenedFile, column: str) -> None:
+    """Demand that a column is there and holds one value of one kind a row."""
+    if column not in opened.columns:
+        close = nearest(column, opened.columns)
+        raise MissingColumn(
+            "missing-column",
+            f"there is no column {quoted(column)}",
+            where=visible(opened.path),
+            found=quoted(column),
+            known=listed(opened.columns, most=12),
+            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
+        )
+    if (fault := opened.faults.get(column)) and (error := fault()):
+        raise error
+
+
+def locate(
+    opened: OpenedFile,
+    predicate: str,
+    columns: Sequence[str],
+    limit: int = 3,
+    renamed: Mapping[str, str] | None = None,
+) -> list[tuple[int, dict[str, object]]]:
+    """The first rows that satisfy an SQL predicate, in file order, by their number among the data rows (from 1).
+
+    Columns may be asked for by other names than the file's own, if `renamed` has these.
+    """
+    if opened.homes:
+        home = opened.homes[(renamed or {}).get(columns[0], columns[0])]  # a predicate is about the first column
+        renamed = {columns[0]: home.column}
+        first = locate(home.table, f"({predicate}) AND {home.matched}", columns[:1], limit, renamed)
+        name = home.table.called or home.table.name
+        return [(row if isinstance(row, (Row, Unplaced, Index)) else Row(row, name), values) for row, values in first]
+    if opened.parts:
+        found: list[tuple[int, dict[str, object]]] = []
+        for part in opened.parts:
+            rest = locate(part, predicate, columns, limit - len(found), renamed)
+            found += [(Row(row, part.name), values) for row, values in rest]
+            if len(found) >= limit:
+                break
+        return found
+    number = next(name for name in _fresh("row") if name.lower() not in {c.lower() for c in opened.columns})
+    named = "".join(
+        f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in (renamed or {}).items() if own != name
+    )
+    numbered = (
+        f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{named} FROM {quote_identifier(opened.view)}"  # noqa: S608
+    )
+    chosen = ", ".join(quote_identifier(name) for name in (number, *columns))
+    query = (
+        f"SELECT {chosen} FROM ({numbered}) WHERE {predicate} ORDER BY {quote_identifier(number)} LIMIT {int(limit)}"  # noqa: S608
+    )
+    return [(opened.place(row[0]), dict(zip(columns, row[1:], strict=True))) for row in opened.fetch(query)]
+
+
+def numbered_rows(
+    opened: OpenedFile, columns: Sequence[str], number: str
+) -> Iterator[tuple[duckdb.DuckDBPyRelation, Callable[[int], int]]]:
+    """The rows file by file with their numbers, from 1, and what such a number says of where a row stands.
+
+    Columns have the names they have in the whole.
+    """
+    table, renamed, matched = opened, dict(zip(columns, columns, strict=True)), "true"
+    while table.homes:  # rows that were joined may have been joined before
+        homes = table.homes
+        home = homes[renamed[columns[0]]]
+        renamed = {name: homes[own].column for name, own in renamed.items()}
+        table, matched = home.table, f"({matched}) AND {home.matched}"
+    also = "".join(
+        f", {quote_identifier(own)} AS {quote_identifier(name)}" for name, own in renamed.items() if own != name
+    )
+    for part in table.parts or (table,):
+        with translated(part):
+            query = (
+                f"SELECT row_number() OVER () AS {quote_identifier(number)}, *{also} FROM {quote_identifier(part.view)}"  # noqa: S608
+            )
+            relation = part.connection.sql(query)
+            relation = relation if table is opened else relation.filter(matched)
+        name = (part.called or part.name) if table is not opened or table.parts else ""
+        yield relation, partial(Row, file=name) if table.ordered and not table.indexed else table.place
+
+
+def _fresh(name: str) -> Iterator[str]:
+    while True:
+        yield name
+        name += "_"
+
+
+def rows_with(opened: OpenedFile, column: str, label: object, most: int = 3) -> list[int]:
+    """The numbers of the first rows that carry a label; None looks for missing ones."""
+    name = quote_identifier(column)
+    if label is None:
+        predicate = f"{name} IS NULL"
+    elif isinstance(label, float) and math.isnan(label):
+        predicate = f"CAST({name} AS VARCHAR) = 'nan'"  # by its statistics a file has none, so isnan would be untrue
+    elif isinstance(label, (str, bool, int, float)):
+        predicate = f"{name} = {sql_label(label)}"
+    else:
+        return []
+    return [row for row, _ in locate(opened, predicate, [column], most)]
+
+
+def number_column(opened: OpenedFile, column: str) -> str:
+    """The SQL that makes numbers of a column, after a check that every value is one; missing values stay missing."""
+    check_scalar(opened, column)
+    name = quote_identifier(column)
+    kind = opened.columns[column].partition("(")[0].lower()
+    if kind in REAL:
+        return number_sql(opened, column)
+    if kind in NUMERIC:
+        _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {_EXACT}", "up to 2^53, to be exact")
+        return number_sql(opened, column)
+    if kind != "varchar":
+        raise _not_numeric(opened, column, f"the column is {visible(opened.columns[column])}", "numbers")
+    mark = opened.decimal
+    pattern = rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?"
+    number = f"TRY_{number_sql(opened, column)}"
+    wrong = f"NOT coalesce(regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}), false)"
+    _demand_numbers(
+        opened, column, f"{name} IS NOT NULL AND {wrong}", f"digits with a decimal {quoted(mark)}, as in 0{mark}95"
+    )
+    return number_sql(opened, column)
+
+
+def number_sql(opened: OpenedFile, column: str, alias: str | None = None) -> str:
+    """The SQL that makes numbers of a column whose values were checked; in a join by the alias of its table."""
+    name = quote_identifier(column) if alias is None else f"{alias}.{quote_identifier(column)}"
+    comma = opened.columns[column].lower() == "varchar" and opened.decimal != "."
+    pointed = f"replace({name}, ',', '.')" if comma else name
+    return f"CAST({pointed} AS DOUBLE)"
+
+
+def _demand_numbers(opened: OpenedFile, column: str, wrong: str, known: str) -> None:
+    count = opened.fetch(f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {wrong}")[0][0]  # noqa: S608
+    if count:
+        first = locate(opened, wrong, [column])
+        shown = ", ".join(f"{quoted(values[column])} {places([row])}".rstrip() for row, values in first)
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
+        raise _not_numeric(opened, column, f"{shown}{more}", known, count)
+
+
+def _not_numeric(opened: OpenedFile, column: str, found: str, known: str, count: int | None = None) -> RowsError:
+    some = f"{counted(count, 'value')} of column {quoted(column)} cannot be read as a number" if count else None
+    return RowsError(
+        "column-not-numeric",
+        some or f"column {quoted(column)} must hold numbers",
+        where=f"{visible(opened.path)}, column {quoted(column)}",
+        found=found,
+        known=known,
+        fix='correct the values; if the file writes 0,95 state decimal=","; leave a field empty for a missing value',
+    )

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parquet and Arrow files: whole, within the row limit, their columns named once and typed by the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import AssayError, PlanError, RowsError
+from assay.core.text import visible
+from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
+from assay.rows.files.csv_shape import no_rows, too_many
+from assay.rows.files.formats import Reading, unreadable
+from assay.rows.files.text_blocks import optional
+
+if TYPE_CHECKING:
+    import duckdb
+
+SOURCE = "assay_source"
+"""What an Arrow table is called inside the engine, before the name of its view."""
+
+_PARQUET, _ARROW, _END_OF_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+
+def _truncated(where: str, what: str, found: str) -> RowsError:
+    return RowsError(
+        "file-truncated",
+        f"this is not a complete {what} file",
+        where=where,
+        found=found,
+        fix="copy or write the file again; writers put the end there last, when all rows are in",
+    )
+
+
+def _tail(path: str, size: int) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - size))
+            return file.read(size)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def parquet(path: str, known_as: str, connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[Scan, int]:
+    """The query that reads a Parquet file and its rows by the footer; too many are refused before any is read."""
+    where, size = visible(known_as), Path(path).stat().st_size
+    tail = _tail(path, 8)
+    if not tail.endswith(_PARQUET):
+        raise _truncated(where, "Parquet", "its end mark is missing")
+    if int.from_bytes(tail[:4], "little") + 12 > size:
+        raise _truncated(where, "Parquet", "its footer is longer than the file")
+    name = quote_literal(path)
+    with told_as_ours(where, "parquet"):
+        rows = int(connection.execute(f"SELECT num_rows FROM parquet_file_metadata({name})").fetchall()[0][0])  # noqa: S608
+        groups = f"SELECT DISTINCT row_group_id, row_group_num_rows AS n FROM parquet_metadata({name})"  # noqa: S608
+        inside = int(connection.execute(f"SELECT coalesce(sum(n), 0) FROM ({groups})").fetchall()[0][0])  # noqa: S608
+        schema = connection.execute(f"SELECT name, num_children FROM parquet_schema({name})").fetchall()  # noqa: S608
+    if reading.max_rows is not None and rows > reading.max_rows:
+        raise too_many(where, reading.max_rows, rows)
+    if rows == 0:
+        raise no_rows(where, "a footer that counts 0 rows")
+    if inside != rows:
+        raise RowsError(
+            "file-unreadable",
+            "the footer of the file contradicts itself",
+            where=where,
+            found=f"{rows:,} rows in all, {inside:,} in its row groups",
+            fix="write the file again",
+        )
+    refuse_duplicates(_top_level(schema), where)
+    return Scan(head="SELECT * FROM read_parquet(", path=path, tail=", hive_partitioning = false)"), rows
+
+
+def _top_level(schema: list[tuple[str, int | None]]) -> list[str]:
+    """The names of the columns themselves, from a tree written down depth first."""
+    names: list[str] = []
+    skip: list[int] = []
+    for name, children in schema[1:]:
+        if not skip:
+            names.append(name)
+        else:
+            skip[-1] -= 1
+        if children:
+            skip.append(children)
+        while skip and skip[-1] == 0:
+            skip.pop()
+    return names
+
+
+class ArrowStream:
+    """A table with nothing but the Arrow stream interface, which DuckDB reads without PyArrow."""
+
+    def __init__(self, table: Any) -> None:  # noqa: ANN401  a Polars frame
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def arrow(
+    path: str, known_as: str, head: bytes, connection: duckdb.DuckDBPyConnection, reading: Reading, *, called: str
+) -> tuple[Scan, int, tuple[str, ...]]:
+    """The query that reads an Arrow file or stream, its rows, and what to note."""
+    where = visible(known_as)
+    is_file = head.startswith(_ARROW)
+    if is_file and (not (tail := _tail(path, 10)).endswith(_ARROW) or len(tail) < 10):  # noqa: PLR2004  length and mark
+        raise _truncated(where, "Arrow", "its end mark is missing")
+    notes: tuple[str, ...] = ()
+    if not is_file and _tail(path, len(_END_OF_STREAM)) != _END_OF_STREAM:
+        notes = ("the Arrow stream has no end mark: it may be cut short",)
+    if (pyarrow := optional("pyarrow")) is not None:
+        table, names, rows = _with_pyarrow(pyarrow, path, where, reading, is_file=is_file)
+    elif (polars := optional("polars")) is not None:
+        table, names, rows = _with_polars(polars, path, where, is_file=is_file)
+    else:
+        raise PlanError(
+            "missing-extra",
+            "an Arrow file needs pyarrow or polars to be read",
+            where=where,
+            fix='pip install "assay[arrow]"',
+        )
+    if reading.max_rows is not None and rows > reading.max_rows:
+        raise too_many(where, reading.max_rows, rows)
+    if rows == 0:
+        raise no_rows(where, "a table of 0 rows")
+    refuse_duplicates(names, where)
+    with told_as_ours(where, "arrow"):
+        connection.register(called, table)
+    return Scan(head=f"SELECT * FROM {quote_identifier(called)}"), rows, notes  # noqa: S608
+
+
+@contextmanager
+def _foreign(where: str) -> Iterator[None]:
+    """Turn whatever a reader of Arrow files raises into one of ours."""
+    try:
+        yield
+    except (AssayError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if type(error) is MemoryError or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            raise  # Polars says with a panic that it crashed; PyArrow has its own MemoryError, for damaged lengths too
+        message = visible(str(error).strip().partition("\n")[0])
+        cut = any(word in message.lower() for word in ("expected to read", "expected to be able", "truncated", "eof"))
+        if cut:
+            raise _truncated(where, "Arrow", message) from error
+        raise RowsError(
+            "file-unreadable",
+            "the file is damaged: arrow data cannot be read",
+            where=where,
+            found=message,
+            fix="copy or write the file again",
+        ) from error
+
+
+def _with_pyarrow(
+    pyarrow: Any,  # noqa: ANN401  PyArrow ships no types
+    path: str,
+    where: str,
+    reading: Reading,
+    *,
+    is_file: bool,
+) -> tuple[object, list[str], int]:
+    """Every batch is validated in full first: offsets that point outside would crash the engine."""
+    most = reading.max_rows
+    rows = 0
+    with _foreign(where), pyarrow.OSFile(path, "rb") as source:
+        reader = pyarrow.ipc.open_file(source) if is_file else pyarrow.ipc.open_stream(source)
+        names = list(reader.schema.names)
+        refuse_duplicates(names, where)  # the reader itself stops at them with an error of its own
+        kept = []
+        for batch in (reader.get_batch(i) for i in range(reader.num_record_batches)) if is_file else reader:
+            batch.validate(full=True)
+            rows += batch.num_rows
+            if most is not None and rows > most:
+                raise too_many(where, most)
+            if not is_file:
+                kept.append(batch)
+        if not is_file:
+            return pyarrow.Table.from_batches(kept, schema=reader.schema), names, rows
+        return import_module("pyarrow.dataset").dataset(path, format="ipc"), names, rows
+
+
+def _with_polars(polars: Any, path: str, where: str, *, is_file: bool) -> tuple[object, list[str], int]:  # noqa: ANN401
+    with _foreign(where), Path(path).open("rb") as source:
+        frame = polars.read_ipc(source) if is_file else polars.read_ipc_stream(source)
+        return ArrowStream(frame), list(frame.columns), int(frame.height)

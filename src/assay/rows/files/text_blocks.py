@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of a text file: expanded within limits, in blocks of whole lines, checked for UTF-8."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import visible
+from assay.rows.files.formats import Format, Reading, confirm_magic, unreadable
+
+BLOCK = 1 << 20
+"""Bytes worked on at a time: small enough for a processor's cache."""
+
+FREE = 64 << 20
+"""Expanded bytes below which no compression ratio is suspicious; also the longest row."""
+
+BOM = b"\xef\xbb\xbf"
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+CONTROLS = bytes(set(range(0x20)) - set(b"\t\r\n"))
+_ALLOWED = bytes(set(range(256)) - set(CONTROLS))
+
+Progress = Callable[[int, int], None]
+
+
+class Text:
+    """A text file as blocks of whole lines."""
+
+    def __init__(self, path: str, form: Format, reading: Reading, progress: Progress | None = None) -> None:
+        self.path, self.where, self.form, self.reading, self.progress = path, visible(path), form, reading, progress
+        self.bom = False
+        self.ends_in_newline = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Blocks that end in a newline, but for the last one; a byte order mark is taken off."""
+        rest: list[bytes] = []
+        first = True
+        for piece in self._expanded():
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
+                rest.append(piece)
+                if sum(map(len, rest)) > FREE:
+                    raise self.too_long()
+                continue
+            block = b"".join([*rest, piece[:cut]])
+            rest = [piece[cut:]] if cut < len(piece) else []
+            yield self._begin(block) if first else block
+            first = False
+        if last := b"".join(rest):
+            self.ends_in_newline = False
+            yield self._begin(last) if first else last
+
+    def _begin(self, block: bytes) -> bytes:
+        if block.startswith(_UTF16):
+            raise RowsError(
+                "encoding",
+                "the file is UTF-16, not UTF-8",
+                where=f"{self.where}, line 1",
+                found="its byte order mark, at byte 0",
+                fix='save it as UTF-8 ("CSV UTF-8" in a spreadsheet)',
+            )
+        if self.form.compression:
+            confirm_magic(self.path, Format(name=self.form.name), block[:16])
+        self.bom = block.startswith(BOM)
+        return block[len(BOM) :] if self.bom else block
+
+    def too_long(self) -> RowsError:
+        """The error for a row that no table has."""
+        return RowsError(
+            "file-unreadable",
+            "a row is longer than 64 MiB",
+            where=self.where,
+            known="rows of at most 64 MiB, one a line",
+            fix="check that the file is a table with one row a line, and that its quotes are closed",
+        )
+
+    def _expanded(self) -> Iterator[bytes]:
+        if self.form.compression is None:
+            yield from self._stored()
+            return
+        size = Path(self.path).stat().st_size
+        most = min(self.reading.max_bytes, max(FREE, self.reading.max_ratio * size))
+        total = 0
+        for piece in self._gunzipped() if self.form.compression == "gzip" else self._unzstd():
+            total += len(piece)
+            if total > most:
+                raise RowsError(
+                    "expands-past-limit",
+                    "the compressed file expands past the limit",
+                    where=self.where,
+                    found=f"more than {most:,} bytes from {size:,} stored ones",
+                    known=f"max_bytes {self.reading.max_bytes:,}; max_ratio {self.reading.max_ratio}, past 64 MiB",
+                    fix="raise max_bytes or max_ratio if you trust the file, or expand it yourself",
+                )
+            yield piece
+
+    def _stored(self) -> Iterator[bytes]:
+        try:
+            with Path(self.path).open("rb") as file:
+                size, done = os.fstat(file.fileno()).st_size, 0
+                while piece := file.read(BLOCK):
+                    yield piece
+                    done += len(piece)
+                    if self.progress:
+                        self.progress(done, max(size, done))
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+
+    def _gunzipped(self) -> Iterator[bytes]:
+        inflate = None
+        try:
+            for stored in self._stored():
+                piece = stored
+                while piece:
+                    inflate = inflate or zlib.decompressobj(wbits=31)
+                    out = inflate.decompress(piece, BLOCK)
+                    while out:
+                        yield out
+                        out = inflate.decompress(inflate.unconsumed_tail, BLOCK) if len(out) == BLOCK else b""
+                    piece = inflate.unconsumed_tail
+                    if inflate.eof:  # another member may follow
+                        piece, inflate = inflate.unused_data, None
+        except zlib.error as error:
+            raise self._damaged(str(error)) from None
+        if inflate is not None:
+            raise self._cut()
+
+    def _unzstd(self) -> Iterator[bytes]:
+        arrow = optional("pyarrow")
+        if arrow is None:
+            raise PlanError(
+                "missing-extra",
+                "a .zst file needs pyarrow to be read",
+                where=self.where,
+                fix='pip install "assay[arrow]"',
+            )
+        pieces = arrow.PythonFile(_Pieces(self._stored()), mode="r")
+        try:
+            with arrow.CompressedInputStream(pieces, "zstd") as stream:
+                while piece := stream.read(BLOCK):
+                    yield piece
+        except (OSError, ValueError) as error:
+            raise self._cut() if "Truncated" in str(error) else self._damaged(str(error)) from None
+
+    def _cut(self) -> RowsError:
+        return RowsError(
+            "file-truncated",
+            "the compressed file ends before it is complete",
+            where=self.where,
+            found="its end mark is missing",
+            fix="copy or write the file again",
+        )
+
+    def _damaged(self, reason: str) -> RowsError:
+        return RowsError(
+            "file-unreadable",
+            "the compressed file is damaged",
+            where=self.where,
+            found=visible(reason),
+            fix="copy or write the file again",
+        )
+
+
+class _Pieces:
+    """The little of a file's face that a decompressor needs, over pieces already read."""
+
+    closed = False
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most as many as asked for."""
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._rest = piece
+        size = len(self._rest) if size < 0 else size
+        out, self._rest = self._rest[:size], self._rest[size:]
+        return out
+
+    def close(self) -> None:
+        """Nothing to close: the pieces close themselves."""
+
+
+def optional(name: str) -> ModuleType | None:
+    """A package, if it is installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def check_text(block: bytes, where: str, line: int, offset: int) -> None:
+    """Demand UTF-8 without control characters; `line` and `offset` are those of the block's first byte."""
+    refuse_controls(block, where, line, offset)
+    check_encoding(block, where, line, offset)
+
+
+def refuse_controls(block: bytes, where: str, line: int, offset: int) -> None:
+    """Demand that no control characters but tab and line ends stand in a block."""
+    if odd := block.translate(None, _ALLOWED):
+        at = block.index(odd[:1])
+        line += block.count(b"\n", 0, at)
+        raise RowsError(
+            "control-character",
+            "a control character stands in the file",
+            where=f"{where}, line {line:,}",
+            found=f"{'NUL' if odd[0] == 0 else f'character {odd[0]:#04x}'} at byte {offset + at:,}",
+            fix="remove the control characters; if there are many, the file may be UTF-16 or no text: save it as UTF-8",
+        )
+
+
+def check_encoding(block: bytes, where: str, line: int, offset: int) -> None:
+    """Demand that a block is UTF-8."""
+    if block.isascii():
+        return
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line += block.count(b"\n", 0, error.start)
+        raise RowsError(
+            "encoding",
+            "the file is not UTF-8",
+            where=f"{where}, line {line:,}",
+            found=f"byte {block[error.start]:#04x} at byte {offset + error.start:,}",
+            fix="save it as UTF-8; files from older Windows programs are often cp1252",
+        ) from None

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources with scores: rows with unfit scores refused or left out, and predictions made of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.core.text import figure
+from assay.rows.columns import CHUNK, Coded
+from assay.rows.score_columns import NORMAL, Faults, Kind, demand_sound
+from assay.rows.source import ArraySource, FrameSource, Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST: int = 3
+"""Rows an error names."""
+
+
+def sound(source: Source, kind: Kind, *, single: bool, drop: bool) -> tuple[Source, int]:
+    """The source without rows whose score is missing, and how many those are; any other fault is an error."""
+    if isinstance(source, FrameSource):
+        from assay.rows.engines.score_expressions import sound_frame
+
+        return sound_frame(source, kind, single=single, drop=drop)
+    bad = _faulty(source.score, kind, single=single)
+    faults = Faults(rows=len(source.truth), **{name: int(mask.sum()) for name, mask in bad.items()})
+    if faults.unnormal:
+        faults = replace(faults, farthest=farthest([column[bad["unnormal"]] for column in source.score]))
+
+    def first(name: str) -> str:
+        rows = np.flatnonzero(bad[name])[:MOST].tolist()
+        own = rows if source.kept is None else source.kept[rows].tolist()
+        each = zip(rows, own, strict=True)
+        return "; ".join(f"{_shown([c[r] for c in source.score], name)} at index {place}" for r, place in each)
+
+    demand_sound(faults, where="score", first=first, drop=drop)
+    return (_kept(source, ~bad["missing"]), faults.missing) if faults.missing else (source, 0)
+
+
+def _faulty(columns: Sequence[NDArray[np.float64]], kind: Kind, *, single: bool) -> dict[str, NDArray[np.bool_]]:
+    rows = len(columns[0])
+    masks = {name: np.zeros(rows, dtype=np.bool_) for name in ("missing", "infinite", "outside", "unnormal")}
+    for start in range(0, rows, CHUNK):
+        part = slice(start, start + CHUNK)
+        values = [column[part] for column in columns]
+        for one in values:
+            masks["missing"][part] |= np.isnan(one)
+            masks["infinite"][part] |= np.isinf(one)
+        if kind != "probability":
+            continue
+        for one in values:
+            masks["outside"][part] |= (one < 0) | (one > 1)
+        if not single:
+            masks["unnormal"][part] = np.abs(in_all(values) - 1) > NORMAL
+    return masks
+
+
+def in_all(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """What the scores of each row add up to, from left to right, as every engine adds."""
+    return reduce(add, columns)
+
+
+def farthest(columns: Sequence[NDArray[np.float64]]) -> float:
+    """How far from 1 the scores of a row add up at most."""
+    return float(np.abs(in_all(columns) - 1).max(initial=0.0))
+
+
+def _shown(values: Sequence[float], fault: str) -> str:
+    """The score at fault, or what the scores of the row add up to."""
+    if fault == "unnormal":
+        return f"{figure(float(sum(values)), digits=7)} in all"
+    if fault == "missing":
+        return "nan"
+    strange = np.isinf(values) if fault == "infinite" else (np.asarray(values) < 0) | (np.asarray(values) > 1)
+    return str(float(values[int(np.flatnonzero(strange)[0])]))
+
+
+def _kept(source: ArraySource, keep: NDArray[np.bool_]) -> ArraySource:
+    def some(column: Coded) -> Coded:
+        gone = None if column.missing is None else column.missing[keep]
+        return replace(column, codes=column.codes[keep], missing=gone)
+
+    rows = np.flatnonzero(keep)
+    return replace(
+        source,
+        truth=some(source.truth),
+        predicted=some(source.predicted),
+        group={name: some(column) for name, column in source.group.items()},
+        weight=None if source.weight is None else source.weight[keep],
+        score=tuple(column[keep] for column in source.score),
+        kept=rows if source.kept is None else source.kept[rows],
+    )
+
+
+def by_threshold(source: Source, threshold: float, place: int = 0) -> Source:
+    """Predictions 1 where the score is at or above a threshold and 0 elsewhere (s >= t everywhere, E-TS-12)."""
+    if isinstance(source, FrameSource):
+        from assay.rows.engines.score_expressions import frame_by_threshold
+
+        return frame_by_threshold(source, threshold, place)
+    return replace(source, predicted=_decided((source.score[place] >= threshold).view(np.uint8), 2))
+
+
+def by_largest(source: Source) -> tuple[Source, int]:
+    """Predictions by the largest score, as the number of its column; and in how many rows several are largest."""
+    if isinstance(source, FrameSource):
+        from assay.rows.engines.score_expressions import frame_by_largest
+
+        return frame_by_largest(source)
+    best, place = source.score[0].copy(), np.zeros(len(source.truth), dtype=np.int32)
+    tied = np.zeros(len(source.truth), dtype=np.bool_)
+    for i, column in enumerate(source.score[1:], start=1):
+        more = column > best
+        tied = ~more & (tied | (column == best))
+        place[more] = i
+        np.maximum(best, column, out=best)
+    return replace(source, predicted=_decided(place, len(source.score))), int(tied.sum())
+
+
+def _decided(codes: NDArray[np.uint8] | NDArray[np.int32], span: int) -> Coded:
+    return Coded(role="predicted", codes=codes, offset=0, span=span, labels=tuple(range(span)))
+
+
+def undecided(rows: int) -> Coded:
+    """Predictions that are still to be made of scores: all missing, so that counting them too early is an error."""
+    return Coded(
+        role="predicted",
+        codes=np.zeros(rows, dtype=np.uint8),
+        offset=0,
+        span=0,
+        labels=(),
+        missing=np.ones(rows, dtype=np.bool_),
+    )

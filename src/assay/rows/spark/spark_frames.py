@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark frames, classic and Connect, counted on the cluster that holds them; and paths that a cluster is to read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import quoted, visible
+from assay.rows.joins.mismatch_errors import Join, Unmatched, id_columns
+from assay.rows.source import FrameSource, Roles, require
+from assay.rows.spark.spark_errors import told_as_ours
+from assay.rows.spark.spark_files import SparkFile, read
+from assay.rows.spark.spark_session import open_session
+
+if TYPE_CHECKING:
+    from assay.rows.files.formats import Reading
+
+_NUMBERS = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean", "void"}
+_TEXT = {"string", "char", "varchar"}
+_NESTED = {"array", "map", "struct", "variant", "udt"}
+
+
+def from_spark(
+    frame: Any,  # noqa: ANN401  a frame of pyspark, classic or Connect
+    roles: Roles,
+    opened: SparkFile | None = None,
+) -> FrameSource:
+    """A Spark frame by roles; its columns get plain names, because Spark reads dots and case into real ones."""
+    where = "the given Spark frame" if opened is None else opened.path
+    with told_as_ours(visible(where)):
+        fields = {f"c{place}": field for place, field in enumerate(frame.schema.fields)}
+        plain = frame.toDF(*fields)
+    names = [field.name for field in fields.values()]
+
+    def column(name: object, fit: set[str], code: str, known: str) -> str:
+        found = require(str(name), names, where)
+        if names.count(found) > 1:
+            raise RowsError(
+                "duplicate-column",
+                f"{names.count(found)} columns are called {quoted(found)}",
+                where=where,
+                fix="rename one of them",
+            )
+        alias = f"c{names.index(found)}"
+        kind = _kind(fields[alias].dataType)
+        if kind not in fit:
+            raise RowsError(
+                "column-not-scalar" if kind in _NESTED else code,
+                f"column {quoted(found)} is of Spark's type {kind}",
+                where=where,
+                known=known,
+                fix="give another column, or cast this one",
+            )
+        return alias
+
+    def label(name: object) -> str:
+        return column(name, _NUMBERS | _TEXT, "column-type", "text, whole numbers, booleans")
+
+    numbers = _NUMBERS if opened is None else _NUMBERS | _TEXT  # a file's text is checked weight by weight
+    source = FrameSource(
+        frame=nw.from_native(plain),
+        truth=label(roles.truth),
+        predicted="" if roles.predicted is None else label(roles.predicted),
+        group={name: label(level) for name, level in roles.group.items()},
+        weight=None if roles.weight is None else column(roles.weight, numbers, "column-not-numeric", "numbers"),
+        where=where,
+        opened=opened,
+        names={alias: field.name for alias, field in fields.items()},
+    )
+    if roles.score is None:
+        return source
+    from assay.rows.engines.score_expressions import with_scores
+
+    scores = [
+        column(name, numbers - {"boolean", "void"}, "column-not-numeric", "numbers") for name in roles.score.columns
+    ]
+    return with_scores(source, scores)
+
+
+def _kind(type_: Any) -> str:  # noqa: ANN401  a data type of pyspark
+    """The name of a type; a text that Spark compares otherwise than byte by byte would merge labels."""
+    collation = getattr(type_, "collation", "UTF8_BINARY")
+    return str(type_.typeName()) if collation == "UTF8_BINARY" else f"string collate {collation}"
+
+
+def from_cluster(path: str | os.PathLike[str], roles: Roles, reading: Reading, engine: str) -> FrameSource:
+    """A path, read and counted by the cluster at an address; closing the source ends the session."""
+    session = open_session(engine)
+    try:
+        ids = () if roles.id is None else id_columns(roles.id)
+        opened = read(session.spark, path, [*map(str, roles.named().values()), *ids], reading)
+        with told_as_ours(visible(opened.path)):
+            opened = replace(opened, notes=(f"counted by {session.engine}", *opened.notes), end=session.end)
+        return from_spark(opened.frame, roles, opened)
+    except BaseException:
+        session.end()
+        raise
+
+
+def joined_frames(data: Any, truth_data: Any, roles: Roles, by: Sequence[str], unmatched: Unmatched) -> FrameSource:  # noqa: ANN401  Spark frames
+    """Predictions in one Spark frame and truth in another, joined by id on the cluster that has them."""
+    frame, named, join = join_frames([data, truth_data], roles, by, unmatched, ("data", "truth_data"))
+    return replace(from_spark(frame, named), where="data and truth_data", join=join)
+
+
+def joined_on_cluster(
+    data: str | os.PathLike[str],
+    truth_data: str | os.PathLike[str],
+    roles: Roles,
+    by: Sequence[str],
+    *,
+    reading: Reading,
+    engine: str,
+    unmatched: Unmatched,
+) -> FrameSource:
+    """Predictions at one path and truth at another, read, joined by id and counted by the cluster at an address."""
+    if reading.sha256 is not None:
+        raise PlanError(
+            "role-clash",
+            "files are pinned by digests, but a cluster reads and joins them",
+            where="sha256",
+            fix="leave sha256 out, or leave the engine out: then both are read and hashed on this machine",
+        )
+    session = open_session(engine)
+    try:
+        sides = [
+            read(session.spark, path, [*by, *own], reading, perhaps=_of_either(roles))
+            for path, own in ((data, _of_predictions(roles)), (truth_data, [str(roles.truth)]))
+        ]
+        shown = [visible(side.path) for side in sides]
+        frame, named, join = join_frames([side.frame for side in sides], roles, by, unmatched, shown)
+        for side, rows in zip(sides, (join.predictions, join.truth), strict=True):
+            side.confirm(rows)
+        notes = tuple(dict.fromkeys(note for side in sides for note in side.notes))
+        opened = SparkFile(
+            frame=frame,
+            path=" and ".join(shown),
+            format=" and ".join(sorted({side.format for side in sides})),
+            notes=(f"counted by {session.engine}", *notes),
+            rows=join.matched,
+            decimal=reading.decimal,
+            end=session.end,
+        )
+        return replace(from_spark(frame, named, opened), join=join)
+    except BaseException:
+        session.end()
+        raise
+
+
+def join_frames(
+    frames: Sequence[Any], roles: Roles, by: Sequence[str], unmatched: Unmatched, where: Sequence[str]
+) -> tuple[Any, Roles, Join]:
+    """The joined frame, the roles by the names of its columns, and how the rows matched."""
+    from assay.rows.joins.join_sql import full_join
+    from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
+    from assay.rows.joins.truth_and_predictions import ColumnChoice, check_kinds, count_matches
+
+    plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
+    kinds = [[side.kind_of_id(name) for name in by] for side in plain]
+    held = SparkFrames([side.native for side in plain], " and ".join(where))
+    tables = [
+        held.table(place, [side.column(name) for name in by], kinds[place], side.where, None)
+        for place, side in enumerate(plain)
+    ]
+    check_kinds(tables, by)
+    choice = ColumnChoice(names=[side.names for side in plain], where=where, by=tuple(by))
+    named = roles.over(choice.take)
+    columns = [
+        f"t{side}.{plain[side].column(column)} AS v{place}"
+        for place, (side, column) in enumerate(choice.chosen.values())
+    ]
+    join = count_matches(tables, by, unmatched)
+    return held.query(full_join(tables, columns, how="INNER")).toDF(*choice.chosen), named, join
+
+
+def _of_predictions(roles: Roles) -> list[str]:
+    scores = () if roles.score is None else roles.score.columns
+    return [str(name) for name in (*(() if roles.predicted is None else (roles.predicted,)), *scores)]
+
+
+def _of_either(roles: Roles) -> list[str]:
+    """Columns that either side may have."""
+    return [str(name) for name in (*roles.group.values(), *(() if roles.weight is None else (roles.weight,)))]
+
+
+__all__ = ["SparkFile", "from_cluster", "from_spark", "join_frames", "joined_frames", "joined_on_cluster"]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts of labels: true and predicted classes, costs, annotators."""

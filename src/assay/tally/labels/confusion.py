@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The confusion tally: how often each label was called each label; only occupied cells are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError, RecordError
+from assay.core.labels import Label, in_order
+from assay.core.text import listed
+from assay.tally.base import (
+    VERSION,
+    Count,
+    Weight,
+    checked,
+    count_from_json,
+    count_to_json,
+    demand_kind,
+    demand_same_weighting,
+    digest,
+    together,
+)
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount
+
+DENSE = 2048
+"""Up to this many classes a full K x K matrix may be laid out (32 MiB); above, only occupied cells are touched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Confusion:
+    """Counts by (truth, predicted), sparse, with the class list that gives the cells their names."""
+
+    labels: tuple[Label, ...]
+    truth: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    count: NDArray[np.int64] | NDArray[np.object_]
+    rows: int
+    weighted: bool = False
+    squares: NDArray[np.object_] | None = None
+    """Of weighted rows: the sum of squared weights in each cell, without which there is no interval."""
+
+    @classmethod
+    def from_cells(
+        cls,
+        cells: Mapping[tuple[Label, Label], Count | Weight],
+        *,
+        labels: Iterable[Label] | None = None,
+        rows: int | None = None,
+        weighted: bool = False,
+    ) -> Confusion:
+        """From counts by (truth, predicted); labels in the given or else in their natural order."""
+        seen = {label for pair in cells for label in pair}
+        order = in_order(seen) if labels is None else tuple(labels)
+        place = {label: i for i, label in enumerate(order)}
+        split = [(place[t], place[p], *_parts(c)) for (t, p), c in cells.items()]
+        taken = [(t, p, checked(c), s) for t, p, c, s in split if c]
+        known = weighted and all(square is not None for *_, square in taken)
+        return cls.from_codes(
+            order,
+            np.array([t for t, *_ in taken], dtype=np.int64),
+            np.array([p for _, p, *_ in taken], dtype=np.int64),
+            [c for _, _, c, _ in taken],
+            rows=sum(int(c) for _, _, c, _ in taken) if rows is None else rows,
+            weighted=weighted,
+            squares=[cast("Fraction", square) for *_, square in taken] if known else None,
+        )
+
+    @classmethod
+    def from_codes(
+        cls,
+        labels: Sequence[Label],
+        truth: NDArray[np.int64],
+        predicted: NDArray[np.int64],
+        count: Sequence[Count] | NDArray[np.int64],
+        *,
+        rows: int,
+        weighted: bool = False,
+        squares: Sequence[Fraction] | None = None,
+    ) -> Confusion:
+        """From cells by class number; sorted, so that equal counts have equal form."""
+        checked(
+            sum(count if isinstance(count, list) else np.asarray(count).tolist())
+        )  # so that no margin can wrap around
+        order = np.lexsort((predicted, truth))
+        held = np.array(count, dtype=object if weighted else np.int64)
+        return cls(
+            labels=tuple(labels),
+            truth=np.asarray(truth, dtype=np.int64)[order],
+            predicted=np.asarray(predicted, dtype=np.int64)[order],
+            count=held[order],
+            rows=rows,
+            weighted=weighted,
+            squares=None if squares is None else np.array([*squares, None], dtype=object)[:-1][order],
+        )
+
+    @property
+    def k(self) -> int:
+        """How many classes there are."""
+        return len(self.labels)
+
+    @property
+    def total(self) -> Count:
+        """The sum of all cells."""
+        found: Count = sum(self.count.tolist())
+        return found
+
+    def cells(self) -> dict[tuple[Label, Label], Count]:
+        """Counts by (truth, predicted) label."""
+        names = self.labels
+        columns = zip(self.truth.tolist(), self.predicted.tolist(), self.count.tolist(), strict=True)
+        return {(names[t], names[p]): c for t, p, c in columns}
+
+    def _weights(self) -> dict[tuple[Label, Label], Weight]:
+        """What the cells weigh, with their squares."""
+        pairs = zip(self.cells().items(), cast("NDArray[np.object_]", self.squares).tolist(), strict=True)
+        return {pair: Weight(total=cast("Fraction", total), squares=square) for (pair, total), square in pairs}
+
+    @property
+    def worth(self) -> float | None:
+        """How many rows of equal weight these rows are worth (Kish 1965); None without the squares to say so."""
+        if self.squares is None or not self.total:
+            return None
+        return float(Fraction(self.total) ** 2 / sum(self.squares.tolist()))
+
+    def matrix(self) -> list[list[Count]]:
+        """The full matrix, rows = truth; only for as many classes as fit a screen or a test."""
+        full: list[list[Count]] = [[0] * self.k for _ in range(self.k)]
+        for t, p, c in zip(self.truth.tolist(), self.predicted.tolist(), self.count.tolist(), strict=True):
+            full[t][p] = c
+        return full
+
+    def multiclass(self) -> Multiclass:
+        """The margins of the K classes, exact."""
+        on = self.truth == self.predicted
+        return Multiclass(
+            hits=self._by_class(self.truth[on], self.count[on]),
+            actual=self._by_class(self.truth, self.count),
+            called=self._by_class(self.predicted, self.count),
+            labels=self.labels,
+        )
+
+    def _by_class(self, classes: NDArray[np.int64], count: NDArray[np.int64] | NDArray[np.object_]) -> Amount:
+        sums = np.zeros(self.k, dtype=count.dtype)
+        np.add.at(sums, classes, count)
+        return cast("Amount", np.array(sums.tolist(), dtype=object))
+
+    def binary(self, positive: Label) -> Binary:
+        """The four cells of one class against the rest, exact."""
+        table = self.multiclass().one_vs_rest()
+        return table.at(self.labels.index(positive))
+
+    def with_labels(self, labels: Iterable[Label]) -> Confusion:
+        """The same counts over another class list that holds every occupied class."""
+        order = tuple(labels)
+        place = {label: i for i, label in enumerate(order)}
+        lost = [label for label in self.labels if label not in place]
+        move = np.array([place.get(label, -1) for label in self.labels], dtype=np.int64)
+        truth, predicted = move[self.truth], move[self.predicted]
+        if (truth < 0).any() or (predicted < 0).any():
+            raise PlanError(
+                "tally-mismatch",
+                f"the class list leaves out {listed(lost)}, which the tally has counted",
+                known=listed(order),
+                fix="declare every class of the tally",
+            )
+        return Confusion.from_codes(
+            order,
+            truth,
+            predicted,
+            self.count.tolist(),
+            rows=self.rows,
+            weighted=self.weighted,
+            squares=None if self.squares is None else self.squares.tolist(),
+        )
+
+    def __add__(self, other: Confusion) -> Confusion:
+        """Both tallies together: equal to counting the rows of both at once."""
+        kinds = {type(label) for label in (*self.labels, *other.labels)}
+        if len(kinds) > 1:
+            raise PlanError(
+                "tally-mismatch",
+                "the labels of the two tallies are of different types",
+                found=f"{listed(self.labels, most=3)} and {listed(other.labels, most=3)}",
+                fix="count both with labels of one type",
+            )
+        demand_same_weighting(self.weighted, other.weighted)
+        labels = self.labels if self.labels == other.labels else in_order({*self.labels, *other.labels})
+        cells: dict[tuple[Label, Label], Count | Weight] = {}
+        full = self.squares is not None and other.squares is not None
+        for part in (self, other):
+            for pair, count in (part._weights() if full else part.cells()).items():
+                cells[pair] = together(cells.get(pair, 0), count)
+        return Confusion.from_cells(cells, labels=labels, rows=self.rows + other.rows, weighted=self.weighted)
+
+    def __eq__(self, other: object) -> bool:
+        """Same classes in the same order, same cells."""
+        return isinstance(other, Confusion) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form; equal on every engine."""
+        return digest(self.to_json())
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        columns = zip(self.truth.tolist(), self.predicted.tolist(), self.count.tolist(), strict=True)
+        return {
+            "kind": "confusion",
+            "version": VERSION,
+            "orientation": "rows=truth",
+            "labels": list(self.labels),
+            "rows": self.rows,
+            "weighted": self.weighted,
+            "cells": [[t, p, count_to_json(c)] for t, p, c in columns],
+            **({} if self.squares is None else {"squares": [count_to_json(s) for s in self.squares.tolist()]}),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Confusion:
+        """The inverse of `to_json`."""
+        demand_kind(content, "confusion", "a confusion tally")
+        cells = cast("list[list[object]]", content["cells"])
+        return cls.from_codes(
+            cast("list[Label]", content["labels"]),
+            np.array([cell[0] for cell in cells], dtype=np.int64),
+            np.array([cell[1] for cell in cells], dtype=np.int64),
+            [_exact(count_from_json(cell[2]), weighted=bool(content["weighted"])) for cell in cells],
+            rows=cast("int", content["rows"]),
+            weighted=bool(content["weighted"]),
+            squares=_squares(content.get("squares"), len(cells)),
+        )
+
+
+def _parts(count: Count | Weight) -> tuple[Count, Fraction | None]:
+    return (count.total, count.squares) if isinstance(count, Weight) else (count, None)
+
+
+def _squares(content: object, cells: int) -> list[Fraction] | None:
+    if content is None:
+        return None
+    found = [Fraction(count_from_json(one)) for one in cast("list[object]", content)]
+    if len(found) != cells:
+        raise RecordError(
+            "record-unreadable",
+            f"a tally has {cells:,} cells and {len(found):,} sums of squares",
+            fix="restore the file from its source",
+        )
+    return found
+
+
+def _exact(count: Count, *, weighted: bool) -> Count:
+    return Fraction(count) if weighted else count

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counting inside an engine: one group-by, and nothing but its cells comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+import narwhals.stable.v2 as nw
+
+from assay.core.errors import RowsError
+from assay.core.labels import Label
+from assay.rows.engines.score_expressions import fetched
+from assay.rows.label_types import label_of
+from assay.rows.source import FrameSource
+from assay.tally.base import Count, Weight, together
+from assay.tally.fixed_point import weigh_cells
+from assay.tally.labels.array_counts import Cells, Counted
+
+_Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
+_ROWS = "assay_rows"
+
+
+def count_frame(source: FrameSource) -> Counted:
+    """Count a frame or relation where it lives."""
+    pair = [source.truth, source.predicted]
+    by_factor = {name: _group(source, [column, *pair]) for name, column in source.group.items()}
+    # The levels of a factor add up to the whole, so that with groups the rows need not be gone through once more.
+    cells = next((_without_level(cells) for cells in by_factor.values()), None) or _group(source, pair)
+    rows = sum(times for times, _ in cells.values())
+    if source.opened is not None:
+        source.opened.confirm(rows + source.dropped)
+    return Counted(
+        cells=cells,
+        by_factor=by_factor,
+        rows=rows,
+        weighted=source.weight is not None,
+    )
+
+
+def _without_level(cells: Cells) -> Cells:
+    whole: Cells = {}
+    for (_, *pair), (rows, weight) in cells.items():
+        before = whole.get(tuple(pair), (0, 0))
+        whole[tuple(pair)] = (before[0] + rows, together(before[1], weight))
+    return whole
+
+
+def _group(source: FrameSource, columns: Sequence[str]) -> Cells:
+    keys = list(dict.fromkeys(columns))
+    rows: Sequence[_Row] = _counted(source, keys) if source.weight is None else weigh_cells(source, keys)
+    cells: Cells = {}
+    names: dict[tuple[str, object], Label | None] = {}
+    for row, times, weight in rows:
+        values = dict(zip(keys, row, strict=True))
+        try:
+            labels = tuple(_label(names, column, values[column], source) for column in columns)
+        except RowsError:
+            raise _first_fault(source, keys, [row for row, *_ in rows]) from None
+        before = cells.get(labels, (0, 0))
+        cells[labels] = (before[0] + times, together(before[1], weight))
+    return cells
+
+
+def _first_fault(source: FrameSource, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> RowsError:
+    """Of several faults the one to tell; cells come from engines in any order, and an error should not depend on it."""
+    for place, column in enumerate(columns):
+        for value in sorted((row[place] for row in rows), key=repr):
+            try:
+                _label({}, column, value, source)
+            except RowsError as fault:
+                return fault
+    raise AssertionError  # pragma: no cover  whoever asks has seen one
+
+
+def _label(
+    names: dict[tuple[str, object], Label | None], column: str, value: object, source: FrameSource
+) -> Label | None:
+    where = f"{source.where}, {source.shown(column)}"
+    try:
+        key = (column, value)
+        if key not in names:
+            names[key] = label_of(value, where=where)
+        return names[key]
+    except TypeError:
+        return label_of(value, where=where)
+
+
+def _counted(source: FrameSource, keys: list[str]) -> list[_Row]:
+    # Plain names, because some engines take a key such as "a.b" for the column b of a table a.
+    names = [f"k{place}" for place in range(len(keys))]
+    named = source.frame.select(*(nw.col(key).alias(name) for key, name in zip(keys, names, strict=True)))
+    cells = fetched(source, named.group_by(*names).agg(nw.len().alias(_ROWS)).select(*names, _ROWS))
+    # Dask's counts are numpy's, which no JSON takes and which would wrap around.
+    return [(row[:-1], (times := int(cast("int", row[-1]))), times) for row in cells]

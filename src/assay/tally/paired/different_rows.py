@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to different rows: a confusion tally or scores of each model, or of each batch of one; nothing pairs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from assay.core.labels import Label
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    places,
+)
+from assay.tally.contingency_tables import Table
+from assay.tally.labels.confusion import Confusion
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+
+KIND: Final = "answers-apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """What each model answered on rows of its own."""
+
+    models: tuple[str, ...]
+    labels: tuple[Label, ...]
+    confusions: tuple[Confusion, ...] | None = None
+    scores: tuple[PairedScores, ...] | None = None
+    """Of one model each."""
+    rows: tuple[PairedRows, ...] | None = None
+    """Scores of all classes, of one model each."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each model."""
+        if self.confusions is not None:
+            return tuple(one.rows for one in self.confusions)
+        if self.rows is not None:
+            return tuple(one.n for one in self.rows)
+        return tuple(one.m + one.n for one in self.scores or ())
+
+    @property
+    def n(self) -> int:
+        """All rows."""
+        return sum(self.sizes)
+
+    def only(self, *models: str) -> Apart:
+        """Some of the models."""
+        at = places(models, self.models)
+        return Apart(
+            models=models,
+            labels=self.labels,
+            confusions=None if self.confusions is None else tuple(self.confusions[i] for i in at),
+            scores=None if self.scores is None else tuple(self.scores[i] for i in at),
+            rows=None if self.rows is None else tuple(self.rows[i] for i in at),
+        )
+
+    def class_sizes(self) -> list[int]:
+        """Rows of each class, all models together."""
+        sizes = dict.fromkeys(self.labels, 0)
+        for one in self.confusions or ():
+            for (truth, _), n in one.cells().items():
+                sizes[truth] += int(n)
+        return list(sizes.values())
+
+    def shares(self, about: str, positive: Label | None) -> Table:
+        """Right and wrong answers of each model: to all rows, to the positives, or to the negatives.
+
+        >>> one = Confusion.from_cells({(1, 1): 3, (1, 0): 1, (0, 0): 2})
+        >>> Apart(models=("A", "B"), labels=(0, 1), confusions=(one, one)).shares("recall", 1).rows
+        ((3, 1), (3, 1))
+        """
+        rows = []
+        for one in self.confusions or ():
+            cells = one.cells()
+            among = {cell: n for cell, n in cells.items() if _counts(cell[0], about, positive)}
+            right = sum(int(n) for (truth, call), n in among.items() if _right(truth, call, about, positive))
+            rows.append((right, sum(int(n) for n in among.values()) - right))
+        return Table(rows=tuple(rows), models=self.models)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "labels": list(self.labels),
+            "confusions": None if self.confusions is None else [one.to_json() for one in self.confusions],
+            "scores": None if self.scores is None else [one.to_json() for one in self.scores],
+            **({} if self.rows is None else {"rows": [one.to_json() for one in self.rows]}),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Apart:
+        """The inverse of `to_json`."""
+        demand_kind(content, KIND, "a tally of answers to different rows")
+        confusions = cast("list[dict[str, object]] | None", content["confusions"])
+        scores, rows = (cast("list[Mapping[str, object]] | None", content.get(part)) for part in ("scores", "rows"))
+        return cls(
+            models=tuple(cast("list[str]", content["models"])),
+            labels=tuple(cast("list[Label]", content["labels"])),
+            confusions=None if confusions is None else tuple(Confusion.from_json(one) for one in confusions),
+            scores=None if scores is None else tuple(PairedScores.from_json(one) for one in scores),
+            rows=None if rows is None else tuple(PairedRows.from_json(one) for one in rows),
+        )
+
+
+def _counts(truth: Label, about: str, positive: Label | None) -> bool:
+    return about == "accuracy" or (truth == positive) == (about == "recall")
+
+
+def _right(truth: Label, call: Label, about: str, positive: Label | None) -> bool:
+    return truth == call if about == "accuracy" else (call == positive) == (about == "recall")

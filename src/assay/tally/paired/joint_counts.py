@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of one table that holds the answers of all models: joint cells, scores, and every row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from assay.core.labels import Label
+from assay.rows.files.formats import FRAME
+from assay.rows.joins.mismatch_errors import SUBJECT
+from assay.rows.label_types import label_of
+from assay.rows.source import ArraySource, FrameSource, Source
+from assay.tally.labels.label_codes import Codes, columns_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.rows.columns import Coded
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+Cell: TypeAlias = tuple[Label | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """The rows of one table in memory: truth, the calls of every model, scores, subject and weight."""
+
+    truth: Codes
+    calls: list[Codes]
+    scores: tuple[Floats, ...]
+    subject: Codes | None
+    weight: Floats | None
+
+
+def lines(source: Source) -> Lines:
+    """Every row of a table that holds the calls of its first model as predictions, of the others as groups."""
+    others = [column for name, column in source.group.items() if name != SUBJECT]
+    if isinstance(source, ArraySource):
+        truth, *calls = (Codes.of_column(cast("Coded", one)) for one in (source.truth, source.predicted, *others))
+        subject = Codes.of_column(source.group[SUBJECT]) if SUBJECT in source.group else None
+        return Lines(truth=truth, calls=calls, scores=source.score, subject=subject, weight=source.weight)
+    labelled = [source.truth, source.predicted, *cast("list[str]", others)]
+    labelled += [source.group[SUBJECT]] if SUBJECT in source.group else []
+    names, reals = columns_of(source, labelled, [*source.score, *([source.weight] if source.weight else [])])
+    return Lines(
+        truth=names[0],
+        calls=names[1 : len(others) + 2],
+        scores=tuple(reals[: len(source.score)]),
+        subject=names[-1] if SUBJECT in source.group else None,
+        weight=reals[-1] if source.weight else None,
+    )
+
+
+def joint(source: Source) -> dict[Cell, int]:
+    """How often each combination of truth, first call and all further columns occurs, counted where the rows live."""
+    if isinstance(source, FrameSource):
+        from assay.tally.labels.engine_counts import _group
+
+        cells = _group(source, [source.truth, source.predicted, *source.group.values()])
+        if source.opened is not None:
+            source.opened.confirm(sum(rows for rows, _ in cells.values()) + source.dropped)
+    else:
+        from assay.tally.labels.array_counts import count_columns
+
+        cells = count_columns([source.truth, source.predicted, *source.group.values()], None)
+    return {cell: rows for cell, (rows, _) in cells.items()}
+
+
+def is_held(source: Source) -> bool:
+    """Whether the rows are in memory already."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(source, ArraySource) or isinstance(source.frame, nw.DataFrame):
+        return True
+    return source.opened is not None and source.opened.format == FRAME
+
+
+def rows_of(source: Source) -> int:
+    """How many rows a table has."""
+    import narwhals.stable.v2 as nw
+
+    from assay.rows.engines.score_expressions import fetched
+
+    if isinstance(source, ArraySource):
+        return len(source.truth)
+    return int(cast("int", fetched(source, source.frame.select(nw.len()))[0][0]))
+
+
+def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
+    """The true labels and the scores of every row, in memory."""
+    if isinstance(source, ArraySource):
+        return Codes.of_column(source.truth), source.score
+    [truth], scores = columns_of(source, [source.truth], source.score)
+    return truth, tuple(scores)
+
+
+def _fetched(source: FrameSource, columns: Sequence[str]) -> list[NDArray[np.object_]]:
+    import narwhals.stable.v2 as nw
+
+    from assay.rows.engines.score_expressions import arrays
+
+    names = [f"k{place}" for place in range(len(columns))]
+    frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
+    found = arrays(source, frame)
+    if source.opened is not None:
+        source.opened.confirm(len(found[0]) + source.dropped)
+    return found
+
+
+def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> list[Label | None]:
+    where = f"{source.where}, {source.shown(column)}"
+    known: dict[tuple[type, object], Label | None] = {}
+    found: list[Label | None] = []
+    items: list[Label | None] = values.tolist()
+    if set(map(type, items)) == {int}:
+        return items  # as they are: millions of ids need no second look
+    for value in items:
+        key = (type(value), value)
+        if key not in known:
+            known[key] = label_of(value, where=where)
+        found.append(known[key])
+    return found

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of several models row by row, for rows that are not independent or not of equal weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import OutOfRange, RowsError, UnpairedRows
+from assay.core.labels import Label, in_order
+from assay.core.text import counted
+from assay.rows.columns import weights
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    places,
+)
+from assay.tally.column_codec import packed_reals, packed_whole, unpacked_reals, unpacked_whole
+from assay.tally.labels.label_codes import Codes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+KIND: Final = "paired-rows"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairedRows:
+    """Truth, calls or scores, subject and weight of every row; rows stand in an order of their own."""
+
+    models: tuple[str, ...]
+    labels: tuple[Label, ...]
+    truth: Whole
+    calls: Whole | None
+    """Axes (model, row); in the smallest type that holds the classes, whoever adds to them takes a wider one."""
+    scores: Floats | None
+    """Axes (model, row); with scores of all classes (model, row, class)."""
+    subject: Whole | None
+    weight: Floats | None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        truth: Sequence[Label | None] | Codes,
+        labels: Sequence[Label],
+        models: Sequence[str],
+        calls: Sequence[Sequence[Label | None]] | Sequence[Codes] | None = None,
+        scores: Mapping[str, Floats] | None = None,
+        subject: Sequence[Label | None] | Codes | None = None,
+        weight: Floats | None = None,
+    ) -> PairedRows:
+        """From columns; subjects become numbers, so that no name is kept.
+
+        >>> t = PairedRows.of(
+        ...     truth=[1, 0, 1], labels=(0, 1), models=("A", "B"), calls=[[1, 0, 1], [0, 0, 1]], subject=["x", "y", "x"]
+        ... )
+        >>> t.units, t.subject.tolist()
+        (2, [0, 0, 1])
+        """
+        place = {label: i for i, label in enumerate(labels)}
+        true, called = _coded(truth), None if calls is None else [_coded(one) for one in calls]
+        who = None if subject is None else _coded(subject)
+        code = {} if who is None else {s: i for i, s in enumerate(in_order({s for s in who.seen() if s is not None}))}
+        if who is not None and (lost := who.count(None)):
+            raise without_subject(lost)
+        plain = cls(
+            models=tuple(models),
+            labels=tuple(labels),
+            truth=true.placed(place),
+            calls=None if called is None else np.stack([small(one.placed(place), len(place)) for one in called]),
+            scores=None if scores is None else np.stack([scores[name] for name in models]),
+            subject=None if who is None else small(who.placed(code), len(code)),
+            weight=None if weight is None else sound_weights(weight, len(truth)),
+        )
+        if subject is not None and len(subject) != plain.n:
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"there are {counted(len(subject), 'subject')} for {counted(plain.n, 'row')}",
+                where="subject",
+                fix="give the subject of every row",
+            )
+        return plain._ordered()
+
+    @property
+    def n(self) -> int:
+        """All rows."""
+        return len(self.truth)
+
+    @property
+    def classwise(self) -> bool:
+        """Whether every class has a score of its own."""
+        return self.scores is not None and self.scores.ndim > 2  # noqa: PLR2004  model and row
+
+    @property
+    def units(self) -> int:
+        """Subjects, or rows where none are stated."""
+        return self.n if self.subject is None else int(self.subject.max(initial=-1)) + 1
+
+    def only(self, *models: str) -> PairedRows:
+        """The same rows with some of the models."""
+        at = places(models, self.models)
+        return replace(
+            self,
+            models=models,
+            calls=None if self.calls is None else self.calls[at],
+            scores=None if self.scores is None else self.scores[at],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Same rows."""
+        return isinstance(other, PairedRows) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        """By models and truth."""
+        return hash((self.models, self.truth.tobytes()))
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "labels": list(self.labels),
+            "rows": self.n,
+            "truth": packed_whole(self.truth),
+            "calls": None if self.calls is None else [packed_whole(one) for one in self.calls],
+            "scores": None if self.scores is None else [_packed(one) for one in self.scores],
+            "subject": None if self.subject is None else packed_whole(self.subject),
+            "weight": None if self.weight is None else packed_reals(self.weight),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> PairedRows:
+        """The inverse of `to_json`."""
+        demand_kind(content, KIND, "a tally of paired rows")
+        rows = cast("int", content["rows"])
+        calls = cast("list[str] | None", content["calls"])
+        scores = cast("list[str | list[str]] | None", content["scores"])
+        truth, subject, weight = (cast("str | None", content[part]) for part in ("truth", "subject", "weight"))
+        return cls(
+            models=tuple(cast("list[str]", content["models"])),
+            labels=tuple(cast("list[Label]", content["labels"])),
+            truth=unpacked_whole(truth or "", rows),
+            calls=None
+            if calls is None
+            else np.stack(
+                [small(unpacked_whole(one, rows), len(cast("list[Label]", content["labels"]))) for one in calls]
+            ),
+            scores=None if scores is None else np.stack([_unpacked(one, rows) for one in scores]),
+            subject=None if subject is None else unpacked_whole(subject, rows),
+            weight=None if weight is None else unpacked_reals(weight, rows),
+        )
+
+    def _ordered(self) -> PairedRows:
+        """In an order that does not depend on the one the rows came in."""
+        keys: list[Floats | Whole] = []
+        scores = self.scores if not self.classwise else np.concatenate(np.moveaxis(cast("Floats", self.scores), 2, 1))
+        for part in (self.weight, scores, self.calls, self.truth, self.subject):
+            keys += [] if part is None else list(np.atleast_2d(part))
+        at = np.lexsort(keys)
+        return replace(
+            self,
+            truth=self.truth[at],
+            calls=None if self.calls is None else self.calls[:, at],
+            scores=None if self.scores is None else self.scores[:, at] + 0.0,
+            subject=None if self.subject is None else self.subject[at],
+            weight=None if self.weight is None else self.weight[at],
+        )
+
+
+def small(codes: Whole, names: int) -> Whole:
+    """In the smallest type that holds numbers of as many names, and -1."""
+    kind = next(one for one in (np.int8, np.int16, np.int32, np.int64) if names <= np.iinfo(one).max)
+    return cast("Whole", codes.astype(kind, copy=False))
+
+
+def _coded(labels: Sequence[Label | None] | Codes) -> Codes:
+    return labels if isinstance(labels, Codes) else Codes.of(labels)
+
+
+def _packed(scores: Floats) -> str | list[str]:
+    return packed_reals(scores) if scores.ndim == 1 else [packed_reals(one) for one in scores.T]
+
+
+def _unpacked(text: str | list[str], rows: int) -> Floats:
+    if isinstance(text, str):
+        return unpacked_reals(text, rows)
+    return np.stack([unpacked_reals(one, rows) for one in text], axis=1)
+
+
+def sound_weights(given: Floats, rows: int) -> Floats:
+    """Weights that are finite, not below zero, and not all zero."""
+    real: Floats = np.asarray(weights(given, rows), dtype=np.float64)
+    if not real.any():
+        raise weightless()
+    return real
+
+
+def without_subject(rows: int) -> RowsError:
+    """The error of rows whose subject is not known."""
+    return RowsError(
+        "missing-label",
+        f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no subject",
+        where="subject",
+        fix="give every row the subject it is of",
+    )
+
+
+def weightless() -> OutOfRange:
+    """The error of rows that all count nothing."""
+    return OutOfRange("value-out-of-domain", "all weights are zero", where="weight", fix="give weights above 0")

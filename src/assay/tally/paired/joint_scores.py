@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores of several models on the same rows of a binary task, positives and negatives apart.
+
+Very many rows are held as cells: rows whose rounded scores agree in every model, and how many there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import OutOfRange, PlanError, UnpairedRows
+from assay.core.text import counted, listed, quoted
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    places,
+)
+from assay.tally.column_codec import (
+    packed_flags,
+    packed_reals,
+    packed_steps,
+    packed_whole,
+    unpacked_flags,
+    unpacked_reals,
+    unpacked_steps,
+    unpacked_whole,
+)
+from assay.tally.scores.rounded_scores import describe_rounding, round_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Whole: TypeAlias = NDArray[np.int64]
+
+KIND: Final = "paired-scores"
+LISTED: Final = 100_000
+"""Rows up to which a Record lists the scores; more are packed: as ranks, unless a measure reads the values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairedScores:
+    """One score a model and row, higher meaning more positive; axes (model, row)."""
+
+    models: tuple[str, ...]
+    positives: Floats
+    negatives: Floats
+    times: tuple[Whole, Whole] | None = None
+    """How many positive and negative rows each cell stands for; None where each is one row."""
+    bits: int | None = None
+    """Significant bits the scores were rounded to, where cells are held."""
+    shared: dict[str, object] = field(default_factory=dict, repr=False)
+    """What was computed from the rows once and is asked for again."""
+
+    @classmethod
+    def of(cls, positive: Sequence[bool] | NDArray[np.bool_], scores: Mapping[str, object]) -> PairedScores:
+        """From which rows are positive and one column of scores a model.
+
+        >>> t = PairedScores.of([True, False, True], {"A": [0.9, 0.2, 0.6], "B": [0.1, 0.3, 0.5]})
+        >>> t.positives.tolist(), t.negatives.tolist()
+        ([[0.9, 0.6], [0.1, 0.5]], [[0.2], [0.3]])
+        """
+        is_positive, columns = paired_columns(positive, scores)
+        sides = [np.flatnonzero(is_positive), np.flatnonzero(~is_positive)]
+        positives, negatives = (np.stack([column[at] for column in columns.values()]) for at in sides)
+        return cls(models=tuple(columns), positives=positives, negatives=negatives)
+
+    @classmethod
+    def of_cells(
+        cls, models: Sequence[str], scores: Floats, positive: NDArray[np.bool_], times: Whole, bits: int
+    ) -> PairedScores:
+        """From cells in any order and as often as they come: their scores by model, class and number of rows."""
+        sides, counts = zip(*(_gather_cells(scores[:, at], times[at]) for at in (positive, ~positive)), strict=True)
+        return cls(models=tuple(models), positives=sides[0], negatives=sides[1], times=counts, bits=bits)
+
+    def rounded(self, bits: int) -> PairedScores:
+        """The same rows as cells of rounded scores."""
+        rows = np.concatenate([self.positives, self.negatives], axis=1)
+        held = np.stack([round_scores(row, bits, probability=is_probability(row)) for row in rows])
+        times = self.counts()
+        return PairedScores.of_cells(
+            self.models, held, np.arange(rows.shape[1]) < self.positives.shape[1], np.concatenate(times), bits
+        )
+
+    @property
+    def m(self) -> int:
+        """How many rows are positive."""
+        return int(self.positives.shape[1] if self.times is None else self.times[0].sum())
+
+    @property
+    def n(self) -> int:
+        """How many rows are negative."""
+        return int(self.negatives.shape[1] if self.times is None else self.times[1].sum())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note that scores were rounded, where they were."""
+        return () if self.bits is None else (describe_rounding(self.bits),)
+
+    def only(self, *models: str) -> PairedScores:
+        """The same rows with some of the models."""
+        at = places(models, self.models)
+        return replace(self, models=models, positives=self.positives[at], negatives=self.negatives[at], shared={})
+
+    def swapped(self) -> PairedScores:
+        """The same with the other class as the positive one, scores as they are."""
+        times = None if self.times is None else self.times[::-1]
+        return replace(self, positives=self.negatives, negatives=self.positives, times=times, shared={})
+
+    def counts(self) -> tuple[Whole, Whole]:
+        """How many rows each column of `positives` and of `negatives` stands for."""
+        if self.times is not None:
+            return self.times
+        return np.ones(self.m, dtype=np.int64), np.ones(self.n, dtype=np.int64)
+
+    def __add__(self, other: PairedScores) -> PairedScores:
+        """Both tallies together."""
+        if self.models != other.models:
+            raise PlanError(
+                "tally-mismatch",
+                "the two tallies are of different models",
+                found=f"{listed(self.models)} and {listed(other.models)}",
+                fix="count both with the same models in the same order",
+            )
+        if self.bits != other.bits:
+            raise PlanError(
+                "tally-mismatch",
+                "the scores of the two tallies were rounded differently",
+                found=f"{self.bits or 'all'} and {other.bits or 'all'} bits",
+                fix="count both with the same exact_scores",
+            )
+        sides = [
+            np.concatenate([getattr(one, side) for one in (self, other)], axis=1) for side in ("positives", "negatives")
+        ]
+        if self.bits is None:
+            return PairedScores(models=self.models, positives=sides[0], negatives=sides[1])
+        cells, positive = np.concatenate(sides, axis=1), np.repeat([True, False], [one.shape[1] for one in sides])
+        times = np.concatenate([one.counts()[side] for side in (0, 1) for one in (self, other)])
+        return PairedScores.of_cells(self.models, cells, positive, times, self.bits)
+
+    def __eq__(self, other: object) -> bool:
+        """Same models, same rows in any order."""
+        return isinstance(other, PairedScores) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """SHA-256 of the models and the rows in their natural order, so that the order they came in does not matter."""
+        sha = hashlib.sha256("\0".join((KIND, VERSION, *self.models)).encode("utf-8", "surrogatepass"))
+        for side in (self.positives, self.negatives):
+            sha.update(f"\0{side.shape[1]}\0".encode())
+            sha.update(np.ascontiguousarray(_ordered(side), dtype="<f8").tobytes())
+        for held in self.times or ():  # cells are held in their natural order
+            sha.update(np.ascontiguousarray(held, dtype="<i8").tobytes())
+        return sha.hexdigest()
+
+    def to_json(self, *, order_only: bool = False) -> dict[str, object]:
+        """As in a Record: rows in their natural order; very many are packed, as ranks where only the order counts."""
+        if self.bits is not None or self.m + self.n > LISTED:
+            return self._packed(order_only=order_only)
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "positives": _ordered(self.positives).tolist(),
+            "negatives": _ordered(self.negatives).tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> PairedScores:
+        """The inverse of `to_json`."""
+        demand_kind(content, KIND, "a tally of paired scores")
+        models = tuple(cast("list[str]", content["models"]))
+        if "packed" in content:
+            return _unpacked(models, cast("Mapping[str, object]", content["packed"]))
+        sides = [
+            np.array(content[side], dtype=np.float64).reshape(len(models), -1) for side in ("positives", "negatives")
+        ]
+        return cls(models=models, positives=sides[0], negatives=sides[1])
+
+    def _packed(self, *, order_only: bool) -> dict[str, object]:
+        """One bit for the class of a row, one for whether the first model's score is new, then ranks of the others."""
+        rows = np.concatenate([self.positives, self.negatives], axis=1) + 0.0
+        held: dict[str, object] = {} if self.times is None else {"bits": self.bits}
+        values, ranks = zip(*(np.unique(one, return_inverse=True) for one in rows), strict=True)
+        is_positive = np.arange(rows.shape[1]) < self.positives.shape[1]
+        at = np.lexsort((is_positive, *ranks[:0:-1], ranks[0]))
+        first = ranks[0][at]
+        if self.times is not None:
+            held["times"] = packed_steps(np.concatenate(self.times)[at])
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "models": list(self.models),
+            "packed": {
+                "rows": rows.shape[1],
+                "positive": packed_flags(is_positive[at]),
+                "first": packed_flags(np.diff(first, prepend=0) > 0),
+                "ranks": [packed_whole(one[at]) for one in ranks[1:]],
+                "values": None if order_only else [packed_reals(one) for one in values],
+                "distinct": [len(one) for one in values],
+                **held,
+            },
+        }
+
+
+def _unpacked(models: tuple[str, ...], content: Mapping[str, object]) -> PairedScores:
+    size = cast("int", content["rows"])
+    is_positive = unpacked_flags(cast("str", content["positive"]), size)
+    ranks = [np.cumsum(unpacked_flags(cast("str", content["first"]), size), dtype=np.int64)]
+    ranks += [unpacked_whole(one, size) for one in cast("list[str]", content["ranks"])]
+    texts, distinct = cast("list[str] | None", content["values"]), cast("list[int]", content["distinct"])
+    values = (
+        [np.arange(n, dtype=np.float64) for n in distinct]
+        if texts is None
+        else [unpacked_reals(text, n) for text, n in zip(texts, distinct, strict=True)]
+    )
+    rows = np.stack([one[rank] for one, rank in zip(values, ranks, strict=True)])
+    if "times" in content:
+        times = unpacked_steps(cast("str", content["times"]), size)
+        return PairedScores.of_cells(models, rows, is_positive, times, cast("int", content["bits"]))
+    return PairedScores(models=models, positives=rows[:, is_positive], negatives=rows[:, ~is_positive])
+
+
+def is_probability(scores: Floats) -> bool:
+    """Whether all scores lie between 0 and 1; only how they are rounded turns on it."""
+    return bool(scores.min(initial=0.0) >= 0 and scores.max(initial=0.0) <= 1)
+
+
+def _gather_cells(scores: Floats, times: Whole) -> tuple[Floats, Whole]:
+    """Cells in their natural order, equal ones added."""
+    held = scores + 0.0  # minus zero and zero are one score
+    order = np.lexsort(held[::-1])
+    held, times = held[:, order], times[order]
+    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(times)), dtype=bool), (np.diff(held) != 0).any(axis=0)]))
+    return held[:, first], np.add.reduceat(times, first) if len(first) else times
+
+
+def _ordered(side: Floats) -> Floats:
+    return side[:, np.lexsort(side[::-1])] + 0.0  # minus zero and zero are one score
+
+
+def paired_columns(
+    positive: Sequence[bool] | NDArray[np.bool_], scores: Mapping[str, object]
+) -> tuple[NDArray[np.bool_], dict[str, Floats]]:
+    """Which rows are positive, and one column of finite scores a model, all of one length."""
+    side = np.asarray(positive, dtype=bool)
+    columns = {str(name): score_column(column, str(name)) for name, column in scores.items()}
+    for name, column in columns.items():
+        if len(column) != len(side):
+            raise UnpairedRows(
+                "rows-unmatched",
+                f"there are {counted(len(side), 'row')}, and {name} has {counted(len(column), 'score')}",
+                where=f"score {quoted(name)}",
+                fix="give one score a row and model",
+            )
+    return side, columns
+
+
+def score_column(column: object, name: str) -> Floats:
+    """One finite number a row, or an error that names the column."""
+    array = np.asarray(column)
+    if array.dtype.kind not in "iufb" or array.ndim != 1:
+        raise OutOfRange(
+            "column-not-numeric",
+            f"the scores of {quoted(name)} are not one number a row",
+            where=f"score {quoted(name)}",
+            found=f"{array.dtype} of shape {array.shape}",
+            fix="give one number a row, higher for more positive",
+        )
+    real = array.astype(np.float64, copy=False)
+    if not bool(np.isfinite(real).all()):
+        wrong = np.flatnonzero(~np.isfinite(real))
+        shown = ", ".join(f"{real[i]} at index {i}" for i in wrong[:3].tolist())
+        raise OutOfRange(
+            "score-not-finite",
+            f"{counted(len(wrong), 'score')} of {len(real):,} {'is' if len(wrong) == 1 else 'are'} not a finite number",
+            where=f"score {quoted(name)}",
+            found=shown,
+            fix="correct the scores, or leave the rows out for every model",
+        )
+    return real

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well scores tell two classes apart: the ROC curve and what is read off it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from assay.core.errors import PlanError
+from assay.core.traits import EXTENSION, FUND, HIGHER, LOWER, RAINIO, SCHLOSSER, TS4213
+from assay.core.values import Number, number
+from assay.measures.declare import measure
+from assay.tally.exact_sums import exact_dot
+from assay.tally.scores.ranked_table import Ranked
+from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
+from assay.tasks.classification.measures.ratios import is_number
+from assay.tasks.classification.measures.roc_hull import hulls
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount, Empty
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+
+def both(t: Ranked) -> Empty:
+    """Why a measure that compares positives with negatives has no value."""
+    return ((t.positives, NO_ACTUAL), (t.negatives, NO_ACTUAL_NEGATIVE))
+
+
+def wins(t: Ranked) -> Amount:
+    """Twice the pairs of a positive and a negative in which the positive scores higher, ties half; exact for counts."""
+    side = t.by_positive
+    if t.exact:
+        count, below, tied = (cast("NDArray[np.int64]", x) for x in (side.count, side.below, side.tied))
+        return cast("Amount", 2 * exact_dot(count, below) + exact_dot(count, tied))
+    won = (side.count * (2 * side.below + side.tied)).sum(axis=-1)
+    return cast("Amount", np.minimum(won, 2 * (t.positives * t.negatives)))  # sums of weights may round past all pairs
+
+
+def corners(t: Ranked) -> tuple[Floats, Floats]:
+    """False and true positives from the highest threshold, at which nothing is called positive, to the lowest."""
+    return t.corners
+
+
+def up_to(x: Floats, limit: Floats) -> int:
+    """How many steps of one curve start before a limit; of a stack all, because each table has an end of its own."""
+    return x.shape[-1] - 1 if x.ndim > 1 else int(np.searchsorted(x[:-1], limit[0]))
+
+
+def summed(parts: Floats, steps: int) -> Floats:
+    """The sum of the first parts of a curve, added in the order that all of them would be, so that it rounds alike."""
+    if parts.ndim > 1 or parts.shape[-1] == steps:
+        return cast("Floats", parts.sum(axis=-1))
+    whole = np.zeros(steps)
+    whole[: len(parts)] = parts
+    return cast("Floats", whole.sum())
+
+
+def share_of(x: float, name: str, parameter: str) -> float:
+    """A declared share above 0 and up to 1."""
+    if not is_number(x) or not 0 < x <= 1:
+        raise PlanError(
+            "measure-needs",
+            f"{name} got {parameter} = {x!r}",
+            known="above 0, up to 1",
+            fix=f"give {parameter} as a share, such as 0.1",
+        )
+    return float(x)
+
+
+@measure(
+    symbol="AUROC",
+    also=("AUC", "area under the ROC curve", "ROC AUC", "c-statistic", "concordance"),
+    says="the chance that a positive scores higher than a negative, ties counting half",
+    formula="sum((x > y) + (x == y)/2 for x in X for y in Y) / (P*N)",
+    range=(0, 1),
+    better=HIGHER,
+    family="curves",
+    chance="0.5",
+    source=(TS4213("6.3.6"), RAINIO("ROC curve"), FUND("AUC"), SCHLOSSER("eq. 46")),
+    spec=("M-CUR-01", "M-CUR-02"),
+    errata=("E-SCH-07", "E-FUN-02", "E-XS-01"),
+)
+def auroc(t: Ranked) -> Number:
+    return number(wins(t), over=2 * (t.positives * t.negatives), empty=both(t))
+
+
+@measure(
+    also=("Gini coefficient", "Somers' D of scores", "accuracy ratio"),
+    says="the area under the ROC curve, rescaled so that chance gives 0",
+    formula="2*sum((x > y) + (x == y)/2 for x in X for y in Y) / (P*N) - 1",
+    range=(-1, 1),
+    better=HIGHER,
+    family="curves",
+    chance="0",
+    source=EXTENSION,
+    spec="M-CUR-03",
+    errata=("E-XS-07",),
+)
+def gini_coefficient(t: Ranked) -> Number:
+    pairs = t.positives * t.negatives
+    return number(wins(t) - pairs, over=pairs, empty=both(t))
+
+
+def _area_up_to(t: Ranked, max_fpr: float) -> Floats:
+    """The area under the ROC curve left of a false positive rate, in units of P * N."""
+    x, y = corners(t)
+    limit = max_fpr * np.asarray(t.negatives, dtype=np.float64)[..., np.newaxis]
+    first = up_to(x, limit)  # what lies beyond counts nothing
+    here, there = x[..., : first + 1], y[..., : first + 1]
+    step, rise = np.diff(here), np.diff(there)
+    taken = np.clip((limit - here[..., :-1]) / np.where(step > 0, step, 1.0), 0.0, 1.0)
+    return summed(step * taken * (there[..., :-1] + rise * taken / 2), x.shape[-1] - 1)
+
+
+@measure(
+    also=("partial AUC", "pAUC"),
+    says="the area under the ROC curve up to a false positive rate",
+    formula="integral(roc, 0, max_fpr)",
+    range=(0, 1),
+    better=HIGHER,
+    family="curves",
+    source=EXTENSION,
+    spec="M-CUR-02",
+)
+def partial_auroc(t: Ranked, *, max_fpr: float) -> Number:
+    limit = share_of(max_fpr, "partial_auroc", "max_fpr")
+    return number(_area_up_to(t, limit), over=t.positives * t.negatives, empty=both(t))
+
+
+@measure(
+    also=("standardised partial AUC", "McClish partial AUC"),
+    says="the partial area, rescaled so that chance gives 0.5 and a perfect ranking 1",
+    formula="(1 + (integral(roc, 0, max_fpr) - max_fpr**2/2) / (max_fpr - max_fpr**2/2)) / 2",
+    range=(0, 1),
+    better=HIGHER,
+    family="curves",
+    chance="0.5",
+    source=EXTENSION,
+    spec="M-CUR-02",
+)
+def partial_auroc_standardised(t: Ranked, *, max_fpr: float) -> Number:
+    limit = share_of(max_fpr, "partial_auroc_standardised", "max_fpr")
+    pairs, least = t.positives * t.negatives, limit**2 / 2
+    whole = 2 * (limit - least) * pairs
+    # The area is at most the whole; only rounding could say otherwise.
+    return number(np.minimum(_area_up_to(t, limit) + (limit - 2 * least) * pairs, whole), over=whole, empty=both(t))
+
+
+@measure(
+    symbol="AUCH",
+    also=("area under the ROC convex hull",),
+    says="the area under the ROC curve of the best mixtures of thresholds",
+    formula="integral(hull(roc), 0, 1)",
+    range=(0.5, 1),
+    better=HIGHER,
+    family="curves",
+    chance="0.5",
+    source=EXTENSION,
+    spec="M-CUR-12",
+)
+def auroc_convex_hull(t: Ranked) -> Number:
+    areas = [hull.area for hull in hulls(t)]
+    return number(_stacked(t, areas), empty=both(t)) if np.ndim(t.pos) > 1 else _defined(t, areas)
+
+
+@measure(
+    symbol="H",
+    also=("H measure",),
+    says="how much less a threshold chosen for the costs loses than the best constant call, averaged over costs",
+    formula="1 - expected(lambda c: min(c*FP(t) + (1 - c)*(P - TP(t)) for t in T))"
+    " / expected(lambda c: min(c*N, (1 - c)*P))",
+    range=(0, 1),
+    better=HIGHER,
+    family="curves",
+    chance="0",
+    source=SCHLOSSER("eq. 49"),
+    spec="M-CUR-11",
+    errata=("E-SCH-09",),
+)
+def h_measure(t: Ranked, *, alpha: float | None = None, beta: float | None = None) -> Number:
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if value is not None and (not is_number(value) or not value > 0):
+            raise PlanError(
+                "measure-needs", f"h_measure got {name} = {value!r}", known="above 0", fix=f"give {name} above 0"
+            )
+    if (alpha is None) != (beta is None):
+        raise PlanError("measure-needs", "h_measure got one of alpha and beta", fix="give both, or neither")
+    found = [1 - hull.loss(alpha, beta) for hull in hulls(t)]
+    return number(_stacked(t, found), empty=both(t)) if np.ndim(t.pos) > 1 else _defined(t, found)
+
+
+@measure(
+    symbol="EER",
+    says="the error rate at the threshold that errs equally often on positives and on negatives",
+    formula="crossing(roc)",
+    range=(0, 1),
+    better=LOWER,
+    family="curves",
+    chance="0.5",
+    source=EXTENSION,
+    spec="M-CUR-01",
+)
+def equal_error_rate(t: Ranked) -> Number:
+    x, y = corners(t)
+    positives, negatives = (np.asarray(each, dtype=np.float64)[..., np.newaxis] for each in (t.positives, t.negatives))
+    # False positives grow and misses shrink along the curve; both are compared in units of 1 / (P * N).
+    alarm, miss = x * positives, (positives - y) * negatives
+    last = np.minimum((alarm < miss).sum(axis=-1), alarm.shape[-1] - 1)[..., np.newaxis]
+    first = np.maximum(last - 1, 0)
+    a0, a1, m0, m1 = (np.take_along_axis(c, at, axis=-1)[..., 0] for c in (alarm, miss) for at in (first, last))
+    gap = (m0 - a0) + (a1 - m1)
+    part = np.where(gap > 0, (m0 - a0) / np.where(gap > 0, gap, 1.0), 0.0)
+    return number(a0 + part * (a1 - a0), over=t.positives * t.negatives, empty=both(t))
+
+
+@measure(
+    symbol="KS",
+    also=("Kolmogorov-Smirnov statistic", "largest Youden index"),
+    says="the largest gap between true and false positive rate over all thresholds",
+    formula="max(TP(t)/P - FP(t)/N for t in T)",
+    range=(0, 1),
+    better=HIGHER,
+    family="curves",
+    source=EXTENSION,
+    spec=("M-CUR-01", "M-CUR-14"),
+)
+def kolmogorov_smirnov(t: Ranked) -> Number:
+    x, y = corners(t)
+    positives, negatives = (np.asarray(each, dtype=np.float64)[..., np.newaxis] for each in (t.positives, t.negatives))
+    gaps = y * negatives - x * positives
+    return number(cast("Amount", gaps.max(axis=-1)), over=t.positives * t.negatives, empty=both(t))
+
+
+def _stacked(t: Ranked, found: list[float]) -> Amount:
+    return cast("Amount", np.array(found).reshape(np.shape(t.pos)[:-1]))
+
+
+def _defined(t: Ranked, found: list[float]) -> Number:
+    """One value, undefined without positives or negatives."""
+    there = 1 if t.positives and t.negatives else 0
+    return number(cast("Amount", found[0] * there), over=cast("Amount", there), empty=both(t))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.core.errors import PlanError, RecordError
+from assay.tally.scores.true_class_ranks import Ranks, top_label
+
+rows = st.lists(st.tuples(st.tuples(*[st.integers(0, 2)] * 3), st.integers(0, 2)), min_size=1, max_size=20)
+
+
+def ranks(some, weight=None):
+    return Ranks.of(np.array([row for row, _ in some], dtype=float), [y for _, y in some], weight)
+
+
+def orders(row):
+    """Every order of the classes that the scores allow."""
+    return [o for o in permutations(range(3)) if all(row[o[i]] >= row[o[i + 1]] for i in range(2))]
+
+
+@given(rows, st.integers(1, 2))
+def test_ties_are_counted_against_on_average_and_for_the_true_class(some, k):
+    found = [[y in order[:k] for order in orders(row)] for row, y in some]
+    worst, mean, best = ranks(some).within(k)
+    assert worst == sum(all(each) for each in found)
+    assert mean == sum(Fraction(sum(each), len(each)) for each in found)
+    assert best == sum(any(each) for each in found)
+
+
+@given(rows, rows)
+def test_merging_equals_counting_the_union(a, b):
+    assert ranks(a) + ranks(b) == ranks(a + b)
+
+
+@given(rows)
+def test_json_brings_back_the_same_tally(some):
+    for tally in (ranks(some), ranks(some, [0.1] * len(some))):
+        again = Ranks.from_json(json.loads(json.dumps(tally.to_json())))
+        assert again == tally
+        assert again.digest() == tally.digest()
+
+
+def test_a_weight_counts_as_that_many_rows():
+    assert ranks([((1, 2, 0), 1)], [3]).within(1) == (3, 3, 3)
+    assert ranks([((1, 2, 0), 1)], [3]).n == 3
+
+
+def test_tallies_of_other_classes_are_not_merged_or_read():
+    with pytest.raises(PlanError):
+        ranks([((1, 2, 0), 1)]) + Ranks.of([[0.1, 0.2]], [0])
+    with pytest.raises(RecordError):
+        Ranks.from_json({"kind": "scores"})
+
+
+def test_the_top_label_is_the_first_of_the_highest():
+    score, right = top_label([[0.2, 0.4, 0.4], [0.1, 0.1, 0.8]], [2, 2])
+    assert score.tolist() == [0.4, 0.8]
+    assert right.tolist() == [False, True]
