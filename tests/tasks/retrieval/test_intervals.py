@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.inference.proportion import wilson
+from assay.inference.intervals.proportion import wilson
 from assay.tasks.retrieval.intervals import query_interval
 
 

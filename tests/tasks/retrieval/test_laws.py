@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.assess.verifying import verify
+from assay.assess.record.verification import verify
 from assay.tasks.retrieval import TASK
 from assay.tasks.retrieval.estimates import listed_measures
 from assay.tasks.retrieval.figures import interpolated_precision

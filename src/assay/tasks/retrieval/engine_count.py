@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.engine import connect, quote_identifier, quote_literal, release, told_as_ours
+from assay.rows.engines.duckdb_engine import connect, quote_identifier, quote_literal, release, told_as_ours
 from assay.rows.limits import Limits
-from assay.rows.opened import check_scalar, number_column
+from assay.rows.files.opened_file import check_scalar, number_column
 from assay.tasks.retrieval.ranking import Judgements, rank_documents
 from assay.tasks.retrieval.tally import NAMED, Outside, Rankings
 from assay.tasks.retrieval.trec import RUN
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.opened import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
 
 SPREAD = 0x9E3779B97F4A7C15
 """Spreads query codes over 64 bits, so that they can be mixed with hashes of documents."""
@@ -82,7 +82,7 @@ def _count(
     code, score = np.asarray(rows["code"]), np.asarray(rows["score"])
     _check_rows(connection, select, code, score, np.asarray(rows["name"]), where=where)
     del rows
-    place = _place_grades(connection, judgements, len(code))
+    place: NDArray[Any] = _place_grades(connection, judgements, len(code))
     inside = np.flatnonzero(code >= 0) if (code < 0).any() else None
     outside = Outside() if inside is None else _outside(connection, select, len(code) - len(inside))
     total = len(code)

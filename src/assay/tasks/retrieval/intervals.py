@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.inference.estimates import Interval
-from assay.inference.proportion import wilson
+from assay.inference.intervals.proportion import wilson
 from assay.inference.resampling import stream
 from assay.inference.unit_intervals import student_quantile
 

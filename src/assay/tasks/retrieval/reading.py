@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, listed, quoted
-from assay.rows.hashing import digest_of
+from assay.rows.files.file_digests import digest_of
 from assay.tally.census import Census
 from assay.tasks.retrieval.compare import RankedModels
 from assay.tasks.retrieval.engine_count import (

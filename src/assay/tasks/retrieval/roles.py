@@ -14,20 +14,20 @@ import numpy as np
 from assay.core.errors import MissingColumn, RowsError
 from assay.core.task import Request
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.databases import is_database
-from assay.rows.engine import quote_identifier
-from assay.rows.hashing import digest_of
-from assay.rows.listing import are_paths
-from assay.rows.opened import check_scalar, number_column
-from assay.rows.reading import regular_file
-from assay.rows.sparksession import is_cluster, is_spark
+from assay.rows.databases.database import is_database
+from assay.rows.engines.duckdb_engine import quote_identifier
+from assay.rows.files.file_digests import digest_of
+from assay.rows.files.file_list import are_paths
+from assay.rows.files.opened_file import check_scalar, number_column
+from assay.rows.files.formats import regular_file
+from assay.rows.spark.spark_session import is_cluster, is_spark
 from assay.tally.batches import Column, open_batches
 from assay.tasks.retrieval.trec import QRELS, RUN, Layout, is_trec, parse_trec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.rows.opened import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
     from assay.tally.batches import Batches
 
 NAMES: Final = {
@@ -68,10 +68,10 @@ def open_path(given: object, request: Request) -> OpenedFile | None:
     """The table of a file in the embedded engine; None where rows come from elsewhere."""
     if not are_paths(given) or is_database(given) or (request.engine is not None and is_cluster(request.engine)):
         return None
-    from assay.rows.frames import demand_embedded
+    from assay.rows.engines.narwhals_frames import demand_embedded
     from assay.rows.limits import Limits
-    from assay.rows.reading import Reading
-    from assay.rows.together import open_files
+    from assay.rows.files.formats import Reading
+    from assay.rows.files.file_set import open_files
 
     demand_embedded(request.engine)
     reading = cast("Reading | None", request.reading) or Reading()
@@ -172,7 +172,7 @@ def _columns_of(given: object) -> list[str]:
         return list(cast("Any", given).columns)
     if are_paths(given):
         return [names[0] for names in NAMES.values()]
-    from assay.rows.frames import narwhals_of
+    from assay.rows.engines.narwhals_frames import narwhals_of
 
     return list(narwhals_of(given).collect_schema().names())
 

@@ -14,7 +14,7 @@ from assay.core.errors import PlanError
 from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed
 from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.packing import packed_steps, unpacked_steps
+from assay.tally.column_codec import packed_steps, unpacked_steps
 from assay.tasks.retrieval.exposure import Exposure
 
 if TYPE_CHECKING:

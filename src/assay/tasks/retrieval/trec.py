@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, quoted, visible
-from assay.rows.reading import regular_file
+from assay.rows.files.formats import regular_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
