@@ -9,7 +9,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from assay.core.blocks import Block, Chart, Figure, Paragraph, Section, number_table, section
+from assay.core.blocks import (
+    Block,
+    Card,
+    Chart,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    columns,
+    number_table,
+    row_of,
+    section,
+)
 from assay.core.text import counted, figure, visible
 from assay.measures.declare import Measure
 from assay.tasks.retrieval.compare import RankedModels, query_pairs
@@ -87,12 +99,13 @@ def _rank_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
     )
     last = rows[-1]
     unjudged = "" if last["judged"] is None else f" At rank {last['rank']}, {1 - last['judged']:.0%} are not judged."
-    yield Figure(
+    drawing = Figure(
         charts=tuple(charts),
         alt="nDCG by cut-off with its interval and the share of judged documents, precision by recall, "
         "and how the values of single queries are distributed.",
         note=f"Unjudged documents count as irrelevant.{unjudged}",
     )
+    yield Card((drawing,))
 
 
 def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
@@ -112,14 +125,16 @@ def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
             )
         )
     if rows:
-        heads = (
-            "query",
-            figures["by_query"]["measure"],
-            "relevant found",
-            "first relevant at",
-            "first documents (grade)",
+        heads = columns(
+            ("query", "name", 2),
+            (figures["by_query"]["measure"], "number", 1),
+            ("relevant found", "number", 1),
+            ("first relevant at", "number", 1),
+            ("first documents (grade)", "prose", 5),
         )
-        yield number_table("worst-queries", "The queries that a reader should look at first.", heads, rows, small=True)
+        caption = "The queries that a reader should look at first."
+        table = Table(name="worst-queries", caption=caption, columns=heads, rows=tuple(row_of(*row) for row in rows))
+        yield Card((table,))
 
 
 def comparison_sections(record: Mapping[str, Any], measure: Measure) -> Iterator[Section]:
