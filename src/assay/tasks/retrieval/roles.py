@@ -18,8 +18,8 @@ from assay.rows.databases.database import is_database
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.file_digests import digest_of
 from assay.rows.files.file_list import are_paths
-from assay.rows.files.opened_file import check_scalar, number_column
 from assay.rows.files.formats import regular_file
+from assay.rows.files.opened_file import check_scalar, number_column
 from assay.rows.spark.spark_session import is_cluster, is_spark
 from assay.tally.batches import Column, open_batches
 from assay.tasks.retrieval.trec import QRELS, RUN, Layout, is_trec, parse_trec
@@ -69,9 +69,9 @@ def open_path(given: object, request: Request) -> OpenedFile | None:
     if not are_paths(given) or is_database(given) or (request.engine is not None and is_cluster(request.engine)):
         return None
     from assay.rows.engines.narwhals_frames import demand_embedded
-    from assay.rows.limits import Limits
-    from assay.rows.files.formats import Reading
     from assay.rows.files.file_set import open_files
+    from assay.rows.files.formats import Reading
+    from assay.rows.limits import Limits
 
     demand_embedded(request.engine)
     reading = cast("Reading | None", request.reading) or Reading()
