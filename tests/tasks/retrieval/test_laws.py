@@ -163,7 +163,7 @@ def test_the_record_loads_and_verifies(tmp_path):
 def test_coverage_novelty_and_exposure_of_lists():
     lists = {"u1": ["a", "b"], "u2": ["a", "c"], "u3": ["a", "b"]}
     a = assay.retrieval(
-        dict.fromkeys(lists, ["a"]), lists, k=[1, 2], catalogue=6, popularity={"a": 0.5, "b": 0.25, "c": 0.125}
+        {user: ["a"] for user in lists}, lists, k=[1, 2], catalogue=6, popularity={"a": 0.5, "b": 0.25, "c": 0.125}
     )
     assert a["coverage@1"].value == pytest.approx(1 / 6)
     assert a["coverage@2"].value == pytest.approx(3 / 6)
@@ -173,7 +173,7 @@ def test_coverage_novelty_and_exposure_of_lists():
     gini = np.abs(shown[:, None] - shown[None]).sum() / (2 * 36 * shown.mean())
     assert a["exposure_gini@2"].value == pytest.approx(gini)
     assert a["coverage@1"].low is None
-    assert assay.retrieval(dict.fromkeys(lists, ["a"]), lists)["coverage@1"].value is None
+    assert assay.retrieval({user: ["a"] for user in lists}, lists)["coverage@1"].value is None
 
 
 def test_interpolated_precision_is_the_highest_precision_from_that_recall_on():

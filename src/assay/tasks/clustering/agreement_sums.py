@@ -100,7 +100,7 @@ class Agreement:
 
 
 def entropy_parts(count: NDArray[Any]) -> Reals:
-    """n log n of each count, 0 for none."""
+    """N log n of each count, 0 for none."""
     real = np.asarray(count, dtype=np.float64)
     return real * np.log(np.maximum(real, 1.0))
 
@@ -121,14 +121,23 @@ def expected_information(class_sizes: Whole, cluster_sizes: Whole) -> float:
     parts: list[float] = []
     for a, a_times in zip(*np.unique(class_sizes[class_sizes > 0], return_counts=True), strict=True):
         for b, b_times in zip(*np.unique(cluster_sizes[cluster_sizes > 0], return_counts=True), strict=True):
-            m = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
+            m = _likely_overlaps(int(a), int(b), n)
             chance = np.exp(
                 gammaln(a + 1) + gammaln(b + 1) + gammaln(n - a + 1) + gammaln(n - b + 1) - gammaln(n + 1)
                 - gammaln(m + 1) - gammaln(a - m + 1) - gammaln(b - m + 1) - gammaln(n - a - b + m + 1)
             )  # fmt: skip
-            information = m / n * (np.log(n * m) - math.log(a) - math.log(b))
-            parts.append(float(a_times * b_times) * math.fsum((information * chance).tolist()))
+            information = m / n * (np.log(n * np.maximum(m, 1)) - math.log(a) - math.log(b))
+            mean = math.fsum((information * chance).tolist()) / math.fsum(chance.tolist())
+            parts.append(float(a_times * b_times) * mean)
     return math.fsum(parts)
+
+
+def _likely_overlaps(a: int, b: int, n: int) -> Reals:
+    """Sizes that a cell of these margins may have by chance; those beyond 12 standard deviations are left out."""
+    mean = a * b / n
+    reach = 12 * math.sqrt(mean * (n - a) / n * (n - b) / max(n - 1, 1)) + 30
+    low = max(0, a + b - n, math.floor(mean - reach))
+    return np.arange(low, min(a, b, math.ceil(mean + reach)) + 1, dtype=np.float64)
 
 
 def _expected_without(whole: float, cells: Whole, class_sizes: Whole, cluster_sizes: Whole) -> Reals:
@@ -136,7 +145,8 @@ def _expected_without(whole: float, cells: Whole, class_sizes: Whole, cluster_si
     sizes = np.stack([class_sizes[cells[:, 0]], cluster_sizes[cells[:, 1]]], axis=1)
     distinct, place = np.unique(sizes, axis=0, return_inverse=True)
     pairs = len(np.unique(class_sizes)) * len(np.unique(cluster_sizes))
-    terms = len(distinct) * pairs * max(int(min(class_sizes.max(), cluster_sizes.max())), 1)
+    longest = min(int(min(class_sizes.max(), cluster_sizes.max())), 60 + 12 * math.isqrt(int(class_sizes.sum())))
+    terms = len(distinct) * pairs * longest
     if terms > MOST_TERMS:
         return np.full(len(cells), whole)
     values = []

@@ -110,7 +110,7 @@ def compare_clusterings(measures: list[Measure], paired: ClusteredModels, settin
 def compare_pair(measure: Measure, paired: ClusteredModels, models: tuple[str, str], level: float) -> Finding:
     """The difference of two clusterings, its interval and a t test."""
     tables = [paired.table(model) for model in models]
-    values = [measure(cast("Any", table.agreement())) for table in tables]
+    values = [measure(cast("Any", table.agreement)) for table in tables]
     name = f"{models[0]} minus {models[1]}"
     about: dict[str, Any] = {
         "about": measure.title, "models": models, "n": paired.rows, "level": level, "test": TEST,
@@ -157,4 +157,4 @@ def _difference_error(
     if np.isnan(gaps).any():
         return "a value is undefined without one of the rows"
     spread = jackknife_spread(gap, gaps, np.array(list(paired.cells.values()), dtype=np.int64))
-    return spread or "the clusterings agree on every row, so the difference does not vary"
+    return spread or "no row changes the difference, so the spread is unknown"

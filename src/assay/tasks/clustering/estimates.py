@@ -25,15 +25,17 @@ class ClusteringEstimates(UnitEstimates):
     table: Contingency  # type: ignore[assignment]  # its tally is not a table of sums
 
     @property
-    def measures(self) -> Sequence[Measure]:  # type: ignore[override]
+    def measures(self) -> Sequence[Measure]:
         """The measures asked for, or those for which something was given."""
         if self.settings.measures is not None:
             return list(self.settings.measures)
         agreement, shape = bool(len(self.table.cells)), self.table.geometry is not None
-        return [measure for measure in self.task.measures if (shape if measure.family == FAMILY else agreement or not shape)]
+        return [
+            measure for measure in self.task.measures if (shape if measure.family == FAMILY else agreement or not shape)
+        ]
 
     def _estimate(self, measure: Measure) -> Estimate:
-        value = measure(cast("Any", self.table.agreement()))
+        value = measure(cast("Any", self.table.agreement))
         interval: Interval | str
         if isinstance(value, Undefined):
             interval = "the value is undefined"

@@ -14,7 +14,6 @@ import numpy as np
 from assay.core.text import counted
 from assay.inference.estimates import Interval
 from assay.inference.unit_intervals import scale_of, student_quantile
-from assay.tasks.clustering.agreement_sums import Agreement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,9 +32,7 @@ ANSWERS: Final = "answers how sure the agreement of these assignments is; the cl
 
 def values_without(measure: Measure, tally: Contingency) -> Reals:
     """The value without one row of each cell."""
-    sizes = tally.class_sizes, tally.cluster_sizes
-    stack = Agreement.without_each(tally.agreement(), tally.cells, *sizes)
-    return measure.values(cast("Any", stack))
+    return measure.values(cast("Any", tally.without_each))
 
 
 def jackknife_spread(value: float, without: Reals, count: NDArray[np.int64]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -33,7 +34,11 @@ class Contingency:
 
     @classmethod
     def build(
-        cls, counts: Mapping[tuple[Label, Label], int], *, clusters: Iterable[Label] = (), geometry: Geometry | None = None
+        cls,
+        counts: Mapping[tuple[Label, Label], int],
+        *,
+        clusters: Iterable[Label] = (),
+        geometry: Geometry | None = None,
     ) -> Contingency:
         """From counts by labels; `clusters` names further ones, of rows without a true class."""
         classes = in_order({row for row, _ in counts})
@@ -65,9 +70,15 @@ class Contingency:
         """Rows of each cluster that have a true class."""
         return np.bincount(self.cells[:, 1], weights=self.cells[:, 2], minlength=len(self.clusters)).astype(np.int64)
 
+    @cached_property
     def agreement(self) -> Agreement:
         """The sums that measures of agreement read."""
         return Agreement.of_cells(self.cells, self.class_sizes, self.cluster_sizes, self.geometry)
+
+    @cached_property
+    def without_each(self) -> Agreement:
+        """The same without one row of each cell."""
+        return Agreement.without_each(self.agreement, self.cells, self.class_sizes, self.cluster_sizes)
 
     def __add__(self, other: Contingency) -> Contingency:
         """The rows of both."""
@@ -130,5 +141,3 @@ def count_pairs(truth: Sequence[Label], predicted: Sequence[Label]) -> dict[tupl
     for pair in zip(truth, predicted, strict=True):
         counts[pair] = counts.get(pair, 0) + 1
     return counts
-
-
