@@ -76,7 +76,8 @@ def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callab
     from assay.rows.scored_source import sound
     from assay.rows.source import Roles, open_source
     from assay.tally.labels.array_counts import count
-    from assay.tally.scores.score_aggregation import Wanted, count_scores
+    from assay.tally.scores.score_aggregation import count_scores
+    from assay.tally.scores.score_tally import Wanted
 
     def ours(**roles: Any) -> Callable[[], int]:  # noqa: ANN401
         return lambda: count(open_source(frame, Roles(**roles))).rows

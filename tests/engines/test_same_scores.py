@@ -19,7 +19,8 @@ from assay.rows.scored_source import sound
 from assay.rows.source import Roles, open_source
 from assay.tally.scores import engine_ranks as scoreframes
 from assay.tally.scores.rounded_scores import Rounding, round_column, round_scores
-from assay.tally.scores.score_aggregation import Wanted, count_ranks, count_scores
+from assay.tally.scores.score_aggregation import count_ranks, count_scores
+from assay.tally.scores.score_tally import Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 from tests import flat
 

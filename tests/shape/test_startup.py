@@ -7,14 +7,14 @@ import json
 import subprocess
 import sys
 
-MOST_MODULES = 66
-"""Packages included."""
+MOST_MODULES = 60
+"""Folders, which hold no code of their own, are not counted."""
 SCRIPT = """
 import json, sys
 import assay
 
 result = assay.assess(truth=[1, 0, 1, 1] * 50, predicted=[1, 0, 0, 1] * 50)
-print(json.dumps(sorted(sys.modules)))
+print(json.dumps(sorted(name for name, module in sys.modules.items() if not hasattr(module, "__path__"))))
 """
 UNUSED = (
     "narwhals", "duckdb", "scipy", "polars", "pandas", "pyarrow", "pydantic", "jinja2", "rich", "click",

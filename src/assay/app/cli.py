@@ -250,7 +250,7 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     """Assess bundled examples; `assay demo TASK` those of a task."""
     from assay.app.commands.report_command import write_run
-    from assay.app.commands.run_command import demo_assessments
+    from assay.app.task_commands import demo_assessments
 
     records: dict[str, Any] = {}
     every, folders = [], []

@@ -73,12 +73,19 @@ def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: boo
     if by_model:
         present = {parameter.name for parameter in shared}
         shared += [one for one in _row_options() if one.name in SHARED and one.name not in present | taken]
+    unit = click.Option(["--unit", "--subject", "unit"], metavar="COLUMN", help=f"What a {task.unit} belongs to.")
+    own_options = [*roles, *options, *([] if "unit" in taken else [unit])]
+    return _behind_arguments(shared, own_options, optional=any(not role.required for role in task.roles))
+
+
+def _behind_arguments(
+    shared: Sequence[click.Parameter], own: Sequence[click.Parameter], *, optional: bool
+) -> list[click.Parameter]:
+    """Arguments first, then options of the task, then shared ones."""
     arguments = [parameter for parameter in shared if isinstance(parameter, click.Argument)]
     for argument in arguments:
-        argument.required = argument.required and not any(not role.required for role in task.roles)
-    unit = click.Option(["--unit", "--subject", "unit"], metavar="COLUMN", help=f"What a {task.unit} belongs to.")
-    rest = [parameter for parameter in shared if not isinstance(parameter, click.Argument)]
-    return [*arguments, *roles, *options, *([] if "unit" in taken else [unit]), *rest]
+        argument.required = argument.required and not optional
+    return [*arguments, *own, *(parameter for parameter in shared if not isinstance(parameter, click.Argument))]
 
 
 def _row_options() -> list[click.Parameter]:
@@ -237,3 +244,16 @@ def _local(folder: Path, value: object) -> object:
     if isinstance(value, str) and (folder / value).exists():
         return str(folder / value)
     return value
+
+
+def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, Assessment]]:
+    """The assessments of bundled examples by name."""
+    if task in (None, "classification"):
+        from assay.app.commands.run_command import demo_files, run_file
+
+        for name, path, roles in demo_files():
+            yield name, run_file(path, quiet=quiet, **roles)
+        return
+    from assay.core.task import find_task
+
+    yield from run_examples(find_task(str(task)), quiet=quiet)

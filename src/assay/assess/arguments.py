@@ -137,6 +137,17 @@ PLACES: Final[Mapping[str, tuple[str, str]]] = {
     **OTHER_NAMES,
 }
 """By keyword of one setting: the argument that holds it, and its name there."""
+ELSEWHERE: Final = {
+    "y_true": "truth",
+    "y_pred": "predicted",
+    "y_score": "score",
+    "y_prob": "score",
+    "y_proba": "score",
+    "pos_label": "positive",
+    "sample_weight": "weight",
+    "groups": "group",
+}
+"""Keywords of scikit-learn and other libraries, with ours."""
 OTHER_FUNCTIONS: Final = {
     name: function
     for function, names in {
@@ -169,10 +180,17 @@ def arrange(**given: Any) -> dict[str, Any]:  # noqa: ANN401  whatever assess an
 def with_settings(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function accept `subject` for `unit`, and name the place of a keyword that is a setting."""
     known = inspect.signature(function).parameters
+    takes_tables = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in known.values())
 
     @functools.wraps(function)
     def checked(*tables: P.args, **given: P.kwargs) -> R:
         arguments = cast("dict[str, Any]", given)
+        if tables and not takes_tables:
+            raise _by_position(function.__name__, tables)
+        for name, ours in ELSEWHERE.items():
+            if name in arguments and name not in known and ours in known:
+                what = f"{function.__name__} takes {ours}=..., not {name}=..."
+                raise PlanError("option-unknown", what, where=name, fix=f"write {ours}=... with the same value")
         if "subject" in arguments and "unit" in known:
             if arguments.get("unit") is not None:
                 raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
@@ -184,6 +202,17 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
         return function(*tables, **given)
 
     return checked
+
+
+def _by_position(function: str, given: tuple[object, ...]) -> PlanError:
+    """The error of arguments without names, whose order libraries do not agree on."""
+    first = type(given[0]).__name__
+    if len(given) == 1:
+        call = f'{function}(data=..., truth="COLUMN", predicted="COLUMN")'
+        return PlanError("role-missing", f"a {first} is given without saying what it is", fix=f"write assay.{call}")
+    call = f"assay.{function}(truth=..., predicted=...)"
+    what = "columns are given by position, and libraries do not agree whether truth or prediction comes first"
+    return PlanError("role-missing", what, found=f"{len(given)} positional arguments", fix=f"name them: {call}")
 
 
 def _place(name: str, known: Collection[str]) -> str | None:

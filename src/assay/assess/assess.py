@@ -26,8 +26,9 @@ from assay.rows.stored_types import demand_whole
 from assay.tally.base import together
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census
-from assay.tally.labels.array_counts import Cells, Counted, count
+from assay.tally.labels.array_counts import count
 from assay.tally.labels.confusion import Confusion
+from assay.tally.labels.label_cells import Cells, Counted
 from assay.tasks.classification import CLASSIFICATION
 from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified

@@ -13,7 +13,6 @@ from assay.assess.environment import environment
 from assay.assess.record.record import VERSION, Record, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
-from assay.assess.tidy import COLUMNS, UnitValues, tidy_rows, to_columns, to_frame
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from assay.assess.decide.plan_results import Standing
     from assay.assess.decide.stored_criteria import Accepted
     from assay.assess.group_differences import Difference
+    from assay.assess.tidy import UnitValues
     from assay.core.registry import Registry
     from assay.measures.declare import Measure
 
@@ -60,6 +60,19 @@ class Assessment(Mapping[str, Estimate], Result):
         self._evidence = dict(evidence or {})
         self._accepted: Accepted | None = None
         self._standing: Standing | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels between processes: the tally and how it is read, not what was computed from it."""
+        kept = (
+            "counts", "settings", "census", "grouped", "notes", "_data", "_environment", "_evidence", "_accepted",
+            "_standing",
+        )  # fmt: skip
+        return {"contract": self.contract.name, **{name: self.__dict__[name] for name in kept}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The inverse of `__getstate__`."""
+        self.__dict__.update({**state, "contract": find_task(state["contract"])})
+        self._view = cast("Estimates", self.contract.estimates(self.counts, self.settings))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  what the task's tally shows, such as `confusion`
         """What the tally of the task shows."""
@@ -130,14 +143,20 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def by_unit(self) -> UnitValues:
         """Unit (image, query, subject) -> measure -> value on that unit alone; empty where units have no names."""
+        from assay.assess.tidy import UnitValues
+
         return UnitValues(self.contract.unit_values(self.counts), self.contract.unit)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Every estimate as a row: measure, class, group, value, low, high, n, method, reason."""
+        from assay.assess.tidy import tidy_rows
+
         return tidy_rows(self.estimates)
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
         """The same as a frame of pandas, Polars or PyArrow; the first that is installed, unless one is named."""
+        from assay.assess.tidy import COLUMNS, to_columns, to_frame
+
         return to_frame(to_columns(self.to_dict(), COLUMNS), library)
 
     @property

@@ -131,6 +131,10 @@ class AssayError(Exception):
         self.code, self.what, self.where, self.found, self.known, self.fix = code, what, where, found, known, fix
         super().__init__(what)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it travels between processes, with all its lines."""
+        return _restore_error, (type(self), self.__dict__ | {"code": self.code, "what": self.what})
+
     @property
     def read(self) -> str:
         """Where the documentation speaks of it."""
@@ -149,6 +153,12 @@ class AssayError(Exception):
         """`error[E-CODE]: what is wrong`, then where, found, known, fix."""
         body = "".join(f"\n  {name:<6} {text}" for name, text in self.lines().items())
         return f"error[E-{self.code.upper()}]: {self.what}{body}"
+
+
+def _restore_error(kind: type[AssayError], state: dict[str, object]) -> AssayError:
+    error = kind(str(state["code"]), str(state["what"]))
+    error.__dict__.update(state)
+    return error
 
 
 class PlanError(AssayError):

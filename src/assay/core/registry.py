@@ -49,9 +49,14 @@ class Registry(Generic[Thing]):
     """Things by name; aliases and symbols lead to the one thing they mean, or to an error that lists the candidates."""
 
     def __init__(
-        self, kind: str, ambiguous: Mapping[str, tuple[str, ...]], load: Callable[[], object] | None = None
+        self,
+        kind: str,
+        ambiguous: Mapping[str, tuple[str, ...]],
+        load: Callable[[], object] | None = None,
+        elsewhere: Mapping[str, str] | None = None,
     ) -> None:
-        """`load` imports the modules that declare its things; it runs when the registry is first asked."""
+        """`load` imports the modules that declare its things; `elsewhere` are names that other libraries use."""
+        self._elsewhere = dict(elsewhere or {})
         self._kind, self._codes, self._load = kind, CODES[kind], load
         self._things: dict[str, Thing] = {}
         self._words: dict[str, str] = {}
@@ -90,6 +95,8 @@ class Registry(Generic[Thing]):
             )
         if key in self._words:
             return self._things[self._words[key]]
+        if word in self._elsewhere:
+            return self._things[self._elsewhere[word]]
         close = nearest(word, [*self._things, *self._words])
         meant = self._words.get(folded(close), close) if close else None
         raise PlanError(

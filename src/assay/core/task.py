@@ -10,12 +10,14 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
-from assay.core.blocks import Section
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import nearest, visible
+
+if TYPE_CHECKING:
+    from assay.core.blocks import Section
 
 TASKS: Final = "assay.tasks"
 """The package whose folders are the tasks."""

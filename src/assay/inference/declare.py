@@ -64,6 +64,12 @@ TESTS: Registry[Significance] = Registry(
 )
 
 
+def _restore_test(name: str) -> Significance:
+    from assay.inference.tests_catalogue import find_test
+
+    return find_test(name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Significance:
     """One declared test: the procedure and everything that is true of it."""
@@ -98,6 +104,14 @@ class Significance:
             msg = f"{self.name} gives one finding for each two models: call .pairs()"
             raise TypeError(msg)
         return self._named(cast("Finding", self._run(tally, given)), tally)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it travels between processes: by name."""
+        return _restore_test, (self.name,)
+
+    def __repr__(self) -> str:
+        """Its name and what it asks."""
+        return f"<Test {self.name}: {self.asks}>"
 
     def pairs(self, tally: Tally, **given: object) -> tuple[Finding, ...]:
         """The findings of a test that compares every two models."""

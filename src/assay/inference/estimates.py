@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import figure
 from assay.core.values import Number, Share, Undefined, Value
@@ -95,6 +96,32 @@ class Estimate:
         ends = f"{self.interval.level * 100:g} % interval {figure(self.interval.low)} to {figure(self.interval.high)}"
         parts = f"{_short(self.numerator)} / {_short(self.denominator)}, " if isinstance(self.result, Share) else ""
         return f"{head}   {ends}   {parts}{self.interval.method}"
+
+    def __repr__(self) -> str:
+        """The same in brackets."""
+        return f"<Estimate: {self}>"
+
+    def __float__(self) -> float:
+        """The value; an undefined one is an error, because no number stands for it."""
+        if isinstance(self.result, Undefined):
+            raise PlanError("measure-unfit", f"{self.measure} is undefined: {self.result.reason}", fix="ask .value")
+        return self.result.value
+
+    def __format__(self, spec: str) -> str:
+        """The value in a format, as in `f"{estimate:.2f}"`; "undefined" where there is none."""
+        if not spec:
+            return str(self)
+        return "undefined" if isinstance(self.result, Undefined) else format(self.result.value, spec)
+
+    def _refuse_order(self, other: object) -> bool:
+        raise PlanError(
+            "comparison-needs",
+            f"{self.measure} has an interval, so that a plain comparison would hide how sure it is",
+            found=f"compared with {other!r}"[:80],
+            fix=f'decide with its uncertainty: assessment.accept("{self.measure} >= 0.85"); the value is float(...)',
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
 
     def to_json(self) -> dict[str, object]:
         """As in a Record; an infinite value is written as text, an undefined one as its reason."""

@@ -169,6 +169,10 @@ class Finding:
         lines |= {f"note {i + 1}" if i else "note": note for i, note in enumerate(self.notes)}
         return "\n".join([head, *(f"  {name:<8} {text}" for name, text in lines.items())])
 
+    def __repr__(self) -> str:
+        """Test, models and p in one line."""
+        return f"<Finding: {' and '.join(self.models)}, {self.about or self.test}: {self.effect}, {self.p_shown}>"
+
     def detectable(self) -> str | None:
         """For a finding that is not significant: the difference it would have found four times in five."""
         if self.significant is not False or self.least is None:

@@ -63,8 +63,34 @@ CUTOFF: Final = "k"
 ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
+ELSEWHERE: Final = {
+    "accuracy_score": "accuracy",
+    "average_precision_score": "average_precision",
+    "balanced_accuracy_score": "balanced_accuracy",
+    "brier_score_loss": "brier_score",
+    "neg_brier_score": "brier_score",
+    "neg_log_loss": "log_loss",
+    "cohen_kappa_score": "cohen_kappa",
+    "f1_score": "f1",
+    "fbeta_score": "f_beta",
+    "hamming_loss": "error_rate",
+    "jaccard_score": "jaccard",
+    "precision_score": "precision",
+    "recall_score": "recall",
+    "roc_auc": "auroc",
+    "roc_auc_score": "auroc",
+    "roc_auc_ovr": "auroc_macro",
+    "roc_auc_ovr_weighted": "auroc_weighted",
+    "roc_auc_ovo": "auroc_one_vs_one",
+    "top_k_accuracy_score": "top_k_accuracy",
+    "zero_one_loss": "error_rate",
+}
+"""Names of scikit-learn's functions and scorers; the values of those that begin with neg_ have the other sign there."""
 REGISTRY: Registry[Measure] = Registry(
-    "measure", AMBIGUOUS, load=lambda: import_module("assay.tasks.classification.measures")
+    "measure",
+    AMBIGUOUS,
+    load=lambda: import_module("assay.tasks.classification.measures"),
+    elsewhere=ELSEWHERE,
 )
 
 
@@ -108,6 +134,14 @@ class Measure:
         if isinstance(settled, Number) and (end := _end_of(settled.value, self.range)) is not None:
             return replace(settled, top=cast("Amount", end), over=cast("Amount", 1))
         return settled
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it travels between processes: by name, because the declaration is there as well."""
+        return _restore_measure, (self.takes, self.name, dict(self.given))
+
+    def __repr__(self) -> str:
+        """Its name and what it says."""
+        return f"<Measure {self.title}: {self.says}>"
 
     def raw(self, tally: Tally) -> Raw:
         """What the formula returns, before asking whether it is defined."""
@@ -188,6 +222,11 @@ class Measure:
                 fix=f"write it with the name, as in {self.name}({one}=...)",
             )
         return dict(self.given)
+
+
+def _restore_measure(takes: type[Tally], name: str, given: Mapping[str, object]) -> Measure:
+    registry: Registry[Measure] = getattr(takes, "MEASURES", REGISTRY)
+    return replace(registry.find(name), given=dict(given))
 
 
 def _end_of(value: float, range: tuple[float, float]) -> float | None:

@@ -91,6 +91,11 @@ class Assessed:
         return read_scores(self.record, self.record["estimates"])
 
     @property
+    def called(self) -> bool:
+        """Whether rows have predicted labels; scores alone make none."""
+        return bool(self.record["plan"].get("scores", {}).get("decided") != "none")
+
+    @property
     def level(self) -> str:
         """The level of the intervals."""
         return sentences.percent(float(self.record["plan"]["level"]))
@@ -153,7 +158,7 @@ class Assessed:
         yield from self._claims()
         k = len(self.tally.labels)
         yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, k))
-        yield section("matrix", "Confusion matrix", matrix_blocks(self.tally))
+        yield section("matrix", "Confusion matrix", matrix_blocks(self.tally) if self.called else ())
         yield section("classes", "Class by class", class_blocks(self.classes, level) if self.classes else ())
         yield section("averages", "Averages over classes", average_blocks(read, level), listed="Averages")
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
@@ -195,6 +200,15 @@ class Assessed:
         verb = "was" if right == "1" else "were"
         return f"Of {of}, {right} {verb} classified rightly: accuracy {accuracy.shown}{sure}{trivial}."
 
+    def _absent_classes(self) -> Iterator[Remark]:
+        tally = self.tally
+        for word, margin in (("never predicted", tally.called), ("never true", tally.actual)):
+            absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
+            if absent:
+                verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"
+                said = f"{counted(len(absent), 'class', 'classes')} {verb}: {listed(absent)}."
+                yield Remark(sign="∅", word=word, sentence=prose(said))
+
     def remarks(self) -> Iterator[Remark]:
         """What to know before trusting a number."""
         rows, tally, undefined = self.record["rows"], self.tally, self.estimates.undefined
@@ -206,12 +220,7 @@ class Assessed:
         if rows["unmatched"]:
             lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
             yield Remark(sign="−", word="unmatched", sentence=lost)
-        for word, margin in (("never predicted", tally.called), ("never true", tally.actual)):
-            absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
-            if absent:
-                verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"
-                said = f"{counted(len(absent), 'class', 'classes')} {verb}: {listed(absent)}."
-                yield Remark(sign="∅", word=word, sentence=prose(said))
+        yield from self._absent_classes() if self.called else ()
         if undefined:
             verb = "is" if len(undefined) == 1 else "are"
             said = f"{len(undefined)} of {len(self.estimates.whole)} measures {verb} undefined here; each says why."

@@ -155,7 +155,9 @@ def run_kernel_on_spark(  # type: ignore[explicit-any]  # a Spark frame has no t
 
 def _to_numpy(column: Any) -> NDArray[Any]:  # type: ignore[explicit-any]  # noqa: ANN401  an Arrow array
     """Numbers as they are; text, lists and columns with nulls as Python objects."""
-    if not column.null_count and hasattr(column.type, "bit_width"):
+    from pyarrow.types import is_primitive
+
+    if not column.null_count and is_primitive(column.type):
         try:
             return np.asarray(column.to_numpy(zero_copy_only=False))
         except (NotImplementedError, ValueError):

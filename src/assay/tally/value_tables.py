@@ -13,7 +13,8 @@ from assay.core.text import counted, quoted, visible
 from assay.rows.label_types import label_of
 from assay.rows.score_columns import ScoreColumns
 from assay.rows.source import FrameSource, Roles, open_source, refuse_limits, require
-from assay.tally.paired.joint_counts import _fetched, _labels
+from assay.tally.labels.label_codes import fetch_columns
+from assay.tally.paired.joint_counts import _labels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,7 +105,7 @@ def _from_engine(  # noqa: PLR0917  as they were given
     )
     source = cast("FrameSource", open_source(data, roles, reading, engine=engine, limits=limits))
     try:
-        found = _fetched(source, [*(source.group[name] for name in names), *source.score])
+        found = fetch_columns(source, [*(source.group[name] for name in names), *source.score])
         texts = [_labels(found[i], source, source.group[name]) for i, name in enumerate(names)]
     finally:
         source.close()

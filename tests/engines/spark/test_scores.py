@@ -15,7 +15,8 @@ from assay.rows.source import Roles, open_source
 from assay.tally.paired.engine_joint_scores import joint_scores
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.scores.rounded_scores import Rounding
-from assay.tally.scores.score_aggregation import Wanted, count_scores
+from assay.tally.scores.score_aggregation import count_scores
+from assay.tally.scores.score_tally import Wanted
 from tests import flat
 
 pytestmark = [

@@ -224,15 +224,3 @@ def demo_files() -> Iterator[tuple[str, Path, dict[str, Any]]]:
     for name, given in roles.items():
         with as_file(files("assay.app") / "examples" / f"{name}.csv") as path:
             yield name, path, given
-
-
-def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, Assessment]]:
-    """The assessments of bundled examples by name."""
-    if task in (None, "classification"):
-        for name, path, roles in demo_files():
-            yield name, run_file(path, quiet=quiet, **roles)
-        return
-    from assay.app.task_commands import run_examples
-    from assay.core.task import find_task
-
-    yield from run_examples(find_task(str(task)), quiet=quiet)

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from assay.assess.errata import concerning
 from assay.inference.estimates import real_to_json
 from assay.measures import Measure
 from assay.measures.catalogue import grain
+
+PACKAGE: Final = Path(__file__).parents[2]
 
 
 def declaration(one: Measure) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def explained(one: Measure) -> str:
         ("options", ", ".join(f"{k}={v!r}" for k, v in one.parameters.items() if v is not inspect.Parameter.empty)),
         ("family", one.family),
         ("source", "; ".join(str(source) for source in one.source)),
-        ("code", f"{Path(file).parent.name}/{Path(file).name}:{line}"),
+        ("code", f"{Path(os.path.relpath(file, PACKAGE)).as_posix()}:{line}"),
     ]
     text = "\n".join(_row(name, value) for name, value in rows if value)
     errata = "\n".join(_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(one))

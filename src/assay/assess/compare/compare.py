@@ -66,7 +66,6 @@ def compare(
     intervals: IntervalSettings | None = None,
     scores: ScoreSettings | None = None,
     tests: TestSettings | None = None,
-    task: str | None = None,
     **options: object,
 ) -> Comparison:
     """Compare models on the same rows by the admissible test, with effects, intervals and corrected p values.
@@ -80,13 +79,13 @@ def compare(
     id: the column that names each row, or one for each model
     reading, limits, intervals, scores: rare settings; see Reading, Limits, IntervalSettings, ScoreSettings
     tests: which test, its margin, correction and pairing; see TestSettings
-    task: the task, where it is not classification: "regression", "detection"; `options` are its roles and options
+    options: task="regression" for another task than classification, with the roles and options of that task
 
     >>> c = compare(truth=[1, 1, 1, 0, 0], predicted={"A": [1, 1, 1, 0, 0], "B": [1, 0, 0, 0, 1]})
     >>> c["mcnemar"].p
     0.25
     """
-    if task is not None and task not in ("classification", "binary", "multiclass"):
+    if (task := options.pop("task", None)) not in (None, "classification", "binary", "multiclass"):
         given_ = {
             "truth": truth, "predicted": predicted, "score": score, "data": data, "unit": unit, "weight": weight,
             "id": id, "positive": positive, "labels": labels, "costs": costs, "measures": measures, "engine": engine,
@@ -95,7 +94,7 @@ def compare(
         from assay.assess.compare.task_comparison import compare_task
 
         stated = {name: value for name, value in given_.items() if value is not None}
-        return cast("Comparison", compare_task(task, *tables, tests=tests, level=level, **stated))  # the same face
+        return cast("Comparison", compare_task(str(task), *tables, tests=tests, level=level, **stated))  # the same face
     if options:
         name = next(iter(options))
         raise PlanError("option-unknown", f'compare has no parameter "{visible(name)}"', fix="leave it out")

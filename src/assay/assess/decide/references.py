@@ -194,11 +194,9 @@ def against_from_json(content: Mapping[str, Any], facts: Mapping[str, Any], new:
     """The inverse of `to_json`."""
     if content["pairing"] == "paired":
         return Paired(tally=PairedLabels.from_json(content["paired"]), positive=new.positive)
-    from assay.assess.assessment import Assessment
-
     contract, stated = new.contract, content["stated"]
     return Unpaired(
-        reference=Assessment(
+        reference=type(new)(
             contract,
             contract.read_tally(content, stated),
             new.settings,

@@ -60,16 +60,14 @@ def accepted(
 
 def reference_to(assessment: Assessment, given: object, name: str | None) -> Against | None:
     """A reference as it was given: a path, a Record, an assessment, or one that is ready."""
-    from assay.assess.assessment import Assessment
-
     if given is None:
         return None
     if isinstance(given, (str, os.PathLike)):
         name, given = name or Path(given).name, Record.load(given)
     digest = None
     if isinstance(given, Record):
-        digest, given = given["digests"].get("record"), Assessment.from_record(given)
-    if not isinstance(given, Assessment):
+        digest, given = given["digests"].get("record"), type(assessment).from_record(given)
+    if not isinstance(given, type(assessment)):
         return given  # type: ignore[return-value]
     assessment.contract.check_alike(assessment.counts, given.counts)
     return Unpaired(reference=given, name=name or "reference", digest=digest)

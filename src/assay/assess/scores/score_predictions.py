@@ -22,10 +22,12 @@ from assay.rows.score_repair import Rescaled, ranked_last, renormalised
 from assay.rows.scored_source import by_largest, by_threshold, sound
 from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING
-from assay.tally.labels.array_counts import Cells, Counted, count
+from assay.tally.labels.array_counts import count
+from assay.tally.labels.label_cells import Cells, Counted
 from assay.tally.scores.row_probabilities import RowScores, count_row_scores
-from assay.tally.scores.score_aggregation import Wanted, count_ranks, count_scores
-from assay.tasks.classification.score_part import ScorePart, Threshold
+from assay.tally.scores.score_aggregation import count_ranks, count_scores
+from assay.tally.scores.score_tally import Scores, Wanted
+from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
 TWO: Final = 2
 DEFAULT_RULE: Final = "youden"
@@ -98,6 +100,8 @@ class Decided:
     """Rows whose probabilities were divided by their sum, where that was asked for."""
     link: Link | None = None
     """How logits became probabilities, where the scores are stated to be such."""
+    chosen_on: Scores | None = None
+    """The scores that a threshold was chosen on, where those are of other rows."""
 
 
 def demand_scores(columns: ScoreColumns | None, settings: ScoreSettings, threshold: object) -> None:
@@ -162,25 +166,31 @@ def decided_scores(source: Source, asked: Asked) -> Decided:
     if asked.elsewhere is not None:
         other = asked.elsewhere()
         try:
-            chosen = _chosen(decide(other, replace(asked, given=False), threshold=0.0), asked, text)
+            chosen, scores = _chosen(decide(other, replace(asked, given=False), threshold=0.0), asked, text)
         finally:
             other.close()
-    elif asked.settings.accept_optimistic_threshold:
-        chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text), optimistic=True)
-    else:
-        raise PlanError(
-            "threshold-optimistic",
-            f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on",
-            where="threshold",
-            fix="give other rows, scores=assay.ScoreSettings(threshold_from=...) (--threshold-from FILE);"
-            " or accept that the figures flatter: accept_optimistic_threshold=True"
-            " (--accept-optimistic-threshold)",
-        )
-    return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
+        found = replace(decide(source, asked, threshold=chosen.value), chosen_on=scores)
+        return replace(found, thresholds=(chosen, *further))
+    if asked.settings.accept_optimistic_threshold:
+        chosen = replace(_chosen(decide(source, asked, threshold=0.0), asked, text)[0], optimistic=True)
+        return replace(decide(source, asked, threshold=chosen.value), thresholds=(chosen, *further))
+    what = f"the threshold is to be chosen by {quoted(text)}, but no rows are given to choose it on"
+    raise _optimistic(what)
 
 
-def _chosen(found: Decided, asked: Asked, text: str) -> Threshold:
-    """The threshold a rule chooses on some rows."""
+def _optimistic(what: str) -> PlanError:
+    return PlanError(
+        "threshold-optimistic",
+        what,
+        where="threshold",
+        fix="give other rows, scores=assay.ScoreSettings(threshold_from=...) (--threshold-from FILE);"
+        " or leave threshold_from out and accept that the figures flatter: accept_optimistic_threshold=True"
+        " (--accept-optimistic-threshold)",
+    )
+
+
+def _chosen(found: Decided, asked: Asked, text: str) -> tuple[Threshold, Scores]:
+    """The threshold a rule chooses on some rows, and their scores."""
     truth = {cell[0] for cell in found.counted.cells}
     if None in truth and not asked.drop:
         raise RowsError(
@@ -203,10 +213,8 @@ def _chosen(found: Decided, asked: Asked, text: str) -> Threshold:
     scores = tallied(found, settled)[0].whole
     found_by_rule = rule(text)(scores.one_vs_rest(cast("Label", settled.positive)))
     place = visible(Path(found.source.where).name if isinstance(found.source, FrameSource) else found.source.where)
-    return Threshold(
-        value=found_by_rule.threshold,
-        chosen=f"{found_by_rule.reason} ({visible(text)}) on {place}, {counted(scores.rows, 'row')}",
-    )
+    reason = f"{found_by_rule.reason} ({visible(text)}) on {place}, {counted(scores.rows, 'row')}"
+    return Threshold(value=found_by_rule.threshold, chosen=reason), scores
 
 
 def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
@@ -214,14 +222,7 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
     single = asked.columns.single
     source, last = ranked_last(source) if asked.missing == "worst" else (source, None)
     source, lost = sound(source, "any", single=single, drop=asked.drop)
-    how = None if asked.given else "threshold" if threshold is not None else "largest"
-    if how == "largest" and single:
-        raise PlanError(
-            "role-missing",
-            "there are scores, but neither predicted labels nor a threshold",
-            where="predicted",
-            fix="give predicted=..., or state the threshold at which a score calls a row positive: threshold=0.5",
-        )
+    how = None if asked.given else "threshold" if threshold is not None else UNCALLED if single else "largest"
     ties, place = 0, 0
     if how == "threshold" and not single:
         place = _positive_column(source, asked)
@@ -229,8 +230,8 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         source, ties = by_largest(source)
     source, rescaled = renormalised(source, drop=asked.drop) if asked.settings.renormalise else (source, None)
     source = source if asked.link is None else log_odds(source)
-    if how == "threshold":
-        source = by_threshold(source, cast("float", threshold), place)
+    if how in ("threshold", UNCALLED):  # no score reaches infinity: nothing is called, and nothing is said of calls
+        source = by_threshold(source, math.inf if threshold is None else threshold, place)
     found = count(source)
     truth = cast("set[Label]", {cell[0] for cell in found.cells if cell[0] is not None})
     kind_of(truth, where=source.where, locate=source.locate, role="truth")
@@ -340,6 +341,9 @@ def tallied(decided: Decided, settled: Classes) -> tuple[ScorePart, dict[str, di
         )
     wanted = replace(wanted, probability=decided.kind == "probability", exact=decided.exact)
     found = count_scores(decided.source, wanted)
+    if decided.chosen_on is not None and decided.chosen_on == found.whole:
+        what = "the threshold was chosen on the very rows that are assessed: truth and scores are the same"
+        raise _optimistic(what)
     part = ScorePart(
         kind=decided.kind,
         whole=found.whole,

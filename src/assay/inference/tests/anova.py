@@ -19,7 +19,7 @@ from assay.inference.estimates import Interval
 from assay.inference.findings import Check, Effect, Finding, Real
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, fisher_f, studentised_range
-from assay.inference.tests.variance import equal_spread, normality
+from assay.inference.tests.variance import equal_spread, need_groups, normality
 from assay.tally.real_values import Blocks, Exact, Groups
 
 if TYPE_CHECKING:
@@ -186,17 +186,6 @@ def tukey(t: Groups, *, level: float = 0.95) -> tuple[Finding, ...]:
             )
         )
     return tuple(found)
-
-
-def need_groups(t: Groups, least: int, most: int | None = None) -> None:
-    """Refuse another number of groups than a test takes."""
-    k = len(t.values)
-    if k < least or (most is not None and k > most):
-        raise PlanError(
-            "test-needs",
-            f"the test takes {least} groups{' or more' if most is None else ''}, not {k}",
-            fix="choose a test for this number of groups",
-        )
 
 
 def squares(t: Groups) -> tuple[Fraction, Fraction]:

@@ -121,7 +121,7 @@ def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spec="G.2 row 15",
 )
 def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
-    from assay.inference.tests.anova import need_groups
+    from assay.inference.tests.variance import need_groups
 
     need_groups(t, 2, 2)
     a, b = t.values

@@ -122,8 +122,8 @@ def sign_test(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-
 def mann_whitney(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
     from scipy.stats import mannwhitneyu, rankdata
 
-    from assay.inference.tests.anova import need_groups
     from assay.inference.tests.delong import area_interval
+    from assay.inference.tests.variance import need_groups
 
     need_groups(t, 2, 2)
     a, b = t.arrays()

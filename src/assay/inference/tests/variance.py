@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from assay.core.errors import PlanError
 from assay.core.traits import EXTENSION, RAINIO
 from assay.core.values import Undefined
 from assay.inference.declare import significance
@@ -39,8 +40,6 @@ DESIGN: Final = Undefined(reason="for variances it depends on the shape of the v
 )
 def variance_f(t: Groups, *, level: float = 0.95) -> Finding:
     from scipy.special import fdtri
-
-    from assay.inference.tests.anova import need_groups
 
     need_groups(t, 2, 2)
     a, b = t.values
@@ -267,3 +266,14 @@ def _flat(name: str, statistic: str, n: int, level: float) -> Finding:
         notes=(ALL_SAME,),
         least=NO_SPREAD,
     )
+
+
+def need_groups(t: Groups, least: int, most: int | None = None) -> None:
+    """Refuse another number of groups than a test takes."""
+    k = len(t.values)
+    if k < least or (most is not None and k > most):
+        raise PlanError(
+            "test-needs",
+            f"the test takes {least} groups{' or more' if most is None else ''}, not {k}",
+            fix="choose a test for this number of groups",
+        )

@@ -4,37 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.core.labels import Label
 from assay.rows.columns import CHUNK, Coded
 from assay.rows.source import ArraySource, FrameSource, Source
-from assay.tally.base import Count, Weight
+from assay.tally.base import Weight
 from assay.tally.fixed_point import Weights
+from assay.tally.labels.label_cells import Cells, Counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Cell: TypeAlias = tuple[Label | None, ...]
-Cells: TypeAlias = dict[Cell, tuple[int, Count | Weight]]
-"""Labels -> rows and their weight (the rows themselves where there are no weights)."""
-
 DENSE: Final = 1 << 20
 """Up to this many possible cells a chunk is counted into a full table (8 MiB); above, cells are sorted out."""
 BLOCK: Final = 1 << 22
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """What one pass found: cells by (truth, predicted), and by (level, truth, predicted) for each factor."""
-
-    cells: Cells
-    by_factor: dict[str, Cells]
-    rows: int
-    weighted: bool
 
 
 def count(source: Source) -> Counted:

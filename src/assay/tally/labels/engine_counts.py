@@ -15,7 +15,7 @@ from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count, Weight, together
 from assay.tally.fixed_point import weigh_cells
-from assay.tally.labels.array_counts import Cells, Counted
+from assay.tally.labels.label_cells import Cells, Counted
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"

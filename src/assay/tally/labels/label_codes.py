@@ -110,12 +110,24 @@ class Codes:
         return found
 
 
+def fetch_columns(source: FrameSource, columns: Sequence[str]) -> list[NDArray[np.object_]]:
+    """Columns of every row, brought to this machine as they are."""
+    import narwhals.stable.v2 as nw
+
+    from assay.rows.engines.score_expressions import arrays
+
+    names = [f"k{place}" for place in range(len(columns))]
+    frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
+    found = arrays(source, frame)
+    if source.opened is not None:
+        source.opened.confirm(len(found[0]) + source.dropped)
+    return found
+
+
 def columns_of(
     source: FrameSource, labelled: Sequence[str], numbers: Sequence[str]
 ) -> tuple[list[Codes], list[Floats]]:
     """Columns of labels and columns of numbers of every row, held compactly: texts are numbered in the engine."""
-    from assay.tally.paired.joint_counts import _fetched
-
     where = [f"{source.where}, {source.shown(column)}" for column in labelled]
     opened = embedded(source)
     if opened is not None:
@@ -123,7 +135,7 @@ def columns_of(
     if (brought := held_columns(source, labelled, numbers)) is not None:
         coded = [Codes(codes=each, names=cast("tuple[Label | None, ...]", names)) for each, names in brought[0]]
         return [one.labelled(place) for one, place in zip(coded, where, strict=True)], brought[1]
-    found = _fetched(source, [*labelled, *numbers])
+    found = fetch_columns(source, [*labelled, *numbers])
     codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
     return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]
 

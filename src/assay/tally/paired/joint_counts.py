@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -96,19 +95,6 @@ def scored(source: Source) -> tuple[Codes, tuple[Floats, ...]]:
         return Codes.of_column(source.truth), source.score
     [truth], scores = columns_of(source, [source.truth], source.score)
     return truth, tuple(scores)
-
-
-def _fetched(source: FrameSource, columns: Sequence[str]) -> list[NDArray[np.object_]]:
-    import narwhals.stable.v2 as nw
-
-    from assay.rows.engines.score_expressions import arrays
-
-    names = [f"k{place}" for place in range(len(columns))]
-    frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
-    found = arrays(source, frame)
-    if source.opened is not None:
-        source.opened.confirm(len(found[0]) + source.dropped)
-    return found
 
 
 def _labels(values: NDArray[np.object_], source: FrameSource, column: str) -> list[Label | None]:

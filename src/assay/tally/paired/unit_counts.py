@@ -24,7 +24,8 @@ from assay.rows.label_types import LONGEST, label_of
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.base import Count, Weight
 from assay.tally.fixed_point import Weights
-from assay.tally.labels.array_counts import Cell, Cells, count_columns
+from assay.tally.labels.array_counts import count_columns
+from assay.tally.labels.label_cells import Cell, Cells
 from assay.tally.labels.label_codes import Codes
 from assay.tally.paired.joint_counts import lines
 from assay.tally.paired.joint_rows import sound_weights, weightless, without_subject

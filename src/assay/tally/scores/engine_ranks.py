@@ -16,7 +16,7 @@ from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count
 from assay.tally.fixed_point import weigh_cells
-from assay.tally.scores.score_aggregation import Wanted
+from assay.tally.scores.score_tally import Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 
 _ROWS = "assay_rows"

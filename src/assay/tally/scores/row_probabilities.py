@@ -22,7 +22,7 @@ from assay.tally.scores.score_tally import Scores
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from assay.tally.scores.score_aggregation import Wanted
+    from assay.tally.scores.score_tally import Wanted
 
 WRONG, RIGHT = 0, 1
 """Whether the class with the largest probability is the true one."""

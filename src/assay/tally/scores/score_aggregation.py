@@ -20,14 +20,13 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.columns import Coded
 from assay.rows.label_types import label_of
-from assay.rows.limits import EXACT
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.fixed_point import Sums, Weights, weigh_groups
 from assay.tally.labels.array_counts import _numbers
 from assay.tally.scores.ranked_table import ones, whole
 from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_column
 from assay.tally.scores.score_counts import Column
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_tally import Scores, Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
@@ -46,17 +45,6 @@ class Scored:
 
     whole: Scores
     by_factor: dict[str, dict[Label | None, Scores]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """The classes of a score tally, and which column of the source holds the scores of which class."""
-
-    labels: tuple[Label, ...]
-    scored: tuple[Label, ...]
-    columns: tuple[int, ...]
-    probability: bool = False
-    exact: int = EXACT
 
 
 def count_scores(source: Source, wanted: Wanted) -> Scored:

@@ -15,6 +15,7 @@ import numpy as np
 from assay.core.errors import OutOfRange, PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted
+from assay.rows.limits import EXACT
 from assay.tally.base import (
     VERSION,
     demand_kind,
@@ -32,6 +33,17 @@ if TYPE_CHECKING:
     Places: TypeAlias = NDArray[np.int64]
 
 LARGEST_WHOLE = 2**53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The classes of a score tally, and which column of the source holds the scores of which class."""
+
+    labels: tuple[Label, ...]
+    scored: tuple[Label, ...]
+    columns: tuple[int, ...]
+    probability: bool = False
+    exact: int = EXACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

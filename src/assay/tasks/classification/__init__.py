@@ -88,7 +88,8 @@ class Classification:
         from assay.tasks.classification.curves import sections
 
         confusion, positive = tally.confusion, tally.positive
-        called = None if positive is None or confusion.weighted else confusion.binary(positive)
+        unknown = positive is None or confusion.weighted or not tally.called
+        called = None if unknown else confusion.binary(cast("Label", positive))
         return sections(tally.scores, positive=positive, wanted=settings.wanted, in_force=called)
 
     def check_alike(self, new: Classified, reference: Classified) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from assay.core.errors import PlanError
@@ -14,7 +14,8 @@ from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
-from assay.tally.base import Count
+from assay.tally.base import Count, Weight
+from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.labels.row_costs import Priced
 from assay.tasks.classification.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
@@ -30,6 +31,32 @@ LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 SMALL = 10
 """A group below this many rows is marked (ACCEPTANCE D04)."""
+
+
+NOT_CALLED: Final = Undefined(
+    reason="it needs predicted labels, and there are scores alone: give predicted=... or threshold=...",
+    code="no-predictions",
+)
+
+
+@cache
+def _truth_tables() -> list[tuple[Binary, Multiclass]]:
+    """Tables of the same true classes under different predictions."""
+    tables = []
+    for called in ((0, 0), (1, 1), (0, 1)):  # all, none and the right ones called
+        cells: dict[tuple[Label, Label], Count | Weight] = {(0, called[0]): 5, (1, called[1]): 3}
+        confusion = Confusion.from_cells(cells, labels=(0, 1), rows=8)
+        tables.append((confusion.binary(1), confusion.multiclass()))
+    return tables
+
+
+def speaks_of_truth(measure: Measure) -> bool:
+    """Whether a measure of labels depends on the true classes alone, such as the prevalence."""
+    if measure.needs:
+        return False
+    values = [measure(binary if measure.takes is Binary else multiclass) for binary, multiclass in _truth_tables()]
+    reals = [None if isinstance(value, Undefined) else value.value for value in values]
+    return None not in reals and len(set(reals)) == 1
 
 
 class View(Estimates):
@@ -70,7 +97,8 @@ class View(Estimates):
     @cached_property
     def measures(self) -> list[Measure]:
         """The measures of the whole table."""
-        return of_whole(self.task, self.settings.measures, self.scored, priced=self.settings.costs is not None)
+        fitting = of_whole(self.task, self.settings.measures, self.scored, priced=self.settings.costs is not None)
+        return fitting if self.settings.measures is not None else [m for m in fitting if self._answerable(m)]
 
     @cached_property
     def class_measures(self) -> list[Measure]:
@@ -165,12 +193,18 @@ class View(Estimates):
                 f"{measure.name} speaks of one class, and there are {self.confusion.k}",
                 fix=f"ask one class, by_class[{quoted(self.confusion.labels[0])}][{measure.name!r}], or an average",
             )
+        if not self._answerable(measure):
+            return self._made(measure, NOT_CALLED, "the value is undefined", None)
         if measure.from_scores:
             return self._from_scores(measure, self.positive, None)
         if measure.takes is Priced:
             return self._from_costs(measure)
         result = self._named(self._value(measure), self.positive)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    def _answerable(self, measure: Measure) -> bool:
+        """Whether a measure needs no predicted labels, or there are some."""
+        return self.tally.called or measure.from_scores or (measure.from_labels and speaks_of_truth(measure))
 
     def _from_costs(self, measure: Measure) -> Estimate:
         """An estimate from what each row costs, once that is stated."""
@@ -213,6 +247,8 @@ class View(Estimates):
     def _class_estimates(self, measure: Measure) -> list[Estimate]:
         if measure.from_scores:
             return [self._from_scores(measure, label, label) for label in self.confusion.labels]
+        if not self._answerable(measure):
+            return [self._made(measure, NOT_CALLED, "the value is undefined", label) for label in self.confusion.labels]
         stack = measure.raw(self.tables.one_vs_rest())
         if isinstance(stack, Undefined):
             msg = f"{measure.name} gave no stack"

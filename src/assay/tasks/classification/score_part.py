@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -17,6 +17,9 @@ from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
 from assay.tasks.classification.score_estimates import ScoreSlice
+
+UNCALLED: Final = "none"
+"""Scores alone: there are neither predicted labels nor a threshold, so that no row is called anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,10 @@ class Threshold:
         return cls(value=content["value"], chosen=content["from"], optimistic=content["optimistic"])
 
 
+def _restore_part(state: dict[str, Any]) -> ScorePart:
+    return ScorePart(**state)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePart:
     """What is known of the scores of some rows: their tallies, and the thresholds."""
@@ -49,7 +56,7 @@ class ScorePart:
     """What the probabilities of each row say together, where there are several classes."""
     thresholds: tuple[Threshold, ...] = ()
     decided: str | None = None
-    """How predictions were made of the scores: "threshold", "largest", or None where they were given."""
+    """How predictions were made of the scores: "threshold", "largest", "none", or None where they were given."""
     stored: tuple[str, ...] = ()
     """The types the scores were stored with, before they were widened to float64."""
     last: int | None = None
@@ -62,6 +69,11 @@ class ScorePart:
     all_digits: dict[tuple[str, Label | None], float] = field(default_factory=dict, repr=False, compare=False)
     """Values from all digits by measure and class, where the tallies are the rounded ones of a Record."""
     _stored: dict[int, tuple[Scores, Scores]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it travels between processes, without what was kept by the identity of objects."""
+        state = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "_stored"}
+        return _restore_part, (state,)
 
     @property
     def probability(self) -> bool:

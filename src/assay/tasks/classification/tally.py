@@ -44,6 +44,11 @@ class Classified:
         """Binary or multi-class."""
         return Task.MULTICLASS if self.positive is None else Task.BINARY
 
+    @property
+    def called(self) -> bool:
+        """Whether rows have predicted labels, given or made of scores."""
+        return self.scores is None or self.scores.decided != "none"
+
     def __add__(self, other: Classified) -> Classified:
         """Both together; scores in only one of them cannot speak for all rows."""
         if (self.scores is None) != (other.scores is None):

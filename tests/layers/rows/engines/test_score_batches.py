@@ -17,8 +17,8 @@ from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import sound
 from assay.rows.source import Roles, open_source
 from assay.tally.scores.rounded_scores import Rounding
-from assay.tally.scores.score_aggregation import Wanted, count_scores
-from assay.tally.scores.score_tally import Scores
+from assay.tally.scores.score_aggregation import count_scores
+from assay.tally.scores.score_tally import Scores, Wanted
 from tests import flat
 
 KINDS = {

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fairness: gaps and ratios over the groups of any task, with intervals, tests and verdicts."""
+
+from __future__ import annotations
+
+from assay.fairness.assessment import FactorFairness, Fairness, assess_fairness
+from assay.fairness.blocks import fairness_blocks
+from assay.fairness.criteria import CRITERIA, Criterion
+from assay.fairness.disparity import Disparity
+from assay.fairness.gaps import REST
+from assay.fairness.settings import FairnessSettings, cross_names, join_levels, split_criterion, split_crossed
+
+__all__ = [
+    "CRITERIA",
+    "REST",
+    "Criterion",
+    "Disparity",
+    "FactorFairness",
+    "Fairness",
+    "FairnessSettings",
+    "assess_fairness",
+    "cross_names",
+    "fairness_blocks",
+    "join_levels",
+    "split_criterion",
+    "split_crossed",
+]

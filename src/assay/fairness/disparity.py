@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far groups are apart: the answer of a gap, a ratio or a criterion, with everything it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from assay.core.labels import Label
+from assay.core.text import counted, figure, quoted
+from assay.fairness.groups import GroupValue
+from assay.inference.estimates import real_to_json
+
+Form: TypeAlias = Literal["gap", "ratio"]
+PAIRS_KEPT: Final = 3
+"""Pairs that a Record lists; of more than three groups only the two farthest apart are named."""
+PARTS_KEPT: Final = 2
+"""Parts that a Record keeps whole; of more, such as score bins, the gaps alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two groups: the first minus the second, or divided by it, with an interval that holds for all pairs at once."""
+
+    first: Label
+    second: Label
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        ends = {
+            name: None if end is None else real_to_json(end) for name, end in (("low", self.low), ("high", self.high))
+        }
+        return {"first": self.first, "second": self.second, "value": real_to_json(self.value), **ends}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A group that a gap does not speak of, its size, and why."""
+
+    level: Label
+    rows: int
+    reason: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{quoted(self.level)} ({counted(self.rows, 'row')}): {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equality:
+    """The test of a criterion over all groups at once."""
+
+    test: str
+    statistic: float
+    df: float
+    p: float
+    adjusted: float | None = None
+    of: int = 1
+    """Tests of the family that p was corrected over."""
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        out: dict[str, object] = {"test": self.test, "statistic": self.statistic, "df": self.df, "p": self.p}
+        if self.adjusted is not None:
+            out["adjusted"] = {"p": self.adjusted, "by": "Holm", "of": self.of}
+        return out | ({"notes": list(self.notes)} if self.notes else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disparity:
+    """How far the groups of a factor are apart; `.value` is None where that is undefined, and `.reason` says why."""
+
+    name: str
+    factor: str
+    form: Form = "gap"
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    level: float
+    method: str = ""
+    reason: str = ""
+    no_interval: str = ""
+    groups: tuple[GroupValue, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    worst: tuple[Label, Label] | None = None
+    """The group with the higher value, and that with the lower."""
+    left_out: tuple[LeftOut, ...] = ()
+    parts: Mapping[str, Disparity] = field(default_factory=dict)
+    equality: Equality | None = None
+    denominators: tuple[str, ...] = ()
+    tolerance: float | None = None
+    verdict: str | None = None
+    """pass, fail or inconclusive; None where no tolerance is stated."""
+    why: str = ""
+    """What the verdict rests on, and the rows that would decide."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> Pair | None:
+        """The signed difference of two groups: first minus second, in the order of the groups."""
+        return self.pairs[0] if len(self.pairs) == 1 else None
+
+    @property
+    def p(self) -> float | None:
+        """The p value that counts."""
+        if self.equality is None:
+            return None
+        return self.equality.p if self.equality.adjusted is None else self.equality.adjusted
+
+    def __str__(self) -> str:
+        """One line for people."""
+        head = f"{self.name} by {self.factor}"
+        if self.value is None:
+            return f"{head} undefined   {self.reason}"
+        ends = (
+            self.no_interval
+            if self.low is None or self.high is None
+            else f"{self.level * 100:g} % interval {figure(self.low)} to {figure(self.high)}"
+        )
+        apart = "" if self.worst is None else f"   {quoted(self.worst[0])} against {quoted(self.worst[1])}"
+        return f"{head} {figure(self.value)}   {ends}{apart}" + (f"   {self.verdict}" if self.verdict else "")
+
+    def to_json(self, *, brief: bool = False) -> dict[str, object]:
+        """As in a Record; in brief without the groups."""
+        out: dict[str, object] = {"criterion": self.name, "factor": self.factor, "form": self.form}
+        if self.value is None:
+            out |= {"value": None, "undefined": self.reason}
+        else:
+            out["value"] = real_to_json(self.value)
+            out |= {
+                name: None if end is None else real_to_json(end)
+                for name, end in (("low", self.low), ("high", self.high))
+            }
+            out |= {
+                "level": self.level,
+                **({"interval": self.method} if self.low is not None else {"no_interval": self.no_interval}),
+            }
+        out["worst"] = None if self.worst is None else list(self.worst)
+        if brief:
+            return out
+        out["groups"] = [group.to_json(self.level) for group in self.groups]
+        if len(self.pairs) <= PAIRS_KEPT:
+            out["pairs"] = [pair.to_json() for pair in self.pairs]
+        out["left_out"] = [{"level": g.level, "n": g.rows, "reason": g.reason} for g in self.left_out]
+        out["parts"] = {name: part.to_json(brief=len(self.parts) > PARTS_KEPT) for name, part in self.parts.items()}
+        out["equality"] = None if self.equality is None else self.equality.to_json()
+        out |= {"tolerance": self.tolerance, "verdict": self.verdict, "why": self.why}
+        return out | ({"notes": list(self.notes)} if self.notes else {})

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts by guard band: the whole interval decides, or the rows that would decide are named."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from assay.core.text import figure, quoted
+from assay.fairness.disparity import Disparity
+from assay.fairness.groups import GroupValue
+
+PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
+
+
+def judge(disparity: Disparity, tolerance: float) -> Disparity:
+    """The gap held to the largest accepted one, or the ratio to the smallest accepted one.
+
+    A pass needs a value of every declared group; groups left out make it inconclusive, and never turn a fail around.
+    """
+    verdict, why = _judge(disparity, tolerance)
+    return replace(disparity, tolerance=tolerance, verdict=verdict, why=why)
+
+
+def _judge(found: Disparity, tolerance: float) -> tuple[str, str]:
+    if found.value is None:
+        return INCONCLUSIVE, f"there is no value: {found.reason}"
+    if found.low is None or found.high is None:
+        return INCONCLUSIVE, f"there is no interval: {found.no_interval}"
+    limit = figure(tolerance)
+    if found.form == "gap":
+        passes, fails = found.high <= tolerance, found.low > tolerance
+        held = (
+            f"the upper end {figure(found.high)} is at most {limit}",
+            f"the lower end {figure(found.low)} is above {limit}",
+        )
+    else:
+        passes, fails = found.low >= tolerance, found.high < tolerance
+        held = (
+            f"the lower end {figure(found.low)} is at least {limit}",
+            f"the upper end {figure(found.high)} is below {limit}",
+        )
+    if fails:
+        return FAIL, held[1]
+    if passes and not found.left_out:
+        return PASS, held[0]
+    if passes:
+        names = ", ".join(quoted(group.level) for group in found.left_out)
+        return INCONCLUSIVE, f"{held[0]}, but not every group is judged: {names}"
+    return (
+        INCONCLUSIVE,
+        f"{limit} lies between {figure(found.low)} and {figure(found.high)}; {_rows_needed(found, tolerance)}",
+    )
+
+
+def _rows_needed(found: Disparity, tolerance: float) -> str:
+    """The rows that would decide if values stayed as they are: of the group that is least sure, or of both."""
+    part = max(found.parts.values(), key=lambda p: p.high or 0.0) if found.parts else found
+    if part.value is None or part.low is None or part.high is None or part.worst is None:
+        return "more rows would decide"
+    room = abs(part.value - tolerance)
+    outward = part.high - part.value if found.form == "gap" else part.value - part.low
+    inside = (part.value < tolerance) == (found.form == "gap")
+    reach = outward if inside else _inward(part)
+    if room < 1e-9:  # noqa: PLR2004  rounding
+        return "the value equals the tolerance, so no number of rows would decide"
+    if reach <= 0:
+        return "more rows would decide"
+    by_level = {group.level: group for group in part.groups}
+    sides = [by_level[level] for level in part.worst if level in by_level]
+    word = part.denominators[0] if part.denominators else "rows"
+    grow = (reach / room) ** 2
+    return _of_one_group(sides, grow, word) or f"about {grow:.1f} times as many {word} of every group would decide"
+
+
+def _inward(part: Disparity) -> float:
+    """How far the interval of the two groups farthest apart reaches towards no difference, also beyond it."""
+    far = next((pair for pair in part.pairs if {pair.first, pair.second} == set(part.worst or ())), None)
+    if far is None or far.low is None or far.high is None:
+        return 0.0
+    return far.high - far.value if part.form == "ratio" or far.value < 0 else far.value - far.low
+
+
+def _of_one_group(sides: list[GroupValue], grow: float, word: str) -> str:
+    """More rows of the smaller of two groups, where those alone suffice."""
+    if len(sides) != 2 or min(side.denominator for side in sides) == 0:  # noqa: PLR2004  a pair
+        return ""
+    small, large = sorted(sides, key=lambda side: side.denominator)
+    # The squared reach is about a / n_small + b / n_large, with a and b alike.
+    whole = 1 / small.denominator + 1 / large.denominator
+    left = whole / grow - 1 / large.denominator
+    if left <= 0:
+        return ""
+    more = math.ceil(1 / left - small.denominator)
+    return f"about {max(more, 1):,} more {word} of group {quoted(small.level)} would decide"

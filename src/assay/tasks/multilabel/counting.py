@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts a batch of label sets: the kernel, which every engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.core.text import quoted
+from assay.tally.by_group import MISSING, Grouped
+from assay.tasks.multilabel.compare import PairedSets, count_models
+from assay.tasks.multilabel.roles import Faults, Layout, fill_bits, order_labels, read_bits, read_label_sets
+from assay.tasks.multilabel.tally import LabelSets, count_sets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Batch: TypeAlias = Mapping[str, NDArray[Any]]
+
+UNIT, GROUP, MODEL = "unit of a row", "group of a row ", " of model "
+"""Names of columns in a batch, which no role can have."""
+SCORE, PREDICTED, TRUTH = "score", "predicted", "truth"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A tally, those of each level of each group, and the values that are not fit."""
+
+    tally: Any
+    grouped: Grouped[LabelSets]
+    faults: Faults
+
+    def __add__(self, other: Parts) -> Parts:
+        """Both together."""
+        return Parts(self.tally + other.tally, self.grouped + other.grouped, self.faults + other.faults)
+
+    def to_json(self) -> dict[str, object]:
+        """As it travels between machines."""
+        faults = [[*key, n] for key, n in self.faults.counts.items()]
+        return {"tally": self.tally.to_json(), "groups": self.grouped.to_json(), "faults": faults}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Parts:
+        """The inverse of `to_json`."""
+        kind = PairedSets if "models" in content["tally"] else LabelSets
+        faults = Faults(counts={(code, what): n for code, what, n in content["faults"]})
+        return cls(kind.from_json(content["tally"]), Grouped.from_json(content["groups"], LabelSets.from_json), faults)
+
+
+def count_batch(layout: Layout, factors: tuple[str, ...], models: tuple[str, ...], batch: Batch) -> Parts:
+    """Count a batch: the kernel."""
+    labels, matrices, faults = _read_matrices(layout, batch)
+    units = batch.get(UNIT)
+    if models:
+        return Parts(count_models(labels, matrices, models, units), Grouped(), faults)
+    levels = {factor: _split_levels(batch[f"{GROUP}{factor}"].tolist()) for factor in factors}
+
+    def count(rows: Any) -> LabelSets:  # noqa: ANN401  a slice or a mask
+        score = matrices[SCORE][rows] if SCORE in matrices else None
+        own = None if units is None else units[rows]
+        return count_sets(labels, matrices[TRUTH][rows], matrices[PREDICTED][rows], units=own, score=score)
+
+    grouped = {factor: {level: count(rows) for level, rows in masks.items()} for factor, masks in levels.items()}
+    return Parts(count(slice(None)), Grouped(factors=grouped), faults)
+
+
+def _read_matrices(layout: Layout, batch: Batch) -> tuple[tuple[Label, ...], dict[str, NDArray[Any]], Faults]:
+    """Labels, and by role a matrix with a column for each."""
+    matrices: dict[str, NDArray[Any]] = {}
+    faults, labels = Faults(), layout.labels
+    sets: dict[str, Any] = {}
+    for key, form in layout.forms.items():
+        if form in ("sets", "text"):
+            sets[key], more = read_label_sets(key, batch[key], layout, form)
+            faults += more
+        else:
+            matrices[key] = batch[key] if form == "matrix" else _stack(batch, key)
+    if labels is None:
+        labels = order_labels(own for column in sets.values() for own in column)
+    for key, column in sets.items():
+        matrices[key], faults = fill_bits(key, column, labels, faults)
+    for key in [key for key in matrices if key not in sets and not key.startswith(SCORE)]:
+        matrices[key], more = read_bits(key, matrices[key], labels)
+        faults += more
+    return labels, matrices, faults + _apply_thresholds(matrices, layout, labels)
+
+
+def _split_levels(levels: list[Any]) -> dict[Label, NDArray[np.bool_]]:
+    """By level of a group: its rows."""
+    names = [MISSING if level is None or level != level else level for level in levels]  # noqa: PLR0124  NaN
+    places: dict[Label, int] = {}
+    codes = np.fromiter((places.setdefault(name, len(places)) for name in names), np.intp, len(names))
+    return {level: codes == code for level, code in places.items()}
+
+
+def _stack(batch: Batch, key: str) -> NDArray[Any]:
+    columns: list[NDArray[Any]] = []
+    while f"{key} {len(columns)}" in batch:
+        columns.append(np.asarray(batch[f"{key} {len(columns)}"], dtype=np.float64))
+    return np.stack(columns, axis=1)
+
+
+def _apply_thresholds(matrices: dict[str, NDArray[Any]], layout: Layout, labels: Sequence[Label]) -> Faults:
+    """Check scores, and make predictions of them where none were given."""
+    faults: dict[tuple[str, str], int] = {}
+    for key in [key for key in matrices if key.startswith(SCORE)]:
+        score = np.asarray(matrices[key], dtype=np.float64)
+        wrong = ~np.isfinite(score)
+        if wrong.any():
+            for column in np.flatnonzero(wrong.any(axis=0)).tolist():
+                what = f"{key} of {quoted(labels[column])} is missing or infinite"
+                faults["score-not-finite", what] = int(wrong[:, column].sum())
+            score = np.where(wrong, 0.0, score)
+        matrices[key] = score
+        called = PREDICTED + key.removeprefix(SCORE)
+        if called not in matrices:
+            matrices[called] = (score >= np.array(layout.thresholds)).astype(np.uint8)
+    return Faults(counts=faults)
