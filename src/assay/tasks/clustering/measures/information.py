@@ -74,10 +74,6 @@ def _between(a: Amount, b: Amount) -> Amount:
 AVERAGES: Final[dict[str, tuple[Callable[[Amount, Amount], Amount], str, str]]] = {
     "arithmetic": (lambda a, b: (a + b) / 2, "(H_class + H_cluster) / 2", NOTHING),
     "geometric": (_between, "sqrt(H_class * H_cluster)", f"{ONE_CLASS}, or {ONE_CLUSTER}"),
-        lambda a, b: cast("Amount", np.sqrt(a * b)),
-        "sqrt(H_class * H_cluster)",
-        f"{ONE_CLASS}, or {ONE_CLUSTER}",
-    ),
     "max": (_higher, "max(H_class, H_cluster)", NOTHING),
     "min": (_lower, "min(H_class, H_cluster)", f"{ONE_CLASS}, or {ONE_CLUSTER}"),
 }
