@@ -141,7 +141,8 @@ def test_intervals_hold_the_agreement_of_the_population():
 
 def test_what_an_interval_answers_is_said():
     a = assay.clustering(*sample(7))
-    assert any("the clustering itself is held fixed" in note for note in a["adjusted_rand_index"].interval.notes)
+    assert "with the clusters held fixed" in a["adjusted_rand_index"].interval.method
+    assert any("how sure the agreement of these assignments is" in note for note in a.notes)
     assert (
         "made from these very rows"
         in assay.clustering(predicted=[0, 0, 1, 1] * 5, features=np.random.default_rng(1).normal(size=(20, 2)))[

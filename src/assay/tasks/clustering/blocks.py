@@ -37,7 +37,7 @@ def clustering_sections(record: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def _table_blocks(table: Mapping[str, Any]) -> Iterator[Block]:
-    yield Paragraph(f"Every interval of agreement {ANSWERS}. How stable clusters are is another question.")
+    yield Paragraph(f"{ANSWERS.capitalize()}. How stable clusters are is another question.")
     sizes = [max(size, 1) for size in table["sizes"]]
     cells = [
         [{"text": f"{n:,}" if n else "", "share": n / size} for n, size in zip(row, sizes, strict=True)]

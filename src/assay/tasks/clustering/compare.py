@@ -20,7 +20,7 @@ from assay.inference.tail_probabilities import Tail
 from assay.inference.unit_comparison import check_margin, model_pairs
 from assay.inference.unit_intervals import student_quantile
 from assay.tally.base import VERSION, demand_kind, digest
-from assay.tasks.clustering.intervals import ANSWERS, FEWEST, jackknife_spread, values_without
+from assay.tasks.clustering.intervals import FEWEST, jackknife_spread, values_without
 from assay.tasks.clustering.measures.shape import FAMILY
 from assay.tasks.clustering.tally import Contingency
 
@@ -132,12 +132,12 @@ def compare_pair(measure: Measure, paired: ClusteredModels, models: tuple[str, s
     df = paired.rows - 1
     reach = student_quantile((1 + level) / 2, df) * error
     interval = Interval(
-        low=gap - reach, high=gap + reach, level=level, method=f"jackknife of {paired.rows:,} rows, Student's t"
+        low=gap - reach, high=gap + reach, level=level, method=f"jackknife of {paired.rows:,} rows, clusters held fixed"
     )
     chance = Tail.of(max(2 * float(stdtr(df, -abs(gap) / error)), 1e-300))
     effect = Effect(name=name, value=gap, share=share, interval=interval)
     return Finding(
-        chance=chance, effect=effect, statistic=gap / error, df=(df,), notes=(ANSWERS,),
+        chance=chance, effect=effect, statistic=gap / error, df=(df,),
         least=least_student(error, df, level), **about,
     )  # fmt: skip
 

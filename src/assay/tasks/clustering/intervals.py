@@ -27,7 +27,7 @@ FEWEST: Final = 10
 """Rows below which there is no interval."""
 FEW: Final = 50
 """Rows below which an interval carries a note."""
-ANSWERS: Final = "answers how sure the agreement of these assignments is; the clustering itself is held fixed"
+ANSWERS: Final = "intervals answer how sure the agreement of these assignments is; the clusters are held fixed"
 
 
 def values_without(measure: Measure, tally: Contingency) -> Reals:
@@ -62,6 +62,6 @@ def agreement_interval(measure: Measure, value: float, tally: Contingency, level
         low=scale.back(float(scaled[0]) - reach),
         high=scale.back(float(scaled[0]) + reach),
         level=level,
-        method=f"jackknife of {rows:,} rows, {scale.name} scale, Student's t",
-        notes=(*few, ANSWERS),
+        method=f"jackknife of {rows:,} rows with the clusters held fixed, {scale.name} scale, Student's t",
+        notes=few,
     )

@@ -18,6 +18,7 @@ from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.clustering.compare import ClusteredModels
 from assay.tasks.clustering.geometry import Geometry
+from assay.tasks.clustering.intervals import ANSWERS
 from assay.tasks.clustering.tally import Contingency, count_pairs
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def read_clusterings(request: Request, models: Mapping[str, Mapping[str, object]
         columns[f"{PREDICTED} of {model}"] = _label_columns(own, [PREDICTED])[PREDICTED]
     with open_batches(request, columns) as batches:
         paired = batches.run(partial(count_models, tuple(models)), ClusteredModels)
-        return Counted(tally=paired, census=batches.census, notes=batches.notes, data=batches.about)
+        return Counted(tally=paired, census=batches.census, notes=(*batches.notes, ANSWERS), data=batches.about)
 
 
 def _label_columns(request: Request, roles: Iterable[str]) -> dict[str, Column]:
@@ -169,7 +170,7 @@ def count_models(models: tuple[str, ...], batch: Batch) -> ClusteredModels:
 
 def describe_clusters(tally: Contingency) -> tuple[str, ...]:
     """What is to be known of the clusters."""
-    notes = []
+    notes = [ANSWERS] if tally.classes else []
     if tally.classes and tally.clusters:
         notes.append(f"{counted(len(tally.classes), 'class', 'classes')} and {counted(len(tally.clusters), 'cluster')}")
     if {-1, "-1"} & set(tally.clusters):
