@@ -51,13 +51,13 @@ class Clustering(UnitTask):
 
     def read(self, request: Request) -> Counted:
         """Read the rows of any table."""
-        from assay.tasks.clustering.reading import read_clustering
+        from assay.tasks.clustering.input import read_clustering
 
         return read_clustering(request)
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Read several clusterings of the same rows."""
-        from assay.tasks.clustering.reading import read_clusterings
+        from assay.tasks.clustering.input import read_clusterings
 
         return read_clusterings(request, models)
 

@@ -66,13 +66,13 @@ class Retrieval(UnitTask):
 
     def read(self, request: Request) -> Counted:
         """Read judgements and a run."""
-        from assay.tasks.retrieval.reading import read_run
+        from assay.tasks.retrieval.input import read_run
 
         return read_run(request)
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Read judgements and several runs."""
-        from assay.tasks.retrieval.reading import read_runs
+        from assay.tasks.retrieval.input import read_runs
 
         return read_runs(request, models)
 

@@ -42,70 +42,36 @@ def run_sections(record: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def _rank_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
-    rows = figures["by_rank"]
-    points = [(row["rank"], row["ndcg"][0]) for row in rows if row["ndcg"][0] is not None]
-    band = [(row["rank"], *row["ndcg"][1:]) for row in rows if row["ndcg"][1] is not None]
-    judged = [(row["rank"], row["judged"]) for row in rows if row["judged"] is not None]
-    charts = []
-    if points:
-        series: list[dict[str, object]] = [{"name": "ndcg", "points": points, **({"band": band} if band else {})}]
-        if judged:
-            series.append({"name": "judged", "points": judged, "dashed": True, "quiet": True})
-        charts.append(
-            Chart(
-                "lines",
-                (
-                    {
-                        "title": "nDCG and share judged, by cut-off",
-                        "x": "cut-off k",
-                        "y": "value",
-                        "series": series,
-                        "y_range": [0, 1],
-                        "log_x": True,
-                    },
-                ),
-            )
-        )
-    if figures["precision_by_recall"]:
-        curve = [(step / 10, value) for step, value in enumerate(figures["precision_by_recall"])]
-        charts.append(
-            Chart(
-                "lines",
-                (
-                    {
-                        "title": "Interpolated precision by recall",
-                        "x": "recall",
-                        "y": "precision",
-                        "series": [{"name": "mean over queries", "points": curve}],
-                        "x_range": [0, 1],
-                        "y_range": [0, 1],
-                    },
-                ),
-            )
-        )
-    by_query = figures["by_query"]
-    charts.append(
-        Chart(
-            "distribution",
-            (
-                {
-                    "title": f"{by_query['measure']} of single queries",
-                    "x": by_query["measure"],
-                    "edges": by_query["edges"],
-                    "counts": by_query["counts"],
-                },
-            ),
-        )
-    )
-    last = rows[-1]
+    last = figures["by_rank"][-1]
     unjudged = "" if last["judged"] is None else f" At rank {last['rank']}, {1 - last['judged']:.0%} are not judged."
     drawing = Figure(
-        charts=tuple(charts),
+        charts=tuple(Chart(kind, (data,)) for kind, data in _rank_charts(figures)),
         alt="nDCG by cut-off with its interval and the share of judged documents, precision by recall, "
         "and how the values of single queries are distributed.",
         note=f"Unjudged documents count as irrelevant.{unjudged}",
     )
     yield Card((drawing,))
+
+
+def _rank_charts(figures: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
+    rows = figures["by_rank"]
+    points = [(row["rank"], row["ndcg"][0]) for row in rows if row["ndcg"][0] is not None]
+    band = [(row["rank"], *row["ndcg"][1:]) for row in rows if row["ndcg"][1] is not None]
+    judged = [(row["rank"], row["judged"]) for row in rows if row["judged"] is not None]
+    if points:
+        series: list[dict[str, object]] = [{"name": "ndcg", "points": points, **({"band": band} if band else {})}]
+        if judged:
+            series.append({"name": "judged", "points": judged, "dashed": True, "quiet": True})
+        title = "nDCG and share judged, by cut-off"
+        axes = {"x": "cut-off k", "y": "value", "y_range": [0, 1], "log_x": True}
+        yield "lines", {"title": title, "series": series, **axes}
+    if figures["precision_by_recall"]:
+        curve = [(step / 10, value) for step, value in enumerate(figures["precision_by_recall"])]
+        axes = {"x": "recall", "y": "precision", "x_range": [0, 1], "y_range": [0, 1]}
+        mean = {"name": "mean over queries", "points": curve}
+        yield "lines", {"title": "Interpolated precision by recall", "series": [mean], **axes}
+    name, bins = figures["by_query"]["measure"], {part: figures["by_query"][part] for part in ("edges", "counts")}
+    yield "distribution", {"title": f"{name} of single queries", "x": name, **bins}
 
 
 def _worst_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.rows.engines.duckdb_engine import connect, quote_identifier, quote_literal, release, told_as_ours
 from assay.rows.files.opened_file import check_scalar, number_column
 from assay.rows.limits import Limits
-from assay.tasks.retrieval.ranking import Judgements, rank_documents
+from assay.tasks.retrieval.rank_order import Judgements, rank_documents
 from assay.tasks.retrieval.tally import NAMED, Outside, Rankings
 from assay.tasks.retrieval.trec import RUN
 

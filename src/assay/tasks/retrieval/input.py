@@ -24,7 +24,7 @@ from assay.tasks.retrieval.engine_count import (
     refuse_duplicates,
     unfit_scores,
 )
-from assay.tasks.retrieval.ranking import Judgements, count_batch
+from assay.tasks.retrieval.rank_order import Judgements, count_batch
 from assay.tasks.retrieval.roles import Rows, column_names, hold_rows, open_path, open_table, read_grades, table_about
 from assay.tasks.retrieval.tally import Rankings
 from assay.tasks.retrieval.trec import is_trec, separator_of
