@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -83,7 +84,10 @@ def read_judgements(request: Request) -> tuple[Judgements, Mapping[str, object],
         )
     refuse_duplicates(_twice(rows), "judgements", "truth")
     notes = list(_treat_negative(rows, str(request.options.get("negative", "refuse"))))
-    ids, code = np.unique(rows.query.astype(str), return_inverse=True)
+    queries = rows.query.tolist()
+    ids = tuple(sorted(set(queries)))
+    place = {query: number for number, query in enumerate(ids)}
+    code = np.fromiter(map(place.__getitem__, queries), dtype=np.int64, count=len(queries))
     if request.options.get("negative") == "zero":
         rows = replace(rows, number=np.maximum(rows.number, 0.0))
     order = np.argsort(code, kind="stable")
@@ -94,7 +98,7 @@ def read_judgements(request: Request) -> tuple[Judgements, Mapping[str, object],
         notes.append(f"grades below {relevant:g} are not relevant, but have a gain: {', '.join(map(str, lower[:5]))}")
     catalogue, popularity = _catalogue(request)
     judgements = Judgements(
-        ids=tuple(ids.tolist()), code=code[order].astype(np.int64), document=rows.document[order],
+        ids=ids, code=code[order], document=rows.document[order],
         grade=rows.number[order], relevant=relevant, cutoffs=_cutoffs(request), catalogue=catalogue,
         popularity=popularity,
     )  # fmt: skip
@@ -119,11 +123,16 @@ def _treat_negative(rows: Rows, policy: str) -> list[str]:
 
 
 def _twice(rows: Rows) -> list[tuple[str, str]]:
-    pairs = list(zip(rows.query.tolist(), rows.document.tolist(), strict=True))
-    if len({*pairs}) == len(pairs):
-        return []
-    seen: set[tuple[str, str]] = set()
-    return sorted({pair for pair in pairs if pair in seen or seen.add(pair)})  # type: ignore[func-returns-value]
+    documents: dict[str, list[str]] = {}
+    for query, document in zip(rows.query.tolist(), rows.document.tolist(), strict=True):
+        documents.setdefault(query, []).append(document)
+    return sorted(
+        (query, name)
+        for query, names in documents.items()
+        if len({*names}) < len(names)
+        for name, times in Counter(names).items()
+        if times > 1
+    )
 
 
 def _cutoffs(request: Request) -> tuple[int, ...]:

@@ -138,7 +138,6 @@ def rank_documents(
     names = name(needed if order is None else order[needed]) if len(needed) else np.zeros(0, dtype=object)
     if len(mixed):
         moved = _order_by_name(mixed, names[np.searchsorted(needed, mixed)], ties)
-        place = place.copy()
         place[mixed], names[np.searchsorted(needed, mixed)] = place[moved], names[np.searchsorted(needed, moved)]
         judged = np.flatnonzero(place >= 0)
     judged = judged[np.argsort(code[judged], kind="stable")]
