@@ -78,7 +78,7 @@ def _count(
     connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements, where: str
 ) -> tuple[Rankings, int]:
     _load_run(connection, select, judgements)
-    rows = connection.execute("SELECT code, score, hash(document) AS name FROM retrieval_run").fetchnumpy()
+    rows = connection.execute("SELECT code, score, name FROM retrieval_run").fetchnumpy()
     code, score = np.asarray(rows["code"]), np.asarray(rows["score"])
     _check_rows(connection, select, code, score, np.asarray(rows["name"]), where=where)
     del rows
@@ -104,7 +104,7 @@ def _load_run(connection: duckdb.DuckDBPyConnection, select: str, judgements: Ju
     connection.execute(
         f"CREATE TEMP TABLE retrieval_run AS SELECT CASE WHEN query IS NULL OR document IS NULL THEN {LACKING} "  # noqa: S608
         "ELSE coalesce(enum_code(TRY_CAST(query AS retrieval_query))::INTEGER, -1) END AS code, score, "
-        f"coalesce(document, '') AS document FROM ({select})"
+        f"coalesce(document, '') AS document, coalesce(hash(document), 0) AS name FROM ({select})"
     )
 
 
@@ -121,11 +121,13 @@ def _place_grades(connection: duckdb.DuckDBPyConnection, judgements: Judgements,
     connection.register("given_grades", grades)
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")  # the small side is hashed
     joined = connection.execute(
-        "SELECT run.rowid AS number, given.place FROM retrieval_run run "
-        "JOIN given_grades given ON run.code = given.code AND run.document = given.document"
+        "SELECT run.rowid AS number, given.place, run.document = given.document AS same FROM retrieval_run run "
+        "JOIN (SELECT *, hash(document) AS name FROM given_grades) given "
+        "ON run.code = given.code AND run.name = given.name"  # numbers are compared faster than names
     ).fetchnumpy()
     connection.execute("SET disabled_optimizers = ''")
-    place[joined["number"]] = joined["place"]
+    same = np.asarray(joined["same"], dtype=bool)
+    place[joined["number"][same]] = joined["place"][same]
     return place
 
 
