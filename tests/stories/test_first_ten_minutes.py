@@ -13,6 +13,7 @@ import pytest
 import assay
 from assay.assess.record.verification import verify
 from assay.measures.declare import ELSEWHERE
+from tests.command import assay as run
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 2, 240)
@@ -132,3 +133,19 @@ def test_a_threshold_chosen_on_the_assessed_rows_is_refused(tmp_path):
     other = {"truth": TRUTH[::2], "score": SCORE[::2]}
     a = assay.assess(**own, threshold="f1", positive=1, scores=assay.ScoreSettings(threshold_from=other))
     assert a.record["operating_points"][0]["optimistic"] is False
+
+
+def test_groups_are_judged_on_the_command_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = zip(TRUTH.tolist(), CALLED.tolist(), strict=True)
+    path.write_text("y,p,sex\n" + "".join(f"{y},{p},{'fm'[i % 2]}\n" for i, (y, p) in enumerate(rows)))
+    asked = ["run", path, "--truth", "y", "--predicted", "p", "--positive", "1", "--group", "sex"]
+    done = run(*asked, "--fairness", "equal_opportunity", "--tolerance", "0.9", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "fairness: pass" in done.stderr
+    record = assay.load(tmp_path / "out" / "record.json").record
+    assert verify(record).holds
+    assert "Fairness" in (tmp_path / "out" / "report.html").read_text()
+    strict = run(*asked, "--fairness", "equal_opportunity", "--tolerance", "0.0001", "-o", tmp_path / "two")
+    assert strict.returncode in (1, 3)
+    assert run(*asked, "--fairness", "equal_oportunity", "-o", tmp_path / "x").returncode == 2

@@ -109,8 +109,8 @@ def run(
             f"assay report {where / 'record.json'} -o report.pdf   (or .md, .csv, a model card: assay report --help)"
         )
         start = "assay run" if task is None else f"assay run --task {task.name}"
-        first = shown(predictions[0]) if predictions else ""
-        plain = f"{start} {first} ... --group COLUMN   ({start} --help: options, intervals)"
+        first, more = shown(predictions[0]) if predictions else "", "weights" if task is None else "options"
+        plain = f"{start} {first} ... --group COLUMN   ({start} --help: {more}, intervals)"
         say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
     decided_by([assessment])
 
@@ -250,13 +250,13 @@ def measures(*, task: str | None, family: str | None, as_json: bool) -> None:
 def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet: bool) -> None:
     """Assess bundled examples; `assay demo TASK` those of a task."""
     from assay.app.commands.report_command import write_run
-    from assay.app.task_commands import demo_assessments
+    from assay.app.task_commands import demo_assessments, next_after_demo
 
     records: dict[str, Any] = {}
     every, folders = [], []
     for name, assessment in demo_assessments(task, quiet=quiet):
         every.append(assessment)
-        folders.append(write_run(assessment, Path(out) / name))
+        folders.append(write_run(assessment, Path(out) / name.replace(" ", "-")))
         records[name] = dict(assessment.record)
         if not quiet:
             say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
@@ -264,13 +264,7 @@ def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet
     if as_json:
         click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
     if not quiet:
-        task_option = "" if task in (None, "classification") else f" --task {task}"
-        say_end(
-            every,
-            folders,
-            f"assay run YOUR.csv{task_option} --truth COLUMN --predicted COLUMN"
-            + ("" if task_option else " --positive LABEL"),
-        )
+        say_end(every, folders, next_after_demo(task))
     if opens or (opens is None and not quiet and _desktop()):
         click.launch(str(folders[-1] / "report.html"))
 

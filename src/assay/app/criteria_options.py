@@ -19,6 +19,10 @@ CODES: Final = {"supported": 0, "contradicted": 1, "not decidable": 3}
 """What an answer to a claim hands back to the shell."""
 
 
+FAIRNESS: Final = {None: 0, "pass": 0, "fail": 1, "inconclusive": 3}
+"""The same of a verdict about groups."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
     """Criteria and their reference, read before any row is."""
@@ -27,9 +31,16 @@ class Stated:
     against: Record | None
     name: str | None
     correction: str
+    fairness: tuple[str, ...] = ()
+    tolerance: float | None = None
+    minimum: int = 10
 
     def held_to(self, assessment: Assessment) -> Assessment:
         """An assessment with these criteria decided; itself where none are stated."""
+        if self.fairness:
+            assessment = assessment.require_fairness(
+                *self.fairness, tolerance=self.tolerance, minimum=self.minimum, reason="stated on the command line"
+            )
         if not self.criteria:
             return assessment
         return assessment.accept(*self.criteria, against=self.against, name=self.name, correction=self.correction)
@@ -50,6 +61,9 @@ def stated(given: dict[str, Any], measures: Any = None) -> Stated:  # noqa: ANN4
         against=None if against is None else Record.load(against),
         name=None if against is None else Path(against).name,
         correction=correction or "holm",
+        fairness=tuple(given.pop("fairness", None) or ()),
+        tolerance=given.pop("tolerance", None),
+        minimum=given.pop("min_group", None) or 10,
     )
 
 
@@ -58,6 +72,7 @@ def decided_by(assessments: Sequence[Assessment], *, claims: bool = True) -> Non
     codes = {one.decisions.exit_code for one in assessments if len(one.decisions)}
     if claims:
         codes |= {CODES[one.answer] for found in assessments for one in found.claims}
+    codes |= {FAIRNESS[assessment.fairness.verdict] for assessment in assessments if "fairness" in assessment.record}
     if codes - {0}:
         raise SystemExit(1 if 1 in codes else 3)
 

@@ -56,6 +56,8 @@ def _verdict(record: Record) -> Iterable[str]:
         yield f"{decided.overall}: {decided.says}"
     if claimed := claims_counted(record):
         yield f"claims: {claimed}"
+    if record.get("fairness", {}).get("verdict"):
+        yield f"fairness: {record['fairness']['verdict']}"
     overall = record["conformity"]["overall"]
     what = "comparison" if record["kind"] == "comparison" else "run"
     adhoc = f"an ad hoc {what} states no plan, so no clause is shown"

@@ -148,6 +148,13 @@ _ROWS = (
     click.option(
         "--group", "groups", metavar="COLUMN", multiple=True, help="Also assess each level of this column; repeatable."
     ),
+    click.option(
+        "--unit",
+        "--subject",
+        "unit",
+        metavar="COLUMN",
+        help="Column with what a row belongs to, such as a patient: units vary by chance, not their rows.",
+    ),
     click.option("--weight", metavar="COLUMN", help="Column with row weights."),
     click.option(
         "--weight-quantum",
@@ -354,7 +361,19 @@ def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_FAIRNESS = (
+    click.option(
+        "--fairness",
+        metavar="CRITERION",
+        multiple=True,
+        help='Judge a criterion between groups: equal_opportunity, equalized_odds, "gap(recall)", ...; repeatable.',
+    ),
+    click.option("--tolerance", type=float, metavar="NUMBER", help="Largest accepted gap of --fairness."),
+    click.option("--min-group", type=int, default=10, show_default=True, help="Fewest rows a group is judged with."),
+)
+
 _DECISIONS = (
+    *_FAIRNESS,
     click.option(
         "--accept",
         "accept",

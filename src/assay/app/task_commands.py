@@ -63,6 +63,7 @@ def _named_task(args: Sequence[str]) -> str | None:
 def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: bool) -> list[click.Parameter]:
     """Roles, options of the task, and those of the command's own options that every task has."""
     kept = {"predictions", "tables", "task", "out", "reports", "as_json", "quiet", "accept", "against"}
+    kept |= {"fairness", "tolerance", "min_group"}
     kept |= {"correction", *SHARED} | ({"margin", "equivalence", "control", "draws"} if by_model else {"ledger"})
     roles = [
         _role_option(role.name, role.says or role.holds, several=by_model and role.by_model) for role in task.roles
@@ -254,6 +255,27 @@ def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, As
         for name, path, roles in demo_files():
             yield name, run_file(path, quiet=quiet, **roles)
         return
+    if task == "fairness":
+        import assay
+        from assay.fairness.example import read_compas
+
+        columns: dict[str, Any] = dict(read_compas())
+        group = {"race": columns.pop("race")}
+        counted = assay.assess(**columns, positive=1, group=group)
+        yield "compas", counted.require_fairness("equal_opportunity", "predictive_parity", tolerance=0.05)
+        return
     from assay.core.task import find_task
 
     yield from run_examples(find_task(str(task)), quiet=quiet)
+
+
+def next_after_demo(task: str | None) -> str:
+    """The command that does the same with a file of one's own."""
+    roles = "--truth COLUMN --predicted COLUMN"
+    if task in (None, "classification"):
+        return f"assay run YOUR.csv {roles} --positive LABEL"
+    if task == "fairness":
+        return (
+            f"assay run YOUR.csv {roles} --positive LABEL --group COLUMN --fairness equal_opportunity --tolerance 0.05"
+        )
+    return f"assay run --task {task} --help"

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from assay.tasks.classification.score_part import ScorePart
 
 
-CLASSIFIED: Final = (*CLASSIFICATION.variants, "values")
-"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
+UNIT: Final = "unit of a row"
+"""The factor under which units are counted; no group is called so."""
 
 
 @with_settings
@@ -57,6 +57,7 @@ def assess(
     positive: Label | None = None,
     labels: Sequence[Label] | None = None,
     group: object = None,
+    unit: object = None,
     weight: object = None,
     id: object = None,
     threshold: float | str | None = None,
@@ -77,6 +78,7 @@ def assess(
     data: a frame, a path, a database address, or a mapping of columns
     positive, labels: the positive class of two, and all classes in order
     group: columns by which the measures are given again
+    unit: what was drawn from the population, where that is not a row: subject, patient, image (also `subject`)
     weight, id: the column of weights, and the one that names each row
     threshold: the score from which a row is called positive, or a rule such as "youden"
     level: the confidence level
@@ -102,7 +104,11 @@ def assess(
 
         demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
-    roles = Roles(truth=truth, predicted=predicted, group=name_factors(group), weight=weight, id=id, score=columns)
+    factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
+    if unit is not None and weight is not None:
+        what = "weights and units are given together, and no interval is known for both"
+        raise PlanError("role-clash", what, where="unit", fix="leave one of them out")
+    roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
     request = _Request(
         roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
         settings=settings, progress=monotonic(reading.progress),
@@ -194,18 +200,11 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
 def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
     """The assessment or comparison a record.json was written from."""
     record = Record.load(path)
-    return restore_comparison(record) if record.get("kind") == "comparison" else Assessment.from_record(record)
+    if record.get("kind") != "comparison":
+        return Assessment.from_record(record)
+    from assay.assess.compare.task_comparison import restore_comparison
 
-
-def restore_comparison(record: Record) -> Comparison | TaskComparison:
-    """The comparison a Record was written from, whatever its task."""
-    if record.get("task") in CLASSIFIED:
-        from assay.assess.compare.comparison import Comparison
-
-        return Comparison.from_record(record)
-    from assay.assess.compare.task_comparison import TaskComparison
-
-    return TaskComparison.from_record(record)
+    return restore_comparison(record)
 
 
 def _assessed(source: Source, counted_: Counted, request: _Request, decided: Decided | None = None) -> Assessment:
@@ -241,12 +240,20 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
     part, scores_by_level, more = (None, {}, ()) if decided is None else _score_part(decided, settled)
+    grouped = _grouped(counted_, settled, kinds, source, scores_by_level)
+    whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
+    settings = request.settings.fitted(settled.labels, spelled=spelled)
+    if UNIT in grouped.factors:
+        from assay.tasks.classification.unit_part import add_units
+
+        whole, settings, told = add_units(whole, grouped.factors.pop(UNIT), settings)
+        notes += told
     return Assessment(
         CLASSIFICATION,
-        Classified(confusion=confusion, positive=settled.positive, scores=part),
-        request.settings.fitted(settled.labels, spelled=spelled),
+        whole,
+        settings,
         census=census,
-        grouped=_grouped(counted_, settled, kinds, source, scores_by_level),
+        grouped=grouped,
         notes=(*notes, *settled.notes, *more, *file_notes(source)),
         data=about(source, request.roles, request.reading),
         found_in=environment(request.limits),

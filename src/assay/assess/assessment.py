@@ -13,10 +13,11 @@ from assay.assess.environment import environment
 from assay.assess.record.record import VERSION, Record, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
+from assay.assess.tidy import COLUMNS, Levels, UnitValues, tidy_rows, to_columns, to_frame
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
-from assay.core.text import counted, listed, nearest, quoted
+from assay.core.text import counted
 from assay.inference.estimates import Estimate, Estimates
 from assay.tally.base import count_to_json, digest
 from assay.tally.by_group import Grouped
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from assay.assess.decide.plan_results import Standing
     from assay.assess.decide.stored_criteria import Accepted
     from assay.assess.group_differences import Difference
-    from assay.assess.tidy import UnitValues
     from assay.core.registry import Registry
+    from assay.fairness import Fairness, FairnessSettings
     from assay.measures.declare import Measure
 
 NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
@@ -60,12 +61,13 @@ class Assessment(Mapping[str, Estimate], Result):
         self._evidence = dict(evidence or {})
         self._accepted: Accepted | None = None
         self._standing: Standing | None = None
+        self._fairness: FairnessSettings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels between processes: the tally and how it is read, not what was computed from it."""
         kept = (
             "counts", "settings", "census", "grouped", "notes", "_data", "_environment", "_evidence", "_accepted",
-            "_standing",
+            "_standing", "_fairness",
         )  # fmt: skip
         return {"contract": self.contract.name, **{name: self.__dict__[name] for name in kept}}
 
@@ -143,21 +145,44 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def by_unit(self) -> UnitValues:
         """Unit (image, query, subject) -> measure -> value on that unit alone; empty where units have no names."""
-        from assay.assess.tidy import UnitValues
-
         return UnitValues(self.contract.unit_values(self.counts), self.contract.unit)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Every estimate as a row: measure, class, group, value, low, high, n, method, reason."""
-        from assay.assess.tidy import tidy_rows
-
         return tidy_rows(self.estimates)
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
         """The same as a frame of pandas, Polars or PyArrow; the first that is installed, unless one is named."""
-        from assay.assess.tidy import COLUMNS, to_columns, to_frame
-
         return to_frame(to_columns(self.to_dict(), COLUMNS), library)
+
+    @cached_property
+    def fairness(self) -> Fairness:
+        """Factor -> criterion -> gap or ratio between its groups: `a.fairness["sex"]["gap(recall)"]`."""
+        from assay.fairness import FairnessSettings, assess_fairness
+
+        settings = self._fairness or FairnessSettings()
+        level, headline = self.settings.wanted.level, self.contract.headline
+        return assess_fairness(self.by_group, self.grouped.factors, level=level, measures=headline, settings=settings)
+
+    def require_fairness(
+        self, *criteria: str, tolerance: float | None = None, minimum: int = 10, reason: str = ""
+    ) -> Assessment:
+        """The same assessment with criteria of fairness judged and kept in its Record.
+
+        `a.require_fairness("equal_opportunity", tolerance=0.05).fairness.verdict`
+        """
+        from assay.fairness import FairnessSettings
+
+        if not self.grouped.factors:
+            raise PlanError("role-missing", "fairness needs groups, and there are none", fix="give group=... (--group)")
+        other = copy(self)
+        for name in ("record", "fairness"):
+            other.__dict__.pop(name, None)
+        other._fairness = FairnessSettings(  # noqa: SLF001  its own kind
+            criteria=criteria, tolerance=tolerance, minimum=minimum, reason=reason
+        )
+        other.fairness.verdict  # noqa: B018  an unknown criterion is told at once
+        return other
 
     @property
     def estimates(self) -> list[Estimate]:
@@ -202,6 +227,9 @@ class Assessment(Mapping[str, Estimate], Result):
         if self._standing is not None:
             plan, tallies = plan | self._standing.plan(), tallies | self._standing.tallies()
             further = self._standing.parts(self)
+        if (asked := self._fairness) is not None:
+            further["fairness"] = self.fairness.to_json()
+            plan["fairness_asked"] = asked.to_json()
         if self.sites is not None:
             further["heterogeneity"] = [one.to_json() for one in self.heterogeneity]
         content: dict[str, Any] = {
@@ -269,31 +297,18 @@ class Assessment(Mapping[str, Estimate], Result):
 
     def restated(self, settings: Any) -> Assessment:  # noqa: ANN401
         """The same tallies under other settings, such as another confidence level."""
-        return Assessment(
-            self.contract,
-            self.counts,
-            settings,
-            census=self.census,
-            grouped=self.grouped,
-            notes=self.notes,
-            data=self._data,
-            found_in=self._environment,
-            evidence=self._evidence,
-        )
+        return self._again(settings=settings)
 
     def regrouped(self, grouped: Grouped[Any], notes: tuple[str, ...]) -> Assessment:
         """The same rows with other groups, and notes of why."""
-        return Assessment(
-            self.contract,
-            self.counts,
-            self.settings,
-            census=self.census,
-            grouped=grouped,
-            notes=(*self.notes, *notes),
-            data=self._data,
-            found_in=self._environment,
-            evidence=self._evidence,
-        )
+        return self._again(grouped=grouped, notes=(*self.notes, *notes))
+
+    def _again(self, **changed: Any) -> Assessment:  # noqa: ANN401  arguments by name
+        given: dict[str, Any] = {
+            "settings": self.settings, "census": self.census, "grouped": self.grouped, "notes": self.notes,
+            "data": self._data, "found_in": self._environment, "evidence": self._evidence, **changed,
+        }  # fmt: skip
+        return Assessment(self.contract, self.counts, given.pop("settings"), **given)
 
     def with_evidence(self, **evidence: Any) -> Assessment:  # noqa: ANN401  parts of a Record
         """The same assessment with the plan it followed, the controls that ran, and what they show."""
@@ -355,6 +370,10 @@ class Assessment(Mapping[str, Estimate], Result):
                 evidence=_evidence_of(record),
             )
             found._take_values(record.get("estimates", ()))
+            if "fairness_asked" in record["plan"]:
+                from assay.fairness import FairnessSettings
+
+                found._fairness = FairnessSettings.from_json(record["plan"]["fairness_asked"])
             found._accepted = restored(record, found)
             if "comparisons" in tallies:
                 from assay.assess.decide.plan_results import restored_standing
@@ -373,34 +392,7 @@ def _evidence_of(record: Record) -> dict[str, Any]:
     if record["plan"]["given"] != "plan":
         return {}
     ours = {"level", "intervals", "missing", "unknown", "unmatched", "undefined", "measures", "costs", "data",
-            "accept", "digest", "comparisons", "not_compared", "claims", "options"}  # fmt: skip
+            "accept", "digest", "comparisons", "not_compared", "claims", "options", "fairness_asked"}  # fmt: skip
     plan = {name: value for name, value in record["plan"].items() if name not in ours}
     kept = {name: record[name] for name in ("controls", "conformity", "ledger") if name in record}
     return {"plan": plan, **kept}
-
-
-class Levels(Mapping[Label, Estimates]):
-    """Level of a group -> the estimates on its rows."""
-
-    def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
-        self._views, self._factor = views, factor
-
-    def __getitem__(self, level: Label) -> Estimates:
-        """The estimates of one level."""
-        if level not in self._views:
-            close = nearest(str(level), [str(x) for x in self._views])
-            raise PlanError(
-                "label-not-declared",
-                f"group {quoted(self._factor)} has no level {quoted(level)}",
-                known=listed(self._views),
-                fix=f'did you mean "{close}"?' if close else "ask for one of the levels",
-            )
-        return self._views[level]
-
-    def __iter__(self) -> Iterator[Label]:
-        """The levels."""
-        return iter(self._views)
-
-    def __len__(self) -> int:
-        """How many levels there are."""
-        return len(self._views)

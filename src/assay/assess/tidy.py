@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The estimates of an assessment as a tidy table, and the values of single units."""
+"""Views of an assessment: its estimates as a tidy table, the levels of a group, the values of single units."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from assay.core.errors import PlanError
-from assay.core.text import counted, figure, nearest
-
-if TYPE_CHECKING:
-    from assay.inference.estimates import Estimate
+from assay.core.labels import Label
+from assay.core.text import counted, figure, listed, nearest, quoted
+from assay.inference.estimates import Estimate, Estimates
 
 LIBRARIES: Final = ("pandas", "polars", "pyarrow")
 COLUMNS: Final = ("measure", "class", "group", "level_of_group", "value", "low", "high", "n", "method", "reason")
@@ -101,3 +100,30 @@ class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
             )
             lines.append(f"  {unit}: {shown}")
         return "\n".join(lines + (["  ..."] if len(self) > 5 else []))  # noqa: PLR2004
+
+
+class Levels(Mapping[Label, Estimates]):
+    """Level of a group -> the estimates on its rows."""
+
+    def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
+        self._views, self._factor = views, factor
+
+    def __getitem__(self, level: Label) -> Estimates:
+        """The estimates of one level."""
+        if level not in self._views:
+            close = nearest(str(level), [str(x) for x in self._views])
+            raise PlanError(
+                "label-not-declared",
+                f"group {quoted(self._factor)} has no level {quoted(level)}",
+                known=listed(self._views),
+                fix=f'did you mean "{close}"?' if close else "ask for one of the levels",
+            )
+        return self._views[level]
+
+    def __iter__(self) -> Iterator[Label]:
+        """The levels."""
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        """How many levels there are."""
+        return len(self._views)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from assay.core.labels import Label
 from assay.inference.estimates import Estimates
@@ -41,6 +41,17 @@ class FairnessSettings:
     """By factor: rows whose prediction changes with the group alone, of all rows that were flipped."""
     features: tuple[str, ...] | None = None
     proxies: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, object]:
+        """What a Record keeps of what was asked."""
+        tolerance = dict(self.tolerance) if isinstance(self.tolerance, Mapping) else self.tolerance
+        asked = {"criteria": list(self.criteria), "tolerance": tolerance}
+        return {**asked, "minimum": self.minimum, "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> FairnessSettings:
+        """The inverse of `to_json`."""
+        return cls(**{**content, "criteria": tuple(content["criteria"])})
 
 
 def cross_names(factors: Sequence[str]) -> str:

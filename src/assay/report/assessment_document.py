@@ -37,6 +37,14 @@ if TYPE_CHECKING:
     from assay.report.sections import Verdict
 
 
+def fairness_sections(record: Record) -> Iterator[Section]:
+    """Gaps between groups, where fairness was asked for."""
+    if record.get("fairness"):
+        from assay.fairness.blocks import fairness_blocks
+
+        yield from fairness_blocks(record["fairness"])
+
+
 def report_of(record: Record) -> Report:
     """The report of a Record of any kind."""
     if record["kind"] == "comparison":
@@ -162,6 +170,7 @@ class Assessed:
         yield section("classes", "Class by class", class_blocks(self.classes, level) if self.classes else ())
         yield section("averages", "Averages over classes", average_blocks(read, level), listed="Averages")
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
+        yield from fairness_sections(record)
         yield from self._scores()
         lost = lost_blocks(read, level)
         yield section("lost", "Undefined and infinite values", lost, reach=Reach.DIGEST)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -75,7 +75,7 @@ class TaskDocument:
     def report(self) -> Report:
         """The whole report."""
         return Report(
-            title=environment.title(self.record),
+            title=self._title(),
             kind=self.task.name.replace("_", " "),
             about="",
             level=self.level,
@@ -85,6 +85,10 @@ class TaskDocument:
             facts=tuple(self._facts()),
             sections=tuple(part for part in self._sections() if part.blocks),
         )
+
+    def _title(self) -> str:
+        title, rows = environment.title(self.record), environment.rows(self.record)
+        return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
     def _verdicts(self) -> Iterator[Any]:
         if self.record.get("conformity", {}).get("rows"):
@@ -105,7 +109,8 @@ class TaskDocument:
             yield f"{visible(role)} column", visible(column)
         for name, value in plan.get("options", {}).items():
             if value not in (None, [], {}) and name != "missing":
-                yield visible(name.replace("_", " ")), prose(value)
+                shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+                yield visible(name.replace("_", " ")), prose(shown)
         yield "intervals", self.level
         if counted_at := record.get("environment", {}).get("counted_at"):
             yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
@@ -116,10 +121,16 @@ class TaskDocument:
         places = {measure: f"g{place}" for place, measure in enumerate(known)}
         yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
         yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, 0))
-        yield from self.task.blocks(record)
+        for part in self.task.blocks(record):
+            carded = any(isinstance(block, Card) for block in part.blocks)
+            yield part if carded else replace(part, blocks=(Card(part.blocks),))
         if self.classes is not None:
             yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, level))
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
+        if record.get("fairness"):
+            from assay.fairness.blocks import fairness_blocks
+
+            yield from fairness_blocks(record["fairness"])
         yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)
         yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
         if record.get("conformity", {}).get("rows"):

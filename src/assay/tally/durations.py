@@ -1,74 +1,284 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long answers took, in the order they were given: sorted times, without those of the warm-up."""
+"""How long answers took, by run and in order: log-linear bins, and sums of the sections of each run.
+
+A run is what repeats independently. Within a run answers wait for each other, so their order is kept by sections.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import OutOfRange
-from assay.core.text import counted, quoted
-from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.opened_file import number_column
+from assay.core.errors import PlanError
+from assay.tally.base import VERSION, demand_kind, digest
+from assay.tally.column_codec import packed_reals, packed_steps, unpacked_reals, unpacked_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.data.split_counts import SplitRows
+    Whole: TypeAlias = NDArray[np.int64]
 
-    Floats: TypeAlias = NDArray[np.float64]
+BITS: Final = 7
+"""Binary places of a bin: no bin is wider than 2^-7 of the times in it."""
+FAILED: Final = -1
+"""Stands for the time of an answer that failed or never came."""
+NANOSECONDS: Final = 1_000_000_000
+
+
+def find_bins(times: Whole) -> Whole:
+    """The bin of each time in nanoseconds.
+
+    >>> find_bins(np.array([5, 255, 256, 257, 5_000_000])).tolist()
+    [5, 255, 256, 256, 2072]
+    """
+    shift = np.maximum(np.frexp(times.astype(np.float64))[1] - (BITS + 1), 0).astype(np.int64)
+    bins: Whole = (shift << BITS) + (times >> shift)
+    return bins
+
+
+def _floor_bins(bins: Whole) -> Whole:
+    """The shortest time of each bin."""
+    shift = np.maximum((bins >> BITS) - 1, 0)
+    floor: Whole = (bins - (shift << BITS)) << shift
+    return floor
+
+
+def _pack_bins(bins: Whole, values: Whole) -> dict[str, object]:
+    """Values above 0 of bins that lie close together: those between them hold 0."""
+    first = int(bins[0]) if len(bins) else 0
+    row = np.zeros(int(bins[-1]) - first + 1 if len(bins) else 0, dtype=np.int64)
+    row[bins - first] = values
+    return {"first": first, "size": len(row), "values": packed_steps(row)}
+
+
+def _unpack_bins(content: Mapping[str, object]) -> tuple[Whole, Whole]:
+    row = unpacked_steps(cast("str", content["values"]), cast("int", content["size"]))
+    places = np.flatnonzero(row)
+    return places + cast("int", content["first"]), row[places]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Sums of some consecutive answers of a run."""
+
+    asked: int
+    failed: int
+    nanoseconds: int
+    squares: float
+    """Of seconds."""
+    longest: int
+    over: tuple[int, ...]
+    """Answers later than each bound; those that failed are late."""
+
+
+def _pack_sections(sections: Sequence[Section]) -> dict[str, object]:
+    columns = zip(*((s.asked, s.failed, s.nanoseconds, s.longest, *s.over) for s in sections), strict=True)
+    return {
+        "size": len(sections),
+        "whole": [packed_steps(np.array(column, dtype=np.int64)) for column in columns],
+        "squares": packed_reals(np.array([section.squares for section in sections])),
+    }
+
+
+def _unpack_sections(content: Mapping[str, object]) -> tuple[Section, ...]:
+    size = cast("int", content["size"])
+    columns = [unpacked_steps(text, size).tolist() for text in cast("list[str]", content["whole"])]
+    squares = unpacked_reals(cast("str", content["squares"]), size).tolist()
+    return tuple(
+        Section(asked=asked, failed=failed, nanoseconds=total, squares=square, longest=longest, over=tuple(over))
+        for square, (asked, failed, total, longest, *over) in zip(squares, zip(*columns, strict=True), strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Run:
+    """The answers of one run."""
+
+    name: str
+    sections: tuple[Section, ...]
+    bins: Whole
+    """Those that hold answers, ascending."""
+    counts: Whole
+    episodes: tuple[int, ...]
+    """Stretches of consecutive late answers, by bound."""
+    halves: tuple[int, int, int]
+    """Answers above the median, other answers, and how often the two alternate, plus 1."""
+    step: int
+    """The smallest difference between two times, in nanoseconds: no clock can be finer."""
+    span: int | None = None
+    """Nanoseconds from the first request to the last answer."""
+    amounts: Mapping[str, float] = field(default_factory=dict)
+    """What else was measured of the run, such as joules or correct answers."""
+
+    @property
+    def asked(self) -> int:
+        """Requests, answered or not."""
+        return sum(section.asked for section in self.sections)
+
+    @property
+    def failed(self) -> int:
+        """Requests without an answer."""
+        return sum(section.failed for section in self.sections)
+
+    @property
+    def nanoseconds(self) -> int:
+        """The sum of all times."""
+        return sum(section.nanoseconds for section in self.sections)
+
+    def late(self, bound: int) -> int:
+        """Answers later than a bound, by its place."""
+        return sum(section.over[bound] for section in self.sections)
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "name": self.name,
+            "sections": _pack_sections(self.sections),
+            "bins": _pack_bins(self.bins, self.counts),
+            "episodes": list(self.episodes),
+            "halves": list(self.halves),
+            "step": self.step,
+            "span": self.span,
+            "amounts": dict(sorted(self.amounts.items())),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Run:
+        """The inverse of `to_json`."""
+        bins, counts = _unpack_bins(cast("Mapping[str, object]", content["bins"]))
+        return cls(
+            name=cast("str", content["name"]),
+            sections=_unpack_sections(cast("Mapping[str, object]", content["sections"])),
+            bins=bins,
+            counts=counts,
+            episodes=tuple(cast("list[int]", content["episodes"])),
+            halves=cast("tuple[int, int, int]", tuple(cast("list[int]", content["halves"]))),
+            step=cast("int", content["step"]),
+            span=cast("int | None", content["span"]),
+            amounts=cast("dict[str, float]", content["amounts"]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Durations:
-    """Times of answers, ascending."""
+    """The times of answers of some runs, in an order that does not depend on how they were counted."""
 
-    times: Floats
+    bounds: tuple[int, ...]
+    """In nanoseconds."""
+    runs: tuple[Run, ...]
+    longest: Mapping[int, int]
+    """By bin: its longest time."""
 
     @property
-    def n(self) -> int:
-        """How many answers there are."""
-        return len(self.times)
+    def rows(self) -> int:
+        """Requests of all runs, answered or not."""
+        return sum(run.asked for run in self.runs)
 
     @property
-    def median(self) -> float:
-        """Half of the answers took no longer."""
-        return self.at(0.5)
+    def failed(self) -> int:
+        """Requests without an answer."""
+        return sum(run.failed for run in self.runs)
 
-    def at(self, share: float) -> float:
-        """The time within which at least this share of the answers came: one of the times, never between two.
+    @property
+    def step(self) -> int:
+        """The finest step of the clock that was seen."""
+        return min((run.step for run in self.runs), default=0)
 
-        >>> Durations(times=np.array([1.0, 2.0, 3.0, 4.0])).at(0.5)
-        2.0
+    def by_run(self) -> Whole:
+        """How many answers of each run fall into each bin of `longest`; runs by bins."""
+        table = np.zeros((len(self.runs), len(self.longest)), dtype=np.int64)
+        known = np.array(list(self.longest), dtype=np.int64)
+        for row, run in zip(table, self.runs, strict=True):
+            row[np.searchsorted(known, run.bins)] = run.counts
+        return table
+
+    def at(self, share: float) -> float | None:
+        """The seconds within which at least a share of the requests was answered; None where fewer were.
+
+        It is a time that occurred: the longest one of the bin that holds the nearest rank.
+
+        >>> from assay.tally.duration_counts import count_durations
+        >>> count_durations(np.arange(1, 5) / 1000).at(0.5)
+        0.002
         """
-        return float(self.times[max(0, math.ceil(share * self.n) - 1)])
+        return self.at_rank(math.ceil(share * self.rows))
 
-    def within(self, bound: float) -> int:
-        """Answers that took no longer than a bound."""
-        return int(np.searchsorted(self.times, bound, side="right"))
+    def at_rank(self, rank: int) -> float | None:
+        """The time of the answer with a rank, counted from 1."""
+        reached = np.cumsum(self.by_run().sum(axis=0))
+        place = int(np.searchsorted(reached, max(1, rank)))
+        return None if place == len(reached) else list(self.longest.values())[place] / NANOSECONDS
 
-    @property
-    def resolution(self) -> float:
-        """The smallest step between two different times, which no clock can be finer than."""
-        steps = np.diff(np.unique(self.times))
-        return float(steps.min()) if len(steps) else float(self.times[0]) if self.n else 0.0
+    def within(self, bound: int = 0) -> int:
+        """Answers no later than a bound, by its place."""
+        return self.rows - sum(run.late(bound) for run in self.runs)
 
+    def episodes(self, bound: int = 0) -> int:
+        """Stretches of late answers."""
+        return sum(run.episodes[bound] for run in self.runs)
 
-def durations(table: SplitRows, column: str, *, skip: int = 0) -> Durations:
-    """The times of a file, without the first ones."""
-    number = number_column(table.opened, column)
-    name = quote_identifier(column)
-    found = table.opened.arrays(f"SELECT {number} AS t FROM rows WHERE {name} IS NOT NULL")["t"]  # noqa: S608  quoted
-    times = np.asarray(found, dtype=np.float64)
-    if bad := int((times < 0).sum()):
-        raise OutOfRange(
-            "value-out-of-domain",
-            f"{counted(bad, 'time')} of an answer {'is' if bad == 1 else 'are'} below 0",
-            where=f"{table.name}, column {quoted(column)}",
-            known="0 or more",
-            fix="measure with a clock that never goes back",
+    def only(self, run: Run) -> Durations:
+        """One of the runs alone."""
+        longest = {place: self.longest[place] for place in run.bins.tolist()}
+        return Durations(bounds=self.bounds, runs=(run,), longest=longest)
+
+    def __add__(self, other: Durations) -> Durations:
+        """The runs of both."""
+        if self.bounds != other.bounds:
+            raise PlanError(
+                "tally-mismatch",
+                "the two tallies were counted with different latency bounds",
+                found=f"{_in_seconds(self.bounds)} and {_in_seconds(other.bounds)}",
+                fix="count both with the same bounds",
+            )
+        longest = dict(self.longest)
+        for place, time in other.longest.items():
+            longest[place] = max(time, longest.get(place, 0))
+        runs = sorted((*self.runs, *other.runs), key=lambda run: (run.name, digest(run.to_json())))
+        return Durations(bounds=self.bounds, runs=tuple(runs), longest=dict(sorted(longest.items())))
+
+    def __eq__(self, other: object) -> bool:
+        """Same runs."""
+        return isinstance(other, Durations) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form."""
+        return digest(self.to_json())
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        bins, times = np.array([*self.longest.items()], dtype=np.int64).reshape(-1, 2).T
+        return {
+            "durations": {
+                "kind": "durations",
+                "version": VERSION,
+                "bounds": list(self.bounds),
+                "runs": [run.to_json() for run in self.runs],
+                "longest": _pack_bins(bins, times - _floor_bins(bins) + 1),
+            }
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> Durations:
+        """The inverse of `to_json`."""
+        content = cast("Mapping[str, object]", content.get("durations", {}))
+        demand_kind(content, "durations", "a tally of durations")
+        bins, above = _unpack_bins(cast("Mapping[str, object]", content["longest"]))
+        times = _floor_bins(bins) + above - 1
+        return cls(
+            bounds=tuple(cast("list[int]", content["bounds"])),
+            runs=tuple(map(Run.from_json, cast("list[dict[str, object]]", content["runs"]))),
+            longest=dict(zip(bins.tolist(), times.tolist(), strict=True)),
         )
-    return Durations(times=np.sort(times[skip:]))
+
+
+def _in_seconds(bounds: tuple[int, ...]) -> str:
+    return ", ".join(f"{bound / NANOSECONDS:g} s" for bound in bounds) or "no bound"

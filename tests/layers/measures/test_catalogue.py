@@ -32,7 +32,7 @@ def test_every_family_can_be_listed(family):
 
 @pytest.mark.parametrize(
     ("given", "hint"),
-    [({"task": "regression"}, "binary"), ({"family": "rate"}, '"rates"'), ({"family": "zzz"}, "choose one")],
+    [({"task": "regresion"}, "regression"), ({"family": "rate"}, '"rates"'), ({"family": "zzz"}, "choose one")],
 )
 def test_an_unknown_task_or_family_is_refused_with_a_hint(given, hint):
     with pytest.raises(PlanError) as refused:

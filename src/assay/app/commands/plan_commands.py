@@ -23,8 +23,11 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant, or the nearest one in a hint."""
+        from assay.core.task import task_names
         from assay.core.text import nearest
 
+        if args and args[0] not in self.commands and "run" in self.commands and args[0] in set(task_names()):
+            args = ["run", "--task", *args]  # `assay efficiency TARGET` is `assay run --task efficiency TARGET`
         if args and args[0] not in self.commands and (close := nearest(args[0], self.commands)):
             ctx.fail(f"there is no command {args[0]!r}; did you mean {close!r}?")
         return super().resolve_command(ctx, args)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.arguments import TestSettings
-from assay.assess.compare.comparison import Place
+from assay.assess.compare.comparison import Comparison, Place
 from assay.assess.environment import environment
 from assay.assess.record.record import VERSION, Record, sealed
 from assay.assess.record.report_formats import Result
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from assay.inference.estimates import Estimate, Estimates
 
 PAIR: Final = 2
+CLASSIFIED: Final = ("binary", "multiclass", "values")
+"""What Records of comparisons of classifiers, or of values from elsewhere, call their task."""
 MARGINS: Final = ("non_inferiority", "equivalence")
 
 
@@ -194,7 +196,7 @@ class TaskComparison(Result):
                 ahead[best].append(other)
         order = sorted(values, key=lambda model: -sign * values[model])
         return [
-            Place(model=model, value=values[model], measure=measure.title, ahead_of=tuple(ahead[model]))
+            Place(model=model, value=values[model], measure=measure.title, ahead_of=tuple(dict.fromkeys(ahead[model])))
             for model in order
         ]
 
@@ -268,3 +270,8 @@ class TaskComparison(Result):
     def __repr__(self) -> str:
         """What it is about, in one line."""
         return f"<Comparison: {self.task.name}, {', '.join(self.models)}; {len(self)} findings>"
+
+
+def restore_comparison(record: Record) -> Comparison | TaskComparison:
+    """The comparison a Record was written from, whatever its task."""
+    return (Comparison if record.get("task") in CLASSIFIED else TaskComparison).from_record(record)

@@ -152,6 +152,7 @@ def count_part(
             threshold_from=_elsewhere(frozen.loaded, model),
             operating_points=plan.metrics.operating_points or () if model.score is not None else (),
         ),
+        unit=plan.columns.subject if plan.columns.weight is None else None,
         weight=plan.columns.weight,
         group=columns_by_group(frozen.loaded) or None,
         positive=plan.task.positive,
@@ -178,6 +179,13 @@ def count_part(
     _demand_task(frozen.loaded, part, found)
     if plan.fairness.smallest_cell is not None:
         found = pooled(found, plan.fairness.smallest_cell)
+    if plan.fairness.judged is not None:
+        found = found.require_fairness(
+            plan.fairness.judged,
+            tolerance=plan.fairness.tolerance,
+            minimum=plan.fairness.minimum or 10,
+            reason=plan.fairness.criterion or "",
+        )
     if plan.metrics.accept:
         against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against
         found = found.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)

@@ -11,7 +11,7 @@ from assay.assess.controls import folds, ledger_checks, machine, model_checks, l
 from assay.assess.controls.data import proxy_features
 from assay.assess.controls import results
 from assay.assess.controls.data import split_separation
-from assay.assess.controls import latency, significance
+from assay.assess.controls import cost, latency, significance
 from assay.assess.controls.data import annotator_agreement
 
 # isort: on
@@ -42,6 +42,7 @@ MODULES = (
     model_checks,
     machine,
     latency,
+    cost,
     claim_checks,
 )
 """Where the controls are declared."""

@@ -10,13 +10,17 @@ from assay.assess.controls.control_declaration import Outcome, Verdict, control
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, listed
 from assay.core.traits import TS4213
-from assay.inference.intervals.proportion import wilson
-from assay.tally.durations import durations
+from assay.inference.units.run_intervals import find_units, share_interval
+from assay.tally.duration_counts import read_durations
+from assay.tally.durations import NANOSECONDS
 
 if TYPE_CHECKING:
     from assay.tally.durations import Durations
 
 COLUMN: Final = "milliseconds"
+RUN: Final = "run"
+"""The column that tells runs apart, where there is one."""
+MILLISECONDS: Final = 1_000
 FEW: Final = 30
 """Answers below which a percentile is a guess."""
 RESOLUTION: Final = 0.01
@@ -29,7 +33,8 @@ PERCENTILES: Final = (0.5, 0.9, 0.95, 0.99)
     "CHK-LATENCY",
     looks_for="answers that take longer than their use allows",
     clause=TS4213("6.6.2"),
-    passes_when="the share of answers within the bound lies above the declared one, by its interval, for every model",
+    passes_when="the share of answers within the bound lies above the declared one, by its interval over runs, "
+    "for every model",
 )
 def latency(q: Inquiry) -> Iterator[Outcome]:
     """Answers keep their time."""
@@ -38,19 +43,22 @@ def latency(q: Inquiry) -> Iterator[Outcome]:
         lacks = "no latency bound is declared" if q.latencies else "no time of an answer was measured"
         yield Outcome(verdict="no-evidence", says=lacks)
         return
-    silent = [name for name, one in q.trained().items() if one.counted and name not in q.latencies]
+    silent = [name for name, model in q.trained().items() if model.counted and name not in q.latencies]
     facts: dict[str, Any] = {}
     verdicts: list[Verdict] = []
     said: list[str] = []
     warm = q.plan.cost.warm_up
     for name, table in q.latencies.items():
-        found = durations(table, COLUMN, skip=warm or 0) if table.has(COLUMN) else None
-        if found is None or found.n < FEW:
-            facts[name] = {"answers": 0 if found is None else found.n}
+        times = None
+        if table.has(COLUMN):
+            run = RUN if table.has(RUN) else None
+            times = read_durations(table, COLUMN, run=run, bounds=[bound / MILLISECONDS], skip=warm or 0)
+        if times is None or times.rows < FEW:
+            facts[name] = {"answers": 0 if times is None else times.rows}
             verdicts.append("no-evidence")
             said.append(f"{name}: fewer than {FEW} answers with a time in column {COLUMN}")
             continue
-        verdict, facts[name], words = _judged(found, bound, share, level=q.plan.intervals.level)
+        verdict, facts[name], words = _judge(times, bound, share, level=q.plan.intervals.level)
         verdicts.append(verdict)
         said.append(f"{name}: {words}")
     if silent:
@@ -64,26 +72,35 @@ def latency(q: Inquiry) -> Iterator[Outcome]:
     yield Outcome(verdict=worst, says="; ".join(said), facts=facts, thresholds=thresholds, inputs=inputs)
 
 
-def _judged(found: Durations, bound: float, share: float, *, level: float) -> tuple[Verdict, dict[str, Any], str]:
-    within = found.within(bound)
-    low, high = wilson(within, found.n, level)
-    ticks = found.resolution / found.median if found.median else 1.0
+def _judge(times: Durations, bound: float, share: float, *, level: float) -> tuple[Verdict, dict[str, Any], str]:
+    within, median = times.within(), times.at(0.5)
+    ticks = times.step / NANOSECONDS / median if median else 1.0
+    interval, units = share_interval(times, 0, level), find_units(times)
+    percentiles = {part: times.at(part) for part in PERCENTILES}
     facts = {
-        "answers": found.n,
-        "percentiles": {f"{100 * one:g}": found.at(one) for one in PERCENTILES},
-        "longest": found.at(1.0),
+        "answers": times.rows,
+        "failed": times.failed,
+        "runs": len(times.runs),
+        "percentiles": {f"{100 * part:g}": _milliseconds(time) for part, time in percentiles.items()},
+        "longest": _milliseconds(times.at(1.0)),
         "within": within,
-        "share_within": within / found.n,
-        "low": low,
-        "high": high,
+        "share_within": within / times.rows,
+        "late_stretches": times.episodes(),
+        "independent_answers": round(times.rows / units.inflation),
         "clock_resolution": ticks,
     }
-    words = (
-        f"{figure(within / found.n)} of {counted(found.n, 'answer')} within {bound:g} ms"
-        f" ({figure(low)} to {figure(high)}; {figure(share)} asked for)"
-    )
-    if high < share:
+    words = f"{figure(within / times.rows)} of {counted(times.rows, 'answer')} within {bound:g} ms"
+    if isinstance(interval, str):
+        return "suspect", facts, f"{words} ({figure(share)} asked for); {interval}"
+    facts |= {"low": interval.low, "high": interval.high, "interval": interval.method}
+    words += f" ({figure(interval.low)} to {figure(interval.high)} by {units.described}; {figure(share)} asked for)"
+    if interval.high < share:
         return "fail", facts, words
     if ticks > RESOLUTION:
         return "suspect", facts, f"{words}; the clock ticks in steps of {figure(ticks)} of the median"
-    return ("pass" if low >= share else "suspect"), facts, words
+    return ("pass" if interval.low >= share else "suspect"), facts, words
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    """Milliseconds without the last binary places; None where answers failed."""
+    return None if seconds is None else round(seconds * MILLISECONDS, 6)

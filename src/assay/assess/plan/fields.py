@@ -138,6 +138,7 @@ class Fairness(Section):
     answers = ("PF-22",)
     groups: list[Column] | None = says("Columns that tell groups.", ["sex"])
     criterion: Text | None = says("Which criterion, and why this one.", "equal recall: a missed case is the harm")
+    judged: Text | None = says("Name of the criterion that is judged by its interval.", "equal_opportunity")
     tolerance: Share | None = says("Largest accepted gap.", 0.05)
     minimum: Whole | None = says("Fewest rows a group needs.", 10)
     smallest_cell: Whole | None = says("Fewest rows a cell of a group may show; smaller ones are pooled.", 10)

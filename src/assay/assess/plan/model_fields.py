@@ -73,7 +73,11 @@ class Model(Section):
     acceleration: Acceleration | None = says("Use of acceleration, by phase and family (PF-19).")
     scheme: Text | None = says("Its validation scheme, if models have schemes of their own.", "5-fold")
     folds: Place | None = says("Its own fold table: id, repetition, fold.", "folds_a.csv")
-    latencies: Place | None = says('Time of each answer in the order given, column "milliseconds".', "latency_a.csv")
+    latencies: Place | None = says(
+        'Time of each answer in the order given, column "milliseconds", empty where it failed; runs by column "run"; '
+        "for cost also scheduled (seconds), correct and joules.",
+        "latency_a.csv",
+    )
 
     @property
     def counted(self) -> bool:

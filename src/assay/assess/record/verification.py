@@ -186,7 +186,7 @@ def _rebuilt(record: Record) -> Mapping[str, Any]:
     """The Record computed again from its tallies and settings; a wrong digest has been told already."""
     trusted = Record({**record, "digests": {**record["digests"], "tallies": digest(record["tallies"])}})
     if record["kind"] == "comparison":
-        from assay.assess.assess import restore_comparison
+        from assay.assess.compare.task_comparison import restore_comparison
 
         return restore_comparison(trusted).record
     from assay.assess.assessment import Assessment

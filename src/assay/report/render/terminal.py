@@ -81,6 +81,8 @@ def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str
     for remark in report.remarks:
         page.said(f"{remark.sign} {remark.sentence}", hang="  ")
     for section in report.plain(Reach.BRIEF):
+        if all(isinstance(block, (Figure, Heading)) for block in section.blocks):
+            continue
         page.head(section.title)
         for block in section.blocks:
             DRAWN[type(block)](page, block)

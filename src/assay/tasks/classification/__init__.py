@@ -58,7 +58,12 @@ class Classification:
 
         scores = ScorePart.from_json(content["scores"], plan["scores"]) if "scores" in content else None
         confusion = Confusion.from_json(content["confusion"])
-        return Classified(confusion=confusion, positive=plan["positive"], scores=scores)
+        units = None
+        if "units" in content:
+            from assay.tasks.classification.unit_part import UnitPart
+
+            units = UnitPart.from_json(content["units"])
+        return Classified(confusion=confusion, positive=plan["positive"], scores=scores, units=units)
 
     def read_settings(self, plan: Mapping[str, Any], labels: Iterable[Label] = ()) -> Settings:
         """The settings of a Record."""
@@ -69,8 +74,9 @@ class Classification:
         return {}
 
     def describe(self, tally: Classified) -> dict[str, object]:
-        """The classes."""
-        return {"labels": list(tally.labels), "positive": tally.positive}
+        """The classes, and the units where they are known."""
+        units = {} if tally.units is None else {"units": tally.units.units}
+        return {"labels": list(tally.labels), "positive": tally.positive, **units}
 
     def statement(self, tally: Classified) -> dict[str, object]:
         """The positive class, and what was stated of the scores."""

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_estimates import ScoreSlice
+    from assay.tasks.classification.unit_estimates import UnitIntervals
 
+IN_GROUPS: Final = "rows of one unit belong together, and the rows of a group are not counted by unit"
 LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 SMALL = 10
@@ -200,7 +202,17 @@ class View(Estimates):
         if measure.takes is Priced:
             return self._from_costs(measure)
         result = self._named(self._value(measure), self.positive)
+        if self.settings.by_unit and not isinstance(result, Undefined):
+            units = self._units
+            return self._made(measure, result, IN_GROUPS if units is None else units.overall(measure, result), None)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    @cached_property
+    def _units(self) -> UnitIntervals | None:
+        """What makes intervals by unit, where the units of these rows are known."""
+        from assay.tasks.classification.unit_estimates import UnitIntervals
+
+        return None if self.tally.units is None else UnitIntervals(self.tally, self.settings.wanted)
 
     def _answerable(self, measure: Measure) -> bool:
         """Whether a measure needs no predicted labels, or there are some."""
@@ -217,7 +229,10 @@ class View(Estimates):
         """An estimate from scores; `label` names the class where it is one of many."""
         scores = self._demand_fit(measure)
         found = scores.estimate(measure, positive, self.settings.wanted)
-        made = self._made(measure, self._named(found.value, positive), found.interval, label)
+        interval = found.interval
+        if self.settings.by_unit and not isinstance(found.value, Undefined):
+            interval = self._units.of_scores(measure, found.value.value) if self._units is not None else IN_GROUPS
+        made = self._made(measure, self._named(found.value, positive), interval, label)
         return replace(made, stored_value=found.stored_value)
 
     def _demand_fit(self, measure: Measure) -> ScoreSlice:
@@ -256,6 +271,16 @@ class View(Estimates):
         labels = self.confusion.labels
         results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
         intervals = self._uncertainty.by_class(measure, results)
+        if self.settings.by_unit:
+            units, none = self._units, "the value is undefined"
+            intervals = [
+                none
+                if isinstance(result, Undefined)
+                else IN_GROUPS
+                if units is None
+                else units.of_class(measure, result, i)
+                for i, result in enumerate(results)
+            ]
         return [
             self._made(measure, result, found, label)
             for label, result, found in zip(labels, results, intervals, strict=True)

@@ -64,6 +64,8 @@ class Settings:
     measures: tuple[Measure, ...] | None = None
     costs: Costs | None = None
     """What each mistake costs, where it is stated."""
+    by_unit: bool = False
+    """Whether rows belong to units, which vary by chance in their place."""
 
     def __post_init__(self) -> None:
         """Only choices that exist, and no measure of costs that nobody stated."""
@@ -88,6 +90,7 @@ class Settings:
             "undefined": self.undefined,
             "measures": None if self.measures is None else [m.title for m in self.measures],
             **({} if self.costs is None else {"costs": self.costs.to_json()}),
+            **({"by_unit": True} if self.by_unit else {}),
         }
 
     def fitted(self, labels: Sequence[Label], *, spelled: bool = False) -> Settings:
@@ -114,6 +117,7 @@ class Settings:
             unmatched=cast("Literal['error', 'count']", content["unmatched"]),
             undefined=cast("Policy", content["undefined"]),
             measures=None if names is None else chosen(names),
+            by_unit=bool(content.get("by_unit", False)),
             costs=Costs.from_json(cast("list[list[object]]", content["costs"]), labels) if "costs" in content else None,
         )
 

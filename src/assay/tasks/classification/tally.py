@@ -15,6 +15,7 @@ from assay.tally.labels.confusion import Confusion
 
 if TYPE_CHECKING:
     from assay.tasks.classification.score_part import ScorePart
+    from assay.tasks.classification.unit_part import UnitPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,6 +29,8 @@ class Classified:
     positive: Label | None
     """None where there are three classes or more."""
     scores: ScorePart | None = None
+    units: UnitPart | None = None
+    """What each unit adds, where rows belong together."""
 
     @property
     def rows(self) -> int:
@@ -58,7 +61,11 @@ class Classified:
                 fix="count every part with its scores, or none",
             )
         both = self.scores + other.scores if self.scores is not None and other.scores is not None else None
-        return replace(self, confusion=self.confusion + other.confusion, scores=both)
+        if (self.units is None) != (other.units is None):
+            what = "only some of the parts name units"
+            raise PlanError("tally-mismatch", what, fix="count every part by unit, or none")
+        units = self.units + other.units if self.units is not None and other.units is not None else None
+        return replace(self, confusion=self.confusion + other.confusion, scores=both, units=units)
 
     def check_alike(self, other: Classified) -> None:
         """Raise unless the positive class is the same."""
@@ -83,7 +90,8 @@ class Classified:
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         scores = {} if self.scores is None else {"scores": self.scores.to_json()}
-        return {"confusion": self.confusion.to_json(), **scores}
+        units = {} if self.units is None else {"units": self.units.to_json()}
+        return {"confusion": self.confusion.to_json(), **scores, **units}
 
     def digest(self) -> str:
         """SHA-256 of the canonical form of the counts of labels."""

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals of classification by unit: which rows go together is known, so that units vary and rows do not."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.core.values import Share
+from assay.inference.intervals.interval_choice import FACTS
+from assay.inference.units.clustered_intervals import Clustered, jackknife_t, share_interval, table_interval
+from assay.tally.labels.one_vs_rest import Binary, Multiclass
+from assay.tally.scores.ranked_table import Ranked
+from assay.tasks.classification.unit_part import score_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Number
+    from assay.inference.intervals.interval_choice import Found, Wanted
+    from assay.measures.declare import Measure
+    from assay.tasks.classification.tally import Classified
+    from assay.tasks.classification.unit_part import UnitPart
+
+    Floats = NDArray[np.float64]
+
+CELLS: Final = ("tp", "fp", "fn", "tn")
+AT_ONCE: Final = 1 << 22
+"""Counts of scores that are held at a time."""
+MOST: Final = 200_000_000
+"""Units times distinct scores up to which score measures have an interval."""
+PAIR: Final = 2
+
+
+class UnitIntervals:
+    """Intervals of the values of one tally whose units are known."""
+
+    def __init__(self, tally: Classified, wanted: Wanted) -> None:
+        self._tally, self._wanted = tally, wanted
+        self._part = cast("UnitPart", tally.units)
+
+    def overall(self, measure: Measure, result: Share | Number) -> Found:
+        """The interval of a value of all classes, or of the positive one."""
+        if measure.family in FACTS:
+            return FACTS[measure.family]
+        positive = self._tally.positive
+        place = None if positive is None else self._tally.labels.index(positive)
+        return self._interval(measure, result, place)
+
+    def of_class(self, measure: Measure, result: Share | Number, place: int) -> Found:
+        """The interval of a value of one class against the rest."""
+        return FACTS[measure.family] if measure.family in FACTS else self._interval(measure, result, place)
+
+    def of_scores(self, measure: Measure, value: float) -> Found:
+        """The interval of a value of scores of two classes."""
+        ranked, part = score_table(self._tally), self._part
+        if ranked is None or part.places is None or measure.takes is not Ranked:
+            return "scores are not counted unit by unit here: there are several classes, logits or very many scores"
+        if part.units * len(ranked.score) > MOST:
+            return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
+        step = max(1, AT_ONCE // len(ranked.score))
+        blocks = [np.arange(start, min(start + step, part.units)) for start in range(0, part.units, step)]
+        without = np.concatenate(
+            [np.atleast_1d(measure.values(part.scores_without(ranked, units))) for units in blocks]
+        )
+        positives = part.margins[:, 1, self._tally.labels.index(cast("Any", self._tally.positive))]
+        rarer = positives if positives.sum() * PAIR <= part.sizes.sum() else part.sizes - positives
+        return jackknife_t(
+            self._case(measure, value, without, None, (rarer > 0).astype(np.float64)), self._wanted.level
+        )
+
+    def _interval(self, measure: Measure, result: Share | Number, place: int | None) -> Found:
+        binary = measure.takes is Binary
+
+        def values(table: Multiclass) -> Floats:
+            read = _one_class(table, cast("int", place)) if binary else table
+            return np.atleast_1d(measure.values(read))
+
+        without = values(self._part.without_each(self._tally.labels))
+        kinds = values(self._without_row)
+        case = self._case(measure, result.value, without, kinds, self._informative(place if binary else None))
+        level = self._wanted.level
+        if isinstance(result, Share):
+            return share_interval(case, float(result.numerator), float(result.denominator), level)
+        if not binary and len(self._tally.labels) > PAIR:
+            return jackknife_t(case, level)
+        at = len(self._tally.labels) - 1 if place is None else place
+        whole = _one_class(self._whole, at)
+        cells = np.array([float(np.asarray(getattr(whole, name)).item()) for name in CELLS])
+
+        def of_cells(drawn: Floats) -> Floats:
+            table = Binary(**{name: cast("Any", drawn[:, i]) for i, name in enumerate(CELLS)})
+            return np.asarray(measure.values(table if binary else _two_classes(table, at, self._tally)))
+
+        return table_interval(case, cells, of_cells, level=level, draws=self._wanted.draws, seed=self._wanted.seed)
+
+    def _case(
+        self, measure: Measure, value: float, without: Floats, kinds: Floats | None, informative: Floats
+    ) -> Clustered:
+        rows = self._tally.confusion.count.astype(np.float64)
+        known = np.full(len(rows), np.nan) if kinds is None else kinds
+        return Clustered(
+            measure=measure, value=value, without_unit=without, without_row=known, rows=rows,
+            sizes=self._part.sizes.astype(np.float64), informative=informative,
+        )  # fmt: skip
+
+    def _informative(self, place: int | None) -> Floats:
+        """Whether units hold rows of the class, true or called; any rows where the value is of all classes."""
+        if place is None:
+            return np.asarray(self._part.sizes > 0, dtype=np.float64)
+        return np.asarray(self._part.margins[:, 1:, place].sum(axis=1) > 0, dtype=np.float64)
+
+    @cached_property
+    def _whole(self) -> Multiclass:
+        total = self._part.margins.sum(axis=0).astype(np.float64)[np.newaxis]
+        return Multiclass(hits=total[:, 0], actual=total[:, 1], called=total[:, 2], labels=self._tally.labels)
+
+    @cached_property
+    def _without_row(self) -> Multiclass:
+        """The margins without one row, for each kind of row."""
+        confusion, k = self._tally.confusion, len(self._tally.labels)
+        eye, right = np.eye(k), (confusion.truth == confusion.predicted)[:, np.newaxis]
+        return Multiclass(
+            hits=self._whole.hits - eye[confusion.truth] * right,
+            actual=self._whole.actual - eye[confusion.truth],
+            called=self._whole.called - eye[confusion.predicted],
+            labels=self._tally.labels,
+        )
+
+
+def _one_class(table: Multiclass, place: int) -> Binary:
+    rest = table.one_vs_rest()
+    return Binary(**{name: cast("Any", np.asarray(getattr(rest, name))[..., place]) for name in CELLS})
+
+
+def _two_classes(table: Binary, place: int, tally: Classified) -> Multiclass:
+    """Both classes of a drawn table, in the order of the labels."""
+    order = [place, 1 - place]
+
+    def both(own: Any, other: Any) -> Any:  # noqa: ANN401  amounts
+        return np.stack([own, other], axis=-1)[..., np.argsort(order)]
+
+    return Multiclass(
+        hits=both(table.tp, table.tn), actual=both(table.actual, table.actual_negative),
+        called=both(table.called, table.called_negative), labels=tally.labels,
+    )  # fmt: skip

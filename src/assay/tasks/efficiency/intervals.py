@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals of the measures of efficiency: runs are the units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.core.values import Undefined
+from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.unit_intervals import FEWEST, jackknife_interval
+from assay.inference.units.run_intervals import DEPENDENT, find_units, percentile_interval, share_interval
+from assay.measures.declare import Measure, parse
+from assay.tally.unit_table import UnitTable
+from assay.tasks.efficiency.tally import Costs, Measured
+
+if TYPE_CHECKING:
+    from assay.core.registry import Registry
+    from assay.tasks.task_settings import TaskSettings
+
+SHARES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+LONGEST: Final = "latency_max"
+SINGLE: Final = "single-stream"
+
+
+class CostEstimates(Estimates):
+    """Measures of one model, computed when asked for."""
+
+    def __init__(self, tally: Measured, settings: TaskSettings, slice_: Mapping[str, Label] | None = None) -> None:
+        self.tally, self.settings, self.slice = tally, settings, dict(slice_ or {})
+        self._estimates: dict[str, Estimate] = {}
+
+    @property
+    def registry(self) -> Registry[Measure]:
+        """The measures of the task."""
+        return cast("Registry[Measure]", Costs.MEASURES)
+
+    @cached_property
+    def measures(self) -> Sequence[Measure]:
+        """The measures asked for, or all."""
+        if self.settings.measures is not None:
+            return list(self.settings.measures)
+        return [measure for measure in self.registry if not measure.needs]
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a measure, by name, symbol or alias."""
+        measure = parse(name, self.registry)
+        if measure.title not in self._estimates:
+            self._estimates[measure.title] = self._estimate(measure)
+        return self._estimates[measure.title]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter([measure.title for measure in self.measures])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.measures)
+
+    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
+        """What a Record lists."""
+        estimates = [self[measure.title] for measure in self.measures]
+        done()
+        return estimates
+
+    def _estimate(self, measure: Measure) -> Estimate:
+        value = measure(cast("Any", self.tally.costs(self.tally.table.total())))
+        interval = "the value is undefined" if isinstance(value, Undefined) else self._interval(measure)
+        return Estimate(
+            measure=measure.title,
+            result=value,
+            interval=interval if isinstance(interval, Interval) else None,
+            no_interval=interval if isinstance(interval, str) else None,
+            n=self.tally.rows,
+            slice=self.slice,
+            notes=tuple(self._notes(measure)),
+        )
+
+    def _interval(self, measure: Measure) -> Interval | str:
+        durations, level = self.tally.durations, self.settings.wanted.level
+        share = SHARES.get(measure.name, cast("float", measure.given.get("share", 1.0)))
+        if measure.family == "model":
+            return "a fact about the model, not a sample"
+        if measure.name == LONGEST or (measure.name == "latency_percentiles" and share == 1):
+            return "the longest time of all runs has no interval"
+        if measure.name in (*SHARES, "latency_percentiles"):
+            waits = self.tally.facts.get("scenario") != SINGLE
+            return percentile_interval(durations, share, level, waits=waits)
+        if measure.name == "latency_compliance":
+            return share_interval(durations, 0, level)
+        if measure.name == "latency_mean" and self.tally.units < FEWEST:
+            return self._mean_interval(measure)
+        return jackknife_interval(measure, self.tally.table, cast("Any", self.tally.costs), level)
+
+    def _mean_interval(self, measure: Measure) -> Interval | str:
+        """By sections where runs are few."""
+        units = find_units(self.tally.durations)
+        if units.dependent:
+            return f"{DEPENDENT}: sections of one run are too short; measure {FEWEST} or more runs"
+        sums = np.zeros((len(units.asked), len(Costs.NAMES)))
+        for name, column in {
+            "asked": units.asked,
+            "failed": units.asked - units.answered,
+            "seconds": units.seconds,
+        }.items():
+            sums[:, Costs.NAMES.index(name)] = column
+        table = UnitTable.build(Costs.NAMES, sums)
+        return jackknife_interval(measure, table, cast("Any", self.tally.costs), self.settings.wanted.level)
+
+    def _notes(self, measure: Measure) -> Iterator[str]:
+        durations = self.tally.durations
+        if measure.name == "latency_mean" and durations.failed:
+            yield f"{durations.failed:,} of {durations.rows:,} requests failed and have no time"
+        if measure.name == "throughput" and not durations.bounds:
+            yield "no latency bound is declared: all answers count"
+        if measure.family == "energy" and self.tally.facts.get("meter"):
+            yield f"meter: {self.tally.facts['meter']}"

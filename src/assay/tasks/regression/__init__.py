@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regression: predicted numbers against true ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.core.labels import Label
+from assay.core.task import Counted, Example, Option, Request, Role
+from assay.tasks.by_unit import UnitTask
+from assay.tasks.regression import measures
+from assay.tasks.regression.blocks import regression_sections
+from assay.tasks.regression.compare import TESTS, compare_models
+from assay.tasks.regression.estimates import RegressionEstimates, value_units
+from assay.tasks.regression.figures import collect_figures
+from assay.tasks.regression.roles import BASELINES, read_paired_residuals, read_residuals
+from assay.tasks.regression.sums import Errors
+from assay.tasks.regression.tally import PairedResiduals, Residuals
+
+if TYPE_CHECKING:
+    from assay.core.blocks import Section
+    from assay.inference.findings import Finding
+    from assay.tasks.task_settings import TaskSettings
+
+
+class Regression(UnitTask):
+    """Predicted numbers against true ones, row by row or by unit."""
+
+    name = "regression"
+    says = "how far predicted numbers are from the true ones"
+    unit = "row"
+    sums = cast("Any", Errors)
+    headline = ("mean_absolute_error", "root_mean_squared_error", "r2", "mean_error")
+    roles = (
+        Role(name="truth", holds="a number", kind="number", says="several columns for several outputs"),
+        Role(name="predicted", holds="a number", kind="number", by_model=True),
+        Role(name="reference", holds="a number", kind="number", required=False, says="the predictions of a baseline"),
+        Role(
+            name="quantile", holds="numbers", required=False, by_model=True,
+            says="predicted quantiles by level, as in {0.1: column, 0.9: column}",
+        ),
+        Role(name="lower", holds="a number", kind="number", required=False, by_model=True,
+             says="the lower end of a predicted interval"),
+        Role(name="upper", holds="a number", kind="number", required=False, by_model=True,
+             says="the upper end of a predicted interval"),
+        Role(name="time", holds="a number or a date", required=False, says="the order of the rows"),
+        Role(name="training", holds="numbers", required=False,
+             says="the training series that scales MASE, or 'truth' for the test series"),
+    )  # fmt: skip
+    options = (
+        Option(name="baseline", says="what skill is measured against", choices=BASELINES),
+        Option(name="interval_level", says="the level that predicted intervals claim, such as 0.9", kind=float),
+        Option(
+            name="error_tests",
+            several=True,
+            choices=TESTS,
+            says="tests of a comparison; by default Diebold-Mariano where time is named, else permutation",
+        ),
+        Option(name="horizon", says="steps ahead of forecasts, for Diebold-Mariano", default=1, kind=int),
+        Option(
+            name="output_weights",
+            several=True,
+            kind=float,
+            says="weights of the outputs in the mean over them, in their order",
+        ),
+        Option(name="season", says="steps after which the naive forecast of MASE repeats", default=1, kind=int),
+    )
+    examples = (
+        Example(
+            name="energy",
+            says="the yearly heating energy of 300 houses, predicted from their plans",
+            data="energy.csv",
+            given={"truth": "measured_kwh", "predicted": "predicted_kwh", "lower": "low_kwh", "upper": "high_kwh"},
+            options={"interval_level": 0.9, "baseline": "median"},
+            group=("heating",),
+        ),
+    )
+
+    def read(self, request: Request) -> Counted:
+        """Read and count one model."""
+        return read_residuals(request)
+
+    def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
+        """Read and count several models on the same rows."""
+        return read_paired_residuals(request, models)
+
+    def read_tally(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> Residuals:  # type: ignore[override]  # noqa: ARG002
+        """The tally of a Record."""
+        return Residuals.from_json(content)
+
+    def read_paired(self, content: Mapping[str, Any], plan: Mapping[str, Any]) -> PairedResiduals:  # type: ignore[override]  # noqa: ARG002
+        """The paired tally of the Record of a comparison."""
+        return PairedResiduals.from_json(content)
+
+    def estimates(  # type: ignore[override]
+        self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None = None
+    ) -> RegressionEstimates:
+        """Every measure of every output."""
+        return RegressionEstimates(tally, settings, slice_)
+
+    def model_estimates(self, paired: PairedResiduals, settings: TaskSettings) -> dict[str, Any]:  # type: ignore[override]
+        """The estimates of each model."""
+        return {model: self.estimates(paired.residuals(model), settings) for model in paired.models}
+
+    def sections(self, tally: Residuals, settings: TaskSettings) -> dict[str, object]:  # type: ignore[override]
+        """Data of the pictures."""
+        return {"figures": collect_figures(tally, settings.wanted.level)}
+
+    def blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
+        """How errors lie, and where they are large."""
+        return regression_sections(record)
+
+    def unit_values(self, tally: Residuals) -> dict[str, dict[str, float | None]]:  # type: ignore[override]
+        """The leading measures of every unit alone."""
+        return value_units(tally, self.headline)
+
+    def compare(self, paired: PairedResiduals, settings: TaskSettings) -> Iterator[Finding]:  # type: ignore[override]
+        """Findings about every two models."""
+        return compare_models(paired, settings)
+
+    def check_alike(self, new: Residuals, reference: Residuals) -> None:  # type: ignore[override]
+        """Both hold the same columns."""
+        new.check_alike(reference)
+
+    check_mergeable = check_alike  # type: ignore[assignment]
+
+
+TASK = Regression()
+__all__ = ["TASK", "Regression", "measures"]

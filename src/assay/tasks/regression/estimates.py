@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The estimates of regression: each measure of each output, and the mean over outputs where there are several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.core.labels import Label
+from assay.core.values import Number, Undefined, Value
+from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.measures.declare import Measure, parse
+from assay.tasks.regression.intervals import find_interval, mean_interval, warn
+from assay.tasks.regression.measures.forecasts import SKILLS
+from assay.tasks.regression.summary import SummaryView, view_of
+from assay.tasks.regression.sums import Errors, LackingColumnError
+from assay.tasks.regression.views import ORDER, View
+
+if TYPE_CHECKING:
+    from assay.tasks.regression.tally import Residuals
+    from assay.tasks.task_settings import TaskSettings
+
+LISTED: Final = ("absolute_error_quantile(q=0.9)", "error_quantile(q=0.025)", "error_quantile(q=0.975)")
+"""Measures with a parameter that are listed unasked."""
+FROM_CELLS: Final = ("spearman_r", "relative_absolute_error", "nrmse_iqr", "error_skewness", "error_kurtosis")
+"""Measures that very many rows give from cells of truth and error."""
+
+
+def find_measure(name: str) -> Measure:
+    """A measure of regression by name, symbol or alias."""
+    return parse(name, cast("Any", Errors.MEASURES))
+
+
+def list_measures(tally: Residuals) -> list[Measure]:
+    """The measures that a Record lists of a tally: all for which something was given."""
+    facts, names = tally.facts, tally.names
+    absent: set[str] = set()
+    if not any(name.startswith("lower") for name in names):
+        absent |= {"interval_coverage", "interval_width"}
+    if facts.interval_level is None or "interval_coverage" in absent:
+        absent.add("interval_score")
+    if not facts.scales:
+        absent.add("mean_absolute_scaled_error")
+    plain = [cast("Measure", measure) for measure in Errors.MEASURES]
+    chosen = [measure for measure in plain if not measure.needs and measure.name not in absent]
+    chosen += [find_measure(name) for name in LISTED]
+    for name in names:
+        if name.startswith("quantile "):
+            level = float(name.removeprefix("quantile "))
+            chosen += [find_measure(word).with_(q=level) for word in ("pinball_loss", "quantile_coverage")]
+    if facts.baseline is not None:
+        chosen += [find_measure("skill_score").with_(error=error) for error in SKILLS[:3]]
+        chosen.append(find_measure("relative_improvement_factor").with_(error=SKILLS[0]))
+    return chosen
+
+
+def find_value(measure: Measure, view: View) -> Value:
+    """The value of a measure on one output, or why there is none."""
+    if not view.rows:
+        return Undefined(reason="there are no rows", code="n=0")
+    try:
+        value = measure(cast("Any", view.errors(measure)))
+        finite = isinstance(value, Undefined) or math.isfinite(value.value)
+    except LackingColumnError as lacking:
+        return Undefined(reason=str(lacking), code="not-given")
+    except OverflowError:
+        finite, value = False, None
+    if not finite or value is None:
+        largest = f"the largest absolute error is {float(view.total['max_abs']):.3g}"
+        return Undefined(reason=f"the value is larger than any double; {largest}: rescale the data", code="overflow")
+    if isinstance(value, Undefined) and (zeros := view.total["zeros"]) and "in some rows, where a per" in value.reason:
+        return Undefined(
+            reason=f"the truth is 0 in {zeros:,} of {view.rows:,} rows; WAPE and NMB allow that", code=value.code
+        )
+    return value
+
+
+class RegressionEstimates(Estimates):
+    """Measures of one tally, computed when asked for."""
+
+    def __init__(self, tally: Residuals, settings: TaskSettings, slice_: Mapping[str, Label] | None) -> None:
+        self.tally, self.settings, self.slice = tally, settings, dict(slice_ or {})
+        self._estimates: dict[tuple[str, str | None], Estimate] = {}
+
+    @cached_property
+    def measures(self) -> Sequence[Measure]:
+        """The measures asked for, or all."""
+        return list_measures(self.tally) if self.settings.measures is None else list(self.settings.measures)
+
+    @property
+    def class_measures(self) -> Sequence[Measure]:
+        """What it lists of each output, where there are several."""
+        return self.measures if len(self.tally.facts.outputs) > 1 else ()
+
+    @cached_property
+    def by_class(self) -> Mapping[Label, Mapping[str, Estimate]]:
+        """Estimates of each output, where there are several."""
+        outputs = self.tally.facts.outputs
+        return {output: OutputEstimates(self, output) for output in outputs} if len(outputs) > 1 else {}
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a measure; the mean over outputs where there are several."""
+        return self.find(name, None)
+
+    def find(self, name: str, output: str | None) -> Estimate:
+        """The estimate of a measure of an output, or of the mean over all of them."""
+        measure = find_measure(name)
+        key = (measure.title, output)
+        if key not in self._estimates:
+            outputs = self.tally.facts.outputs
+            single = output if output is not None else outputs[0]
+            if len(outputs) > 1 and output is None:
+                self._estimates[key] = self._mean_estimate(measure)
+            else:
+                self._estimates[key] = self._estimate(measure, view_of(self.tally, single), output)
+        return self._estimates[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter([measure.title for measure in self.measures])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.measures)
+
+    def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
+        """What a Record lists."""
+        estimates = [self[measure.title] for measure in self.measures]
+        for output in self.by_class:
+            estimates += [self.find(measure.title, str(output)) for measure in self.measures]
+        done()
+        return estimates
+
+    def _estimate(self, measure: Measure, view: View, output: str | None) -> Estimate:
+        value = find_value(measure, view)
+        interval: Interval | str = "the value is undefined"
+        if not isinstance(value, Undefined):
+            interval = find_interval(measure, view, self.settings.wanted.level)
+        return self._finish(measure, value, interval, view, output)
+
+    def _mean_estimate(self, measure: Measure) -> Estimate:
+        """The mean over outputs, undefined where one of them is."""
+        views = [view_of(self.tally, output) for output in self.tally.facts.outputs]
+        values = [find_value(measure, view) for view in views]
+        for output, part in zip(self.tally.facts.outputs, values, strict=True):
+            if isinstance(part, Undefined):
+                value: Value = Undefined(reason=f"output {output}: {part.reason}", code=part.code)
+                return self._finish(measure, value, "the value is undefined", views[0], None)
+        shares = self.tally.facts.shares
+        mean = math.fsum(share * part.value for share, part in zip(shares, cast("list[Number]", values), strict=True))
+        value = Number(cast("Any", mean))
+        interval = mean_interval(measure, views, self.settings.wanted.level)
+        return self._finish(measure, value, interval, views[0], None)
+
+    def _finish(
+        self, measure: Measure, value: Value, interval: Interval | str, view: View, output: str | None
+    ) -> Estimate:
+        notes: tuple[str, ...] = ()
+        if isinstance(interval, Interval):
+            interval = Interval(
+                low=interval.low, high=interval.high, level=interval.level, method=interval.method,
+                notes=warn(measure, view),
+            )  # fmt: skip
+        if isinstance(view, SummaryView) and not isinstance(value, Undefined):
+            notes = _describe_bins(measure, view)
+        return Estimate(
+            measure=measure.title, result=value, label=output,
+            interval=interval if isinstance(interval, Interval) else None,
+            no_interval=interval if isinstance(interval, str) else None,
+            n=view.units, slice=self.slice, notes=notes,
+        )  # fmt: skip
+
+
+def _describe_bins(measure: Measure, view: SummaryView) -> tuple[str, ...]:
+    """How well a value is known that comes from bins instead of rows."""
+    if measure.name in ORDER:
+        share = float(cast("float", measure.given.get("q", 0.5)))
+        _, low, high = view.quantile(share, absolute=measure.name != "error_quantile")
+        return (f"between {low:.6g} and {high:.6g}, from bins of errors with a relative width of 1/128",)
+    if measure.name in FROM_CELLS:
+        return ("from bins of the truth with a relative width of 1/32 and of errors with one of 1/8",)
+    return ()
+
+
+class OutputEstimates(Mapping[str, Estimate]):
+    """The estimates of one of several outputs."""
+
+    def __init__(self, whole: RegressionEstimates, output: str) -> None:
+        self.whole, self.output = whole, output
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of a measure."""
+        return self.whole.find(name, self.output)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter(self.whole)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.whole)
+
+
+def value_units(tally: Residuals, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """Some measures of every unit alone, of the first output; nothing where rows are the units."""
+    if not tally.by_unit:
+        return {}
+    final = tally.final()
+    view = view_of(tally, tally.facts.outputs[0])
+    ids = final.unit_moments[0].ids if final.unit_moments else sorted(set(final.table.units or ()))  # type: ignore[union-attr]
+    sums = cast("Any", view).per_unit
+    columns = {}
+    with np.errstate(all="ignore"):
+        for name in names:
+            values = find_measure(name).values(cast("Any", Errors(sums)))
+            columns[name] = [float(value) if math.isfinite(value) else None for value in values]
+    return {unit: {name: column[place] for name, column in columns.items()} for place, unit in enumerate(ids)}

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures of the size of errors. An error is truth minus prediction; a bias is prediction minus truth."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from assay.core.traits import EXTENSION, LOWER, NEITHER, RAINIO, SCHLOSSER
+from assay.core.values import NO_ROWS, Number, Share, number, root, share
+from assay.measures.declare import measure
+from assay.tasks.regression.sums import Errors
+
+if TYPE_CHECKING:
+    from assay.core.values import Amount
+
+ZERO = "the truth is 0 in some rows, where a percentage is not defined"
+CONSTANT = "the truth is constant"
+
+
+def nonzero(zeros: Amount, n: Amount) -> Amount:
+    """The number of rows where no truth is 0, and 0 where one is."""
+    rows: Amount = n * (zeros == 0)
+    return rows
+
+
+@measure(
+    symbol="MAE",
+    says="how far predictions are from the truth on average, in the unit of the truth",
+    formula="abs_e / n",
+    range=(0, inf),
+    better=LOWER,
+    source=(RAINIO("MAE"), SCHLOSSER("eq. 60")),
+    spec="M-REG-06",
+    errata=("E-RAI-10",),
+    family="size of errors",
+)
+def mean_absolute_error(t: Errors) -> Number:
+    return number(t.abs_e, over=t.n, empty=NO_ROWS)
+
+
+@measure(
+    symbol="RMSE",
+    says="a typical error that counts large errors more, in the unit of the truth",
+    formula="sqrt(sq_e / n)",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 67"),
+    spec="M-REG-13",
+    errata=("E-SCH-23",),
+    family="size of errors",
+)
+def root_mean_squared_error(t: Errors) -> Number:
+    return number(root(t.sq_e / t.n), empty=NO_ROWS)
+
+
+@measure(
+    symbol="MSE",
+    says="the mean of the squared errors",
+    formula="sq_e / n",
+    range=(0, inf),
+    better=LOWER,
+    source=(RAINIO("MSE"), SCHLOSSER("eq. 66")),
+    spec="M-REG-12",
+    errata=("E-RAI-10",),
+    family="size of errors",
+)
+def mean_squared_error(t: Errors) -> Number:
+    return number(t.sq_e, over=t.n, empty=NO_ROWS)
+
+
+@measure(
+    symbol="ME",
+    says="the mean of truth minus prediction: above 0 where predictions are too low",
+    formula="e / n",
+    range=(-inf, inf),
+    better=NEITHER,
+    source=SCHLOSSER("eq. 58"),
+    spec="M-REG-04",
+    family="bias",
+)
+def mean_error(t: Errors) -> Number:
+    return number(t.e, over=t.n, empty=NO_ROWS)
+
+
+@measure(
+    symbol="AE",
+    also=("absolute error",),
+    says="all absolute errors added up",
+    formula="abs_e",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 56"),
+    spec="M-REG-02",
+    errata=("E-RAI-10",),
+    family="size of errors",
+)
+def sum_absolute_error(t: Errors) -> Number:
+    return number(t.abs_e, empty=NO_ROWS)
+
+
+@measure(
+    symbol="SSE",
+    also=("SE", "squared error"),
+    says="all squared errors added up",
+    formula="sq_e",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 65"),
+    spec="M-REG-11",
+    family="size of errors",
+)
+def sum_squared_error(t: Errors) -> Number:
+    return number(t.sq_e, empty=NO_ROWS)
+
+
+@measure(
+    symbol="MdAE",
+    says="half of the errors are smaller, half are larger; outliers do not move it",
+    formula="median of |truth - predicted|",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="extension",
+    family="size of errors",
+)
+def median_absolute_error(t: Errors) -> Number:
+    return number(t.median_abs, empty=NO_ROWS)
+
+
+@measure(
+    also=("max error",),
+    says="the largest error of all rows",
+    formula="max of |truth - predicted|",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="extension",
+    family="size of errors",
+)
+def max_absolute_error(t: Errors) -> Number:
+    return number(t.max_abs, empty=NO_ROWS)
+
+
+@measure(
+    says="the error (truth minus prediction) that a share q of the rows stays below",
+    formula="quantile q of truth - predicted",
+    range=(-inf, inf),
+    better=NEITHER,
+    source=SCHLOSSER("eq. 55"),
+    spec="M-REG-01",
+    family="size of errors",
+)
+def error_quantile(t: Errors, *, q: float) -> Number:
+    return number(t.get(f"error {q!r}"), empty=NO_ROWS)
+
+
+@measure(
+    says="the absolute error that a share q of the rows stays below",
+    formula="quantile q of |truth - predicted|",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="extension",
+    family="size of errors",
+)
+def absolute_error_quantile(t: Errors, *, q: float) -> Number:
+    return number(t.get(f"size {q!r}"), empty=NO_ROWS)
+
+
+@measure(
+    says="the share of rows whose absolute error is larger than a stated size",
+    formula="rows with |truth - predicted| > size, over n",
+    range=(0, 1),
+    better=LOWER,
+    source=EXTENSION,
+    spec="extension",
+    family="size of errors",
+)
+def share_above(t: Errors, *, size: float) -> Share:
+    return share(t.get(f"above {size!r}"), of=t.n, empty=NO_ROWS)
+
+
+@measure(
+    symbol="MPE",
+    says="the mean error in per cent of the truth: above 0 where predictions are too low",
+    formula="100 * rel / n",
+    range=(-inf, inf),
+    better=NEITHER,
+    source=SCHLOSSER("eq. 59"),
+    spec="M-REG-05",
+    family="bias",
+)
+def mean_percentage_error(t: Errors) -> Number:
+    return number(100 * t.rel, over=nonzero(t.zeros, t.n), empty=ZERO)
+
+
+@measure(
+    symbol="MAPE",
+    says="the mean absolute error in per cent of the truth",
+    formula="100 * abs_rel / n",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 61"),
+    spec="M-REG-07",
+    errata=("E-SCH-17",),
+    family="relative errors",
+)
+def mean_absolute_percentage_error(t: Errors) -> Number:
+    return number(100 * t.abs_rel, over=nonzero(t.zeros, t.n), empty=ZERO)
+
+
+@measure(
+    symbol="WAPE",
+    also=("weighted absolute percentage error",),
+    says="all absolute errors in per cent of all absolute truth; a zero truth does no harm",
+    formula="100 * abs_e / abs_y",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="extension",
+    family="relative errors",
+)
+def pooled_absolute_percentage_error(t: Errors) -> Number:
+    return number(100 * t.abs_e, over=t.abs_y, empty="the truth is 0 in all rows")
+
+
+@measure(
+    symbol="MNB",
+    says="the mean of (prediction - truth) / truth: above 0 where predictions are too high",
+    formula="-rel / n",
+    range=(-inf, inf),
+    better=NEITHER,
+    source=SCHLOSSER("eq. 63"),
+    spec="M-REG-09",
+    errata=("E-SCH-16",),
+    family="bias",
+)
+def mean_normalized_bias(t: Errors) -> Number:
+    return number(-t.rel, over=nonzero(t.zeros, t.n), empty=ZERO)
+
+
+@measure(
+    symbol="NMB",
+    says="all of prediction minus truth over all truth: above 0 where predictions are too high",
+    formula="-e / y",
+    range=(-inf, inf),
+    better=NEITHER,
+    source=SCHLOSSER("eq. 64"),
+    spec="M-REG-10",
+    errata=("E-SCH-16",),
+    family="bias",
+)
+def normalized_mean_bias(t: Errors) -> Number:
+    return number(-t.e, over=t.y, empty="the truth adds up to 0")
+
+
+@measure(
+    symbol="RMSLE",
+    says="a typical error of logarithms; a prediction that is too low costs more than one too high",
+    formula="sqrt(sq_log / n)",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 69"),
+    spec="M-REG-15",
+    family="relative errors",
+)
+def root_mean_squared_log_error(t: Errors) -> Number:
+    valid = t.n * (t.below == 0)
+    return number(root(t.sq_log * t.n), over=valid, empty="truth or prediction is -1 or less in some rows")
+
+
+@measure(
+    symbol="RAE",
+    says="all absolute errors over those of always predicting the mean of the truth: 1 is no better than that",
+    formula="abs_e / dev",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 57"),
+    spec="M-REG-03",
+    errata=("E-SCH-22",),
+    family="relative errors",
+)
+def relative_absolute_error(t: Errors) -> Number:
+    return number(t.abs_e, over=t.dev, empty=CONSTANT)
+
+
+@measure(
+    symbol="MASE",
+    says="the mean absolute error over that of the naive forecast on the training series: below 1 is better",
+    formula="abs_e / n / scale",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 62"),
+    spec="M-REG-08",
+    errata=("E-SCH-15",),
+    family="skill",
+)
+def mean_absolute_scaled_error(t: Errors) -> Number:
+    return number(t.abs_e, over=t.n * t.scale, empty="the series that gives the scale is constant or too short")
+
+
+@measure(
+    says="RMSE over the mean of the truth (negative for a negative mean)",
+    formula="sqrt(sq_e / n) / (y / n)",
+    range=(-inf, inf),
+    better=LOWER,
+    source=SCHLOSSER("eq. 68"),
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="relative errors",
+)
+def nrmse_mean(t: Errors) -> Number:
+    return number(root(t.sq_e * t.n), over=t.y, empty="the mean of the truth is 0")
+
+
+@measure(
+    says="RMSE over the range of the truth in these rows",
+    formula="sqrt(sq_e / n) / span",
+    range=(0, inf),
+    better=LOWER,
+    source=SCHLOSSER("2.2, introduction"),
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="relative errors",
+)
+def nrmse_range(t: Errors) -> Number:
+    return number(root(t.sq_e / t.n), over=t.span, empty=CONSTANT)
+
+
+@measure(
+    says="RMSE over the standard deviation of the truth (over n - 1)",
+    formula="sqrt(sq_e / n) / sqrt((dydy - dy * dy / n) / (n - 1))",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="relative errors",
+)
+def nrmse_sd(t: Errors) -> Number:
+    spread = t.dydy - t.dy * t.dy / t.n
+    return number(root(t.sq_e * (t.n - 1)), over=root(spread * t.n), empty=CONSTANT)
+
+
+@measure(
+    says="RMSE over the interquartile range of the truth (quartiles of type 7)",
+    formula="sqrt(sq_e / n) / iqr",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="relative errors",
+)
+def nrmse_iqr(t: Errors) -> Number:
+    return number(root(t.sq_e / t.n), over=t.iqr, empty="the quartiles of the truth are equal")
+
+
+@measure(
+    says="the length of the errors over the length of the truth, as vectors",
+    formula="sqrt(sq_e / sq_y)",
+    range=(0, inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="relative errors",
+)
+def nrmse_euclid(t: Errors) -> Number:
+    return number(root(t.sq_e), over=root(t.sq_y), empty="the truth is 0 in all rows")
+
+
+@measure(
+    says="how unequal the errors lie on both sides of their mean; 0 for a normal distribution",
+    formula="sqrt(n) * de3 / (dede - de * de / n) ** 1.5",
+    range=(-inf, inf),
+    better=NEITHER,
+    source=EXTENSION,
+    spec="extension",
+    family="shape of errors",
+)
+def error_skewness(t: Errors) -> Number:
+    spread = t.dede - t.de * t.de / t.n
+    return number(t.de3 * root(t.n), over=spread * root(spread), empty="all errors are equal")
+
+
+@measure(
+    says="how much a few large errors dominate: 3 for a normal distribution, above 9 squared errors have no valid "
+    "interval",
+    formula="n * de4 / (dede - de * de / n) ** 2",
+    range=(1, inf),
+    better=NEITHER,
+    source=EXTENSION,
+    spec="extension",
+    family="shape of errors",
+)
+def error_kurtosis(t: Errors) -> Number:
+    spread = t.dede - t.de * t.de / t.n
+    return number(t.de4 * t.n, over=spread * spread, empty="all errors are equal")

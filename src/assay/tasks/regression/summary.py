@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tally of very many rows: exact sums for the values, counts on grids for spread, order and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.tasks.regression.digit_sums import CHUNK, Dyadic, sum_exactly
+from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
+from assay.tasks.regression.sums import (
+    base_columns,
+    central_moments,
+    exact_sums,
+    own_columns,
+    rank_correlation,
+    row_sums,
+)
+from assay.tasks.regression.views import RowView, View, exact_totals, leave_one_out
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tasks.regression.tally import Facts, Residuals
+    from assay.tasks.regression.unit_moments import UnitMoments
+
+    Floats = NDArray[np.float64]
+
+STEP: Final = 1 << 18
+"""Rows that are counted on the grids at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Summary:
+    """Sums and counts of the rows of one output."""
+
+    rows: int
+    sums: dict[str, Dyadic]
+    """Exact sums: y, p, yy, yp, pp, abs_e, the means of `own_columns` and, with a star, of their squares."""
+    zeros: int
+    """Rows whose truth is 0."""
+    below: int
+    """Rows with a truth or prediction of -1 or less."""
+    ends: tuple[float, float, float, float]
+    """Smallest and largest truth, smallest and largest error."""
+    histogram: ErrorHistogram
+    grid: ErrorGrid
+
+    @classmethod
+    def of(cls, batch: Mapping[str, Floats], interval_level: float | None = None) -> Summary:
+        """Count the rows of a batch, some at a time."""
+        size = len(batch["truth"])
+        total: Summary | None = None
+        for start in range(0, size, STEP):
+            part = {name: np.ascontiguousarray(values[start : start + STEP]) for name, values in batch.items()}
+            counted = cls._of_part(part, interval_level)
+            total = counted if total is None else total + counted
+        if total is None:
+            msg = "a summary needs rows"
+            raise ValueError(msg)
+        return total
+
+    @classmethod
+    def _of_part(cls, batch: Mapping[str, Floats], interval_level: float | None) -> Summary:
+        truth, predicted = batch["truth"], batch["predicted"]
+        error = truth - predicted
+        ends = (float(truth.min()), float(truth.max()), float(error.min()), float(error.max()))
+        return cls(
+            rows=len(truth), sums=_sum_part(batch, interval_level), zeros=len(truth) - int(np.count_nonzero(truth)),
+            below=int(((truth <= -1) | (predicted <= -1)).sum()) if min(ends[0], predicted.min()) <= -1 else 0,
+            ends=ends, histogram=ErrorHistogram.of(error), grid=ErrorGrid.of(truth, error, ends[0], ends[1]),
+        )  # fmt: skip
+
+    def __add__(self, other: Summary) -> Summary:
+        """Both together."""
+        a, b = self.ends, other.ends
+        ends = (min(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), max(a[3], b[3]))
+        return Summary(
+            rows=self.rows + other.rows,
+            sums={name: value + other.sums[name] for name, value in self.sums.items() if name in other.sums},
+            zeros=self.zeros + other.zeros, below=self.below + other.below, ends=ends,
+            histogram=self.histogram + other.histogram, grid=self.grid.merge(other.grid, ends[0], ends[1]),
+        )  # fmt: skip
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        return {
+            "rows": self.rows, "zeros": self.zeros, "below": self.below, "ends": list(self.ends),
+            "sums": {name: value.to_json() for name, value in sorted(self.sums.items())},
+            "histogram": self.histogram.to_json(), "grid": self.grid.to_json(),
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Summary:
+        """The inverse of `to_json`."""
+        low, high, least, most = content["ends"]
+        return cls(
+            rows=content["rows"], zeros=content["zeros"], below=content["below"], ends=(low, high, least, most),
+            sums={name: Dyadic.from_json(value) for name, value in content["sums"].items()},
+            histogram=ErrorHistogram.from_json(content["histogram"]), grid=ErrorGrid.from_json(content["grid"]),
+        )  # fmt: skip
+
+
+def _sum_part(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Dyadic]:
+    """Exact sums, a step at a time that stays in the cache of a processor."""
+    total: dict[str, Dyadic] = {}
+    for start in range(0, len(batch["truth"]), CHUNK):
+        part = {name: values[start : start + CHUNK] for name, values in batch.items()}
+        sums, means = exact_sums(part["truth"], part["predicted"]), own_columns(part, interval_level)
+        if "reference" in part:
+            means |= base_columns(part["truth"], part["reference"])
+        for name, values in means.items():
+            sums[name] = sum_exactly(values)
+            if name != "abs_rel":  # its square is that of rel
+                sums[f"{name}*"] = sum_exactly(values * values)
+        total = {name: value + total[name] for name, value in sums.items() if name in total} if start else sums
+    return total
+
+
+class SummaryView(View):
+    """An output of very many rows: exact sums, and cells of truth and error."""
+
+    def __init__(self, summary: Summary, moments: UnitMoments | None, facts: Facts, output: str = "") -> None:
+        self.summary, self.moments, self.facts, self.output = summary, moments, facts, output
+        self.rows, self.by_unit = summary.rows, moments is not None
+        self.truth, self.error, self.counts = summary.grid.cells()
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.rows if self.moments is None else len(self.moments.ids)
+
+    @cached_property
+    def centres(self) -> tuple[float, float]:
+        """The means of truth and error."""
+        sums = self.summary.sums
+        y, p = sums["y"].fraction, sums["p"].fraction
+        return float(y / self.rows), float((y - p) / self.rows)
+
+    @cached_property
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows; what needs order or distances from a mean comes from the cells."""
+        plain = {name: value for name, value in self.summary.sums.items() if not name.endswith("*")}
+        total = exact_totals(self.rows, plain, zeros=self.summary.zeros, below=self.summary.below)
+        low, high, least, most = self.summary.ends
+        if self.scale is not None:
+            total["scale"] = Fraction(self.scale)
+        quartiles = [self._truth_quantile(share) for share in (0.25, 0.75)]
+        if self.base_centre is not None:
+            total |= self._cell_baseline(self.base_centre)
+        central = central_moments(self.error, self.counts)
+        return total | {
+            "dev": float((np.abs(self.truth - self.centres[0]) * self.counts).sum()),
+            "span": Fraction(high) - Fraction(low),
+            "iqr": quartiles[1] - quartiles[0],
+            "median_abs": self.quantile(0.5, absolute=True)[0],
+            "max_abs": max(abs(least), abs(most)),
+            "rank_r": self.ranks[0],
+            "central": central,
+            "de3": central[1],
+            "de4": central[2],
+        }
+
+    @cached_property
+    def base_centre(self) -> float | None:
+        """What the baseline always predicts, where it is a constant."""
+        if self.facts.baseline not in ("mean", "median"):
+            return None
+        return self.centres[0] if self.facts.baseline == "mean" else self._truth_quantile(0.5)
+
+    def _cell_baseline(self, centre: float) -> dict[str, Any]:
+        sums = self.summary.sums
+        exact = Fraction(centre)
+        squares = sums["yy"].fraction - 2 * exact * sums["y"].fraction + self.rows * exact * exact
+        away = np.abs(self.truth - centre)
+        return {"base_n": self.rows, "base_sq": squares, "base_abs": float((away * self.counts).sum())}
+
+    def _truth_quantile(self, share: float) -> float:
+        low, high, counts = self.summary.grid.by_truth()
+        running = np.cumsum(counts)
+        place = int(np.searchsorted(running, share * self.rows))
+        part = (share * self.rows - (running[place] - counts[place])) / counts[place]
+        return float(low[place] + part * (high[place] - low[place]))
+
+    @cached_property
+    def ranks(self) -> tuple[float | None, Floats]:
+        """Spearman's correlation from the cells, and the influence of each."""
+        return rank_correlation(self.truth, self.truth - self.error, self.counts)
+
+    @cached_property
+    def per_cell(self) -> dict[str, Floats]:
+        """What a row of each cell adds to every sum."""
+        mean = self.centres[0]
+        balance = float((np.sign(self.truth - mean) * self.counts).sum() / self.rows)
+        sums = row_sums(
+            self.truth, self.error, truth_centre=mean, error_centre=self.centres[1], truth_mean=mean, balance=balance
+        )
+        if self.base_centre is not None:
+            sums |= base_columns(self.truth, np.full(len(self.truth), self.base_centre))
+            sums["base_abs"] = sums["dev"] if self.facts.baseline == "mean" else sums["base_abs"]
+        return sums
+
+    def add_cells(self, values: Floats) -> float:
+        """Values of cells, each counted as often as it has rows."""
+        return float((values * self.counts).sum())  # without BLAS, which would start threads for so little
+
+    @cached_property
+    def plain(self) -> dict[str, float]:
+        """The sums of all rows as doubles; those about a centre are about the mean."""
+        names = [name for name, value in self.total.items() if name not in ("central", "rank_r") and value is not None]
+        plain = {name: float(self.total[name]) for name in names if math.isfinite(self.total[name])}
+        return plain | {name: self.add_cells(values) for name, values in self.per_cell.items() if name[0] == "d"}
+
+    @cached_property
+    def per_unit(self) -> dict[str, Floats] | None:
+        """What each unit adds to every sum, where units are named."""
+        return None if self.moments is None else self.moments.sums(*self.centres)
+
+    @cached_property
+    def stack(self) -> dict[str, Floats]:
+        """The sums of all units, and those without each unit."""
+        return leave_one_out(self, self.per_unit or {})
+
+    @cached_property
+    def _bins(self) -> dict[bool, tuple[Floats, Floats, NDArray[np.int64]]]:
+        """Ends and running counts of the bins of errors, and of absolute errors."""
+        histogram = self.summary.histogram
+        low, high = histogram.edges()
+        middle = len(histogram.counts) // 2
+        folded = histogram.counts[middle:].copy()
+        folded[1:] += histogram.counts[:middle][::-1]
+        sizes = np.maximum(low[middle:], 0.0), high[middle:]
+        return {False: (low, high, np.cumsum(histogram.counts)), True: (*sizes, np.cumsum(folded))}
+
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """The middle of the bin that holds a quantile, and its ends."""
+        low, high, running = self._bins[absolute]
+        place = int(np.searchsorted(running, share * (self.rows - 1) + 1))
+        return (
+            float(low[place] + high[place]) / 2, float(low[place]), float(high[place])
+        )  # fmt: skip
+
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:
+        """An end of the bin that holds a rank."""
+        low, high, running = self._bins[absolute]
+        return float((high if upper else low)[int(np.searchsorted(running, rank))])
+
+    def count_above(self, size: float) -> int:
+        """Rows in bins above a size; the bin that holds the size is shared out evenly."""
+        low, high, running = self._bins[True]
+        place = int(np.clip(np.searchsorted(high, size, side="right"), 0, len(high) - 1))
+        inside = running[place] - (running[place - 1] if place else 0)
+        part = min(1.0, max(0.0, (size - low[place]) / (high[place] - low[place])))
+        return round(float(self.rows - running[place] + inside * (1 - part)))
+
+
+def view_of(tally: Residuals, output: str) -> View:
+    """The view of an output of a tally, made once."""
+    if output not in tally.cache:
+        final = tally.final()
+        place = tally.facts.outputs.index(output)
+        if final.table is not None:
+            tally.cache[output] = RowView(final.table.columns(output), final.table.units, tally.facts, output)
+        else:
+            moments = None if final.unit_moments is None else final.unit_moments[place]
+            summary = (final.summaries or ())[place]
+            tally.cache[output] = SummaryView(summary, moments, tally.facts, output)
+    view: View = tally.cache[output]
+    return view

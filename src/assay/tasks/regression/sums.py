@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measures of regression read: sums over rows, and a few statistics of their order.
+
+The same names hold exact fractions for one table, and arrays for a stack of tables (without each unit, draws).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from assay.core.registry import Declared, Registry
+from assay.tasks.regression.digit_sums import CHUNK, PRODUCT_BITS, Dyadic, cut_digits, sum_exactly, sum_products
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.values import Amount
+
+    Floats = NDArray[np.float64]
+
+NOT_GIVEN: Final = {
+    "base": "no baseline is stated: baseline='mean', 'median' or 'last', or a column reference=...",
+    "cover": "no prediction intervals are given: lower=... and upper=...",
+    "width": "no prediction intervals are given: lower=... and upper=...",
+    "interval": "no prediction intervals are given: lower=... and upper=...",
+    "scale": "no scale is given: training=[...] holds the training series, or training='truth' takes the test series",
+    "pinball": "there is no predicted quantile of this level: quantile={level: column}",
+    "under": "there is no predicted quantile of this level: quantile={level: column}",
+}
+"""What a measure lacks, by the first word of a sum."""
+
+
+class LackingColumnError(Exception):
+    """A measure asked for a sum of a column that was not given."""
+
+
+class Errors:
+    """Named sums of one output.
+
+    `n` rows; `y` truth; `e` truth minus prediction; `abs_e`, `sq_e` of it; `dy`, `de` the same about a centre that
+    loses no digits, `dydy`, `dyde`, `dede` their products; `dev` distances of truth from its mean.
+    """
+
+    MEASURES: ClassVar[Registry[Declared]] = Registry("measure", {})
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+
+    def __getattr__(self, name: str) -> Amount:
+        """The sum of a name."""
+        if name.startswith("__") or name == "values":
+            raise AttributeError(name)
+        try:
+            amount: Amount = self.values[name]
+        except KeyError:
+            word = name.replace(" ", "_").partition("_")[0]
+            raise LackingColumnError(NOT_GIVEN.get(word, f"{name} is not known of these rows")) from None
+        return amount
+
+    def get(self, name: str) -> Amount:
+        """The sum of a name that is not an identifier, such as one of a quantile."""
+        return self.__getattr__(name)
+
+
+def row_sums(
+    truth: Floats, error: Floats, *, truth_centre: float, error_centre: float, truth_mean: float, balance: float
+) -> dict[str, Floats]:
+    """What each row, or each cell of truth and error, adds to the sums.
+
+    `balance` is the mean sign of the distance from the mean; it makes `dev` right to first order without one row.
+    """
+    away, apart = truth - truth_centre, error - error_centre
+    distance = truth - truth_mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        return {
+            "n": np.ones(len(truth)),
+            "y": truth,
+            "e": error,
+            "abs_e": np.abs(error),
+            "sq_e": error * error,
+            "sq_y": truth * truth,
+            "abs_y": np.abs(truth),
+            "dy": away,
+            "dydy": away * away,
+            "de": apart,
+            "dede": apart * apart,
+            "dyde": away * apart,
+            "de3": apart**3,
+            "de4": apart**4,
+            "dev": np.abs(distance) - balance * distance,
+        }
+
+
+def central_moments(values: Floats, weights: Floats | None = None) -> tuple[float, float, float]:
+    """Second, third and fourth sums of powers about the mean."""
+    weights = np.ones(len(values)) if weights is None else weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.sum(values * weights) / np.sum(weights))
+        apart = values - mean
+        second, third, fourth = (float(np.sum(weights * apart**power)) for power in (2, 3, 4))
+    return second, third, fourth
+
+
+def midranks(codes: Floats, counts: Floats) -> Floats:
+    """Mean rank of every entry, as a share of all rows; entries with the same code are tied."""
+    _, place = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(place, weights=counts)
+    before = np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
+    return np.asarray((before + sizes / 2)[place] / counts.sum(), dtype=np.float64)
+
+
+def rank_correlation(truth: Floats, predicted: Floats, counts: Floats) -> tuple[float | None, Floats]:
+    """Spearman's correlation, and what each entry does to it (its influence, up to a constant).
+
+    >>> rank_correlation(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.ones(3))[0]
+    0.5
+    """
+    first, second = midranks(truth, counts) - 0.5, midranks(predicted, counts) - 0.5
+    rows = counts.sum()
+    spreads = [float((counts * ranks * ranks).sum()) for ranks in (first, second)]
+    if not (spreads[0] and spreads[1]):
+        return None, np.zeros(len(truth))
+    size = np.sqrt(spreads[0] * spreads[1])
+    value = float((counts * first * second).sum() / size)
+    above = _mass_above(truth, counts * second) + _mass_above(predicted, counts * first)
+    return min(1.0, max(-1.0, value)), (first * second + above / rows) * (rows / size)
+
+
+def _mass_above(codes: Floats, mass: Floats) -> Floats:
+    """The mass of all entries with a larger code, half of that of equal ones."""
+    _, place = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(place, weights=mass)
+    behind = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
+    return np.asarray((behind + sizes / 2)[place], dtype=np.float64)
+
+
+def own_columns(batch: Mapping[str, Floats], interval_level: float | None) -> dict[str, Floats]:
+    """Quantities of each row whose means are measures: ratios, logarithms, quantiles, intervals.
+
+    Ratios are left out where the truth is 0 in some row, logarithms where something is -1 or less: no measure has a
+    value there.
+    """
+    truth, predicted = batch["truth"], batch["predicted"]
+    error = truth - predicted
+    columns: dict[str, Floats] = {}
+    least = float(truth.min()) if len(truth) else 0.0
+    with np.errstate(over="ignore"):
+        if least > 0 or np.all(truth):
+            columns["rel"] = error / truth
+            columns["abs_rel"] = np.abs(columns["rel"])
+        if min(least, float(predicted.min())) > -1:
+            logs = np.log1p(error / (1 + predicted))  # ln(1 + truth) - ln(1 + predicted), exact for small errors
+            columns["sq_log"] = logs * logs
+    if "rel" in columns and not np.isfinite(columns["abs_rel"].max()):
+        del columns["rel"], columns["abs_rel"]
+    if "sq_log" in columns and not np.isfinite(columns["sq_log"].max()):
+        del columns["sq_log"]
+    for name, values in batch.items():
+        if name.startswith("quantile "):
+            level = float(name.removeprefix("quantile "))
+            above = truth - values
+            columns[f"pinball {level!r}"] = np.maximum(level * above, (level - 1) * above)
+            columns[f"under {level!r}"] = (truth <= values).astype(np.float64)
+    if "lower" in batch:
+        columns |= _interval_columns(truth, batch["lower"], batch["upper"], interval_level)
+    return columns
+
+
+def _interval_columns(truth: Floats, lower: Floats, upper: Floats, level: float | None) -> dict[str, Floats]:
+    width = upper - lower
+    columns = {"cover": ((truth >= lower) & (truth <= upper)).astype(np.float64), "width": width}
+    if level is not None:
+        outside = np.maximum(lower - truth, 0) + np.maximum(truth - upper, 0)
+        columns["interval_score"] = width + 2 / (1 - level) * outside
+    return columns
+
+
+def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
+    """The errors of a baseline in the rows where it has a prediction."""
+    known = ~np.isnan(baseline)
+    apart = np.where(known, truth - baseline, 0.0)
+    ratio = np.divide(np.abs(apart), np.abs(truth), out=np.zeros(len(truth)), where=truth != 0)
+    with np.errstate(over="ignore"):
+        return {
+            "base_n": known.astype(np.float64), "base_abs": np.abs(apart), "base_sq": apart * apart, "base_rel": ratio
+        }  # fmt: skip
+
+
+def exact_sums(truth: Floats, predicted: Floats) -> dict[str, Dyadic]:
+    """Sums of truth and prediction, of their products, and of absolute errors, without rounding."""
+    names = ("y", "p", "yy", "yp", "pp", "abs_e", "abs_y")
+    total = dict.fromkeys(names, Dyadic())
+    for start in range(0, len(truth), CHUNK):
+        y, p = truth[start : start + CHUNK], predicted[start : start + CHUNK]
+        signs, first, second = np.sign(y - p), cut_digits(y, PRODUCT_BITS), cut_digits(p, PRODUCT_BITS)
+        if first is None or second is None:
+            apart = sum_exactly(y * signs) + sum_exactly(-p * signs)
+            parts = [sum_exactly(y), sum_exactly(p), sum_products(y, y), sum_products(y, p), sum_products(p, p), apart]
+        else:
+            apart = first.sum(signs) + second.sum(-signs)
+            parts = [first.sum(), second.sum(), first.sum_squares(), first.sum_products(second)]
+            parts += [second.sum_squares(), apart]
+        positive = bool(y.min() >= 0)
+        parts.append(parts[0] if positive else sum_exactly(np.abs(y)))
+        for name, part in zip(names, parts, strict=True):
+            total[name] += part
+    return total

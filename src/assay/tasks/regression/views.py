@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measures and intervals ask of one output: exact totals, sums by unit or by cell, and order statistics."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from assay.tasks.regression.digit_sums import Dyadic, sum_exactly, sum_products
+from assay.tasks.regression.sums import (
+    Errors,
+    base_columns,
+    central_moments,
+    exact_sums,
+    own_columns,
+    rank_correlation,
+    row_sums,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from assay.measures.declare import Measure
+    from assay.tasks.regression.tally import Facts
+
+    Floats = NDArray[np.float64]
+
+LAST: Final = "last"
+ORDER: Final = ("error_quantile", "absolute_error_quantile", "median_absolute_error")
+"""Measures that are quantiles of errors."""
+
+
+class View(ABC):
+    """One output."""
+
+    facts: Facts
+    output: str
+    rows: int
+    by_unit: bool
+
+    @property
+    @abstractmethod
+    def units(self) -> int:
+        """How many units there are."""
+
+    @cached_property
+    @abstractmethod
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows, exact where they are sums of truth and predictions."""
+
+    @abstractmethod
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """A quantile of the errors, and the ends of the bin it was found in."""
+
+    @abstractmethod
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:
+        """The error of a rank, counted from 1, or the upper or lower end of its bin."""
+
+    @abstractmethod
+    def count_above(self, size: float) -> int:
+        """Rows with a larger absolute error."""
+
+    @property
+    def scale(self) -> float | None:
+        """What scales the mean absolute error."""
+        scales = self.facts.scales
+        return scales[self.facts.outputs.index(self.output)] if scales else None
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a t interval: units of unequal size count as fewer (Kish)."""
+        if not self.by_unit:
+            return self.units - 1
+        sizes = cast("Any", self).per_unit["n"]
+        return max(min(self.units, float(sizes.sum() ** 2 / (sizes**2).sum())) - 1, 1.0)
+
+    def errors(self, measure: Measure) -> Errors:
+        """The sums that a measure reads, its own quantiles included."""
+        own: dict[str, Any] = {}
+        share, size = measure.given.get("q"), measure.given.get("size")
+        if measure.name == "error_quantile":
+            own[f"error {share!r}"] = self.quantile(cast("float", share), absolute=False)[0]
+        elif measure.name == "absolute_error_quantile":
+            own[f"size {share!r}"] = self.quantile(cast("float", share), absolute=True)[0]
+        elif measure.name == "share_above":
+            own[f"above {size!r}"] = self.count_above(cast("float", size))
+        return Errors({**self.total, **own})
+
+    def shape(self) -> tuple[float, float]:
+        """Skewness and kurtosis of the errors; 0 and 3 where they do not vary."""
+        second, third, fourth = (self.total["central"][power] for power in range(3))
+        if not (second > 0 and np.isfinite(fourth) and second * second > 0):
+            return 0.0, 3.0
+        return third * self.rows**0.5 / second**1.5, fourth * self.rows / second**2
+
+
+def exact_totals(rows: int, sums: Mapping[str, Dyadic], *, zeros: int, below: int) -> dict[str, Any]:
+    """Sums that measures read, as fractions, from the exact sums of truth and predictions.
+
+    A ratio that is not defined in some row has no sum; one that has none though it is defined did overflow.
+    """
+    none = {"rel": zeros, "abs_rel": zeros, "sq_log": below}
+    exact: dict[str, Any] = {name: 0 if rows_without else math.inf for name, rows_without in none.items()}
+    exact |= {name: value.fraction for name, value in sums.items()}
+    y, p = exact.pop("y"), exact.pop("p")
+    yy, yp, pp = (exact.pop(name) for name in ("yy", "yp", "pp"))
+    squares = yy - 2 * yp + pp
+    return exact | {
+        "n": rows, "zeros": zeros, "below": below, "y": y, "e": y - p, "sq_e": squares, "sq_y": yy,
+        "dy": y, "dydy": yy, "de": y - p, "dede": squares, "dyde": yy - yp,
+    }  # fmt: skip
+
+
+def leave_one_out(view: View, columns: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The sums of all units, and those without each unit, of every column."""
+    stack = {}
+    for name, values in columns.items():
+        total = values.sum()
+        stack[name] = np.concatenate([[total], total - values])
+    for name in ("span", "iqr", "median_abs", "max_abs", "scale"):
+        if name in view.total:
+            stack[name] = np.full(len(stack["n"]), float(view.total[name]))
+    return stack
+
+
+class RowView(View):
+    """An output whose rows are held."""
+
+    def __init__(
+        self, columns: Mapping[str, Floats], units: tuple[str, ...] | None, facts: Facts, output: str = ""
+    ) -> None:
+        self.columns, self.facts, self.output = columns, facts, output
+        self.truth, self.predicted = columns["truth"], columns["predicted"]
+        self.error = self.truth - self.predicted
+        self.rows, self.by_unit = len(self.truth), units is not None
+        self.codes = None if units is None else np.unique(np.array(units), return_inverse=True)[1]
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.rows if self.codes is None else int(self.codes.max()) + 1 if self.rows else 0
+
+    @cached_property
+    def sorted_error(self) -> Floats:
+        """Errors in ascending order."""
+        return np.sort(self.error)
+
+    @cached_property
+    def sorted_size(self) -> Floats:
+        """Absolute errors in ascending order."""
+        return np.sort(np.abs(self.error))
+
+    @cached_property
+    def baseline(self) -> Floats | None:
+        """What the stated baseline predicts for each row, NaN where it has nothing to say."""
+        stated = self.facts.baseline
+        if stated is None:
+            return None
+        if stated == "reference":
+            return self.columns["reference"]
+        if stated == LAST:
+            return self._last_values()
+        centre = self.mean if stated == "mean" else float(np.median(self.truth))
+        return np.full(self.rows, centre)
+
+    def _last_values(self) -> Floats:
+        """The truth of the row before, by time and within the unit."""
+        codes = np.zeros(self.rows, dtype=np.intp) if self.codes is None else self.codes
+        order = np.lexsort((self.truth, self.columns["time"], codes))
+        before = np.full(self.rows, np.nan)
+        same = codes[order][1:] == codes[order][:-1]
+        before[order[1:][same]] = self.truth[order[:-1][same]]
+        return before
+
+    @cached_property
+    def own(self) -> dict[str, Floats]:
+        """Quantities of each row whose means are measures."""
+        columns = own_columns(self.columns, self.facts.interval_level)
+        if self.baseline is not None:
+            columns |= base_columns(self.truth, self.baseline)
+            if self.facts.baseline == "mean":
+                columns["base_abs"] = columns["base_abs"] - self.balance * (self.truth - self.mean)
+        return columns
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of the truth."""
+        return float(self.exact["y"].fraction / self.rows)
+
+    @cached_property
+    def balance(self) -> float:
+        """Share of the truth above its mean, minus that below."""
+        return float(np.sign(self.truth - self.mean).mean())
+
+    @cached_property
+    def exact(self) -> dict[str, Dyadic]:
+        """Exact sums of truth and predictions."""
+        return exact_sums(self.truth, self.predicted)
+
+    @cached_property
+    def total(self) -> dict[str, Any]:
+        """The sums of all rows."""
+        own = {name: sum_exactly(values) for name, values in self.own.items()}
+        below = int(((self.truth <= -1) | (self.predicted <= -1)).sum())
+        zeros = self.rows - int(np.count_nonzero(self.truth))
+        total = exact_totals(self.rows, self.exact | own, zeros=zeros, below=below)
+        if self.baseline is not None:
+            total |= self._exact_baseline()
+        if self.scale is not None:
+            total["scale"] = Fraction(self.scale)
+        quartiles = np.quantile(self.truth, [0.25, 0.75])
+        central = central_moments(self.error)
+        return total | {
+            "dev": self._exact_distances(),
+            "span": Fraction(float(self.truth.max())) - Fraction(float(self.truth.min())),
+            "iqr": Fraction(float(quartiles[1])) - Fraction(float(quartiles[0])),
+            "median_abs": self.quantile(0.5, absolute=True)[0],
+            "max_abs": float(self.sorted_size[-1]),
+            "rank_r": self.ranks[0],
+            "central": central,
+            "de3": central[1],
+            "de4": central[2],
+        }
+
+    def _exact_distances(self) -> Fraction:
+        """The distances of the truth from its mean, added up without rounding."""
+        above = self.truth > self.mean
+        high = sum_exactly(self.truth[above]).fraction
+        y, count = self.exact["y"].fraction, int(above.sum())
+        return high - (y - high) + y / self.rows * (self.rows - 2 * count)
+
+    def _exact_baseline(self) -> dict[str, Any]:
+        """The squared errors of the baseline without rounding."""
+        baseline = cast("Floats", self.baseline)
+        known = ~np.isnan(baseline)
+        y, b = self.truth[known], baseline[known]
+        squares = sum_products(y, y).fraction - 2 * sum_products(y, b).fraction + sum_products(b, b).fraction
+        exact: dict[str, Any] = {"base_n": int(known.sum()), "base_sq": squares}
+        if self.facts.baseline == "mean":
+            exact["base_abs"] = self._exact_distances()
+        return exact
+
+    @cached_property
+    def ranks(self) -> tuple[float | None, Floats]:
+        """Spearman's correlation and the influence of each row."""
+        return rank_correlation(self.truth, self.predicted, np.ones(self.rows))
+
+    @cached_property
+    def by_row(self) -> dict[str, Floats]:
+        """What each row adds to every sum."""
+        centre = float(self.exact["y"].fraction / self.rows)
+        error_centre = float((self.exact["y"].fraction - self.exact["p"].fraction) / self.rows)
+        sums = row_sums(
+            self.truth, self.error, truth_centre=centre, error_centre=error_centre, truth_mean=self.mean,
+            balance=self.balance,
+        )  # fmt: skip
+        none = np.zeros(self.rows)  # a measure that these rows leave undefined has no interval
+        return sums | self.own | {"zeros": none, "below": none}
+
+    @cached_property
+    def per_unit(self) -> dict[str, Floats]:
+        """What each unit adds to every sum."""
+        return {name: self.by_units(values) for name, values in self.by_row.items()}
+
+    @cached_property
+    def stack(self) -> dict[str, Floats]:
+        """The sums of all units, and those without each unit."""
+        return leave_one_out(self, self.per_unit)
+
+    def by_units(self, values: Floats) -> Floats:
+        """Values of rows, added up by unit."""
+        return values if self.codes is None else np.asarray(np.bincount(self.codes, weights=values), dtype=np.float64)
+
+    def quantile(self, share: float, *, absolute: bool) -> tuple[float, float, float]:
+        """A quantile of type 7."""
+        ordered = self.sorted_size if absolute else self.sorted_error
+        value = float(np.quantile(ordered, share))
+        return value, value, value
+
+    def ordered(self, rank: int, *, absolute: bool, upper: bool) -> float:  # noqa: ARG002  rows need no bins
+        """The error of a rank."""
+        return float((self.sorted_size if absolute else self.sorted_error)[rank - 1])
+
+    def count_above(self, size: float) -> int:
+        """Rows with a larger absolute error."""
+        return int((np.abs(self.error) > size).sum())

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sections of a report on masks: values by image, overlays of three images, distances, the confusion of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, section
+from assay.core.text import figure
+from assay.tasks.segmentation.unit_sums import PLACE, sum_by_image
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.tasks.segmentation.tally import MaskTally
+
+MOST_VALUES: Final = 300
+"""Values of a class in a strip plot; of more, every k-th in order is kept."""
+MOST_CLASSES: Final = 12
+BINS: Final = 20
+SURFACE: Final = (
+    "Surfaces are the voxels of a mask with a neighbour (8 in two dimensions, 26 in three) outside the mask or the "
+    "grid; distances run between centres of voxels in the unit of the spacing. hausdorff_95 is the larger of the two "
+    "directed 95th percentiles (linear interpolation). Tools that use face neighbours or areas give other numbers."
+)
+
+
+def collect_figures(tally: MaskTally) -> dict[str, object]:
+    """What figures need, small enough for a Record."""
+    strips, volumes, distances = [], [], []
+    for label in tally.labels[:MOST_CLASSES]:
+        values = sum_by_image(tally, label)
+        kept = values[:, PLACE["defined"]] > 0
+        dice = values[kept, PLACE["dice_sum"]]
+        alone = values[:, PLACE["missed"]] + values[:, PLACE["spurious"]]
+        strips.append({"label": str(label), "values": _thin(dice), "missed": int(alone.sum())})
+        size = values[kept, PLACE["tp"]] + values[kept, PLACE["fn"]]
+        volumes += [[float(x), round(float(y), 4)] for x, y in zip(size, dice, strict=True) if x > 0]
+        measured = values[:, PLACE["measured"]] > 0
+        distances += values[measured, PLACE["hd95_sum"]].tolist()
+    figures: dict[str, object] = {"dice": strips, "pictures": [dict(picture) for picture in tally.pictures]}
+    if len(volumes) > 1:
+        x, y = np.log10([v for v, _ in volumes]), np.array([d for _, d in volumes])
+        counts, x_edges, y_edges = np.histogram2d(x, y, bins=(12, 10), range=((x.min(), x.max() + 1e-9), (0, 1)))
+        figures["volume"] = {"counts": counts.T.astype(int).tolist(), "x": _rounded(x_edges), "y": _rounded(y_edges)}
+    if distances:
+        counts, edges = np.histogram(distances, bins=BINS)
+        figures["distance"] = {"counts": counts.tolist(), "edges": _rounded(edges)}
+    names = [None, *tally.labels]
+    if len(names) <= MOST_CLASSES:
+        figures["confusion"] = [[tally.confusion.get((a, b), 0) for b in names] for a in names]
+    return figures
+
+
+def build_sections(record: Mapping[str, Any]) -> Iterator[Section]:
+    """Sections from the Record alone."""
+    figures = record.get("figures") or {}
+    if figures.get("dice"):
+        yield section("images", "Image by image", _value_blocks(figures))
+    if figures.get("pictures"):
+        yield section("overlays", "Worst, median and best image", [_overlays(figures["pictures"])], reach=Reach.FULL)
+    if "confusion" in figures and len(figures["confusion"]) > 1:
+        yield section(
+            "pixels", "Pixels by class", [_confusion(figures["confusion"], record.get("labels", []))], reach=Reach.FULL
+        )
+
+
+def _value_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
+    lanes = [
+        {
+            "label": strip["label"],
+            "values": strip["values"],
+            "median": float(np.median(strip["values"])) if strip["values"] else None,
+            "aside": [{"count": strip["missed"], "text": "in one mask only"}] if strip["missed"] else [],
+        }
+        for strip in figures["dice"]
+    ]
+    yield Figure(
+        charts=(Chart("dots", ({"title": "Dice of each image", "x": "Dice", "lanes": lanes},)),),
+        alt="; ".join(f"{lane['label']}: median {figure(lane['median'])}" for lane in lanes if lane["values"]),
+    )
+    charts = []
+    if "volume" in figures:
+        volume = figures["volume"]
+        charts.append(
+            Chart(
+                "cloud",
+                (
+                    {
+                        "title": "Dice against size",
+                        "x": "log10 of true voxels",
+                        "y": "Dice",
+                        "x_edges": volume["x"],
+                        "y_edges": volume["y"],
+                        "counts": volume["counts"],
+                    },
+                ),
+            )
+        )
+    if "distance" in figures:
+        content = figures["distance"]
+        title = {"title": "95th percentile of surface distances", "x": "distance"}
+        charts.append(Chart("distribution", ({**title, "edges": content["edges"], "counts": content["counts"]},)))
+    if charts:
+        yield Figure(charts=tuple(charts), alt="Dice by size of the object, and surface distances of the images")
+    yield Paragraph(SURFACE, "soft", reach=Reach.REPORT)
+
+
+def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
+    words = ("worst", "median", "best") if len(pictures) == 3 else ("",) * len(pictures)  # noqa: PLR2004
+    charts = tuple(
+        Chart(
+            "picture",
+            (
+                {
+                    "title": f"{word} {picture['image']}".strip(),
+                    "width": picture["width"],
+                    "height": picture["height"],
+                    "contours": [
+                        {"kind": name, "points": outline}
+                        for name in ("truth", "predicted")
+                        for outline in picture[name]
+                    ],
+                    "caption": f"Dice {figure(picture['dice'])}; outlines of truth and prediction",
+                },
+            ),
+        )
+        for word, picture in zip(words, pictures, strict=True)
+    )
+    alt = "; ".join(f"{picture['image']}: Dice {figure(picture['dice'])}" for picture in pictures)
+    return Figure(charts=charts, alt=alt, look="many")
+
+
+def _confusion(counts: list[list[int]], labels: list[object]) -> Figure:
+    names = ["background", *map(str, labels)]
+    cells = [
+        [{"text": f"{n:,}", "share": n / max(sum(row), 1), "tone": "good" if i == j else ""} for j, n in enumerate(row)]
+        for i, row in enumerate(counts)
+    ]
+    data = {"title": "Pixels: truth down, prediction across", "rows": names, "columns": names, "cells": cells}
+    return Figure(charts=(Chart("matrix", (data,)),), alt="Pixels by class of truth and prediction")
+
+
+def _thin(values: NDArray[np.float64]) -> list[float]:
+    """Values in order, or as many of them as a figure can show."""
+    ordered = np.sort(values)
+    if len(ordered) > MOST_VALUES:
+        ordered = ordered[np.linspace(0, len(ordered) - 1, MOST_VALUES).astype(int)]
+    return _rounded(ordered)
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float]:
+    return [round(float(value), 6) for value in values]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contours of two masks, small enough for a Record: outlines only, no pixel of an image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from assay.tasks.segmentation.counting import Rules
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST: Final = 96
+"""Pixels along the longer side of a picture."""
+MOST_POINTS: Final = 400
+"""Corners of all outlines of a mask; further outlines are left out."""
+MOST_VALUES: Final = 8
+"""Values of a mask that are outlined."""
+PLANE: Final = 2
+COARSE: Final = 4
+"""Every so many voxels are looked at to choose the plane of a volume."""
+
+
+def draw_picture(truth: NDArray[Any], predicted: NDArray[Any], rules: Rules) -> dict[str, object]:
+    """Outlines of every class but the background, in the plane of a volume that shows most of them."""
+    if truth.ndim > PLANE:
+        axis = int(np.argmin(truth.shape))
+        planes = [np.moveaxis(mask, axis, -1) for mask in (truth, predicted)]
+        coarse = [plane[::COARSE, ::COARSE] != rules.background for plane in planes]
+        number = int((coarse[0] | coarse[1]).sum(axis=(0, 1)).argmax())
+        truth, predicted = (plane[..., number] for plane in planes)
+    if rules.ignore is not None:
+        predicted = np.where(truth == rules.ignore, rules.background, predicted)
+        truth = np.where(truth == rules.ignore, rules.background, truth)
+    step = -(-max(truth.shape) // LARGEST)
+    outlines = {}
+    for name, mask in (("truth", truth), ("predicted", predicted)):
+        lines: list[list[list[int]]] = []
+        for value in np.unique(mask[mask != rules.background])[:MOST_VALUES].tolist():
+            lines += trace(shrink(mask == value, step), MOST_POINTS - sum(map(len, lines)))
+        outlines[name] = lines
+    height, width = (-(-size // step) for size in truth.shape)
+    return {"width": width, "height": height, **outlines}
+
+
+def shrink(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
+    """Every block of pixels as one: set where at least half of it is."""
+    if step == 1:
+        return mask
+    rows, columns = (-(-size // step) * step for size in mask.shape)
+    wide = np.zeros((rows, columns))
+    wide[: mask.shape[0], : mask.shape[1]] = mask
+    blocks: NDArray[np.bool_] = wide.reshape(rows // step, step, columns // step, step).mean(axis=(1, 3)) >= 0.5  # noqa: PLR2004
+    return blocks
+
+
+def trace(mask: NDArray[np.bool_], most: int = MOST_POINTS) -> list[list[list[int]]]:
+    """Closed outlines along the edges of pixels, as corners x, y, the mask on the right hand.
+
+    >>> trace(np.array([[True]]))
+    [[[0, 0], [1, 0], [1, 1], [0, 1]]]
+    """
+    wide = np.pad(mask, 1)
+    follow: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for start, end in (((0, 0), (1, 0)), ((1, 0), (1, 1)), ((1, 1), (0, 1)), ((0, 1), (0, 0))):
+        dx, dy = end[0] - start[0], end[1] - start[1]
+        outside = np.roll(wide, (dx, -dy), axis=(0, 1))  # the neighbour to the left of the way
+        for y, x in np.argwhere(wide & ~outside).tolist():
+            corner = (x - 1 + start[0], y - 1 + start[1])
+            follow.setdefault(corner, []).append((x - 1 + end[0], y - 1 + end[1]))
+    outlines = []
+    points = 0
+    while follow and points < most:
+        first = min(follow)
+        line, corner = [first], first
+        while True:
+            ways = follow[corner]
+            corner = ways.pop()
+            if not ways:
+                del follow[line[-1]]
+            if corner == first:
+                break
+            line.append(corner)
+        outline = _drop_straight(line)
+        points += len(outline)
+        outlines.append(outline)
+    return outlines
+
+
+def _drop_straight(line: list[tuple[int, int]]) -> list[list[int]]:
+    """Only the corners at which an outline turns."""
+    return [
+        [x, y]
+        for (a, b), (x, y), (c, d) in zip([line[-1], *line[:-1]], line, [*line[1:], line[0]], strict=True)
+        if (x - a, y - b) != (c - x, d - y)
+    ]

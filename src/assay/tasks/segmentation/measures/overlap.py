@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Overlap and volume of masks, pooled over all images or averaged over them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, RAINIO, SCHLOSSER
+from assay.core.values import Number, number
+from assay.measures.declare import measure
+from assay.tasks.segmentation.measures.quotients import NO_OBJECT, average
+from assay.tasks.segmentation.tally import Masks
+
+
+@measure(
+    symbol="Acc.",
+    also=("overall pixel accuracy",),
+    says="of all pixels, the share whose label is right; near 1 wherever objects are small",
+    formula="equal / pixels",
+    range=(0, 1),
+    better=HIGHER,
+    source=RAINIO("pixel accuracy"),
+    spec="M-SEG-01",
+    family="overlap",
+)
+def pixel_accuracy(t: Masks) -> Number:
+    return number(t.equal, over=t.pixels, empty="there are no pixels")
+
+
+@measure(
+    symbol="D",
+    also=("Sørensen-Dice", "DC", "F1 over pixels"),
+    says="twice the voxels in both masks over the voxels of both, all images pooled",
+    formula="2 * tp / (2 * tp + fp + fn)",
+    range=(0, 1),
+    better=HIGHER,
+    source=(RAINIO("eq. 5"), SCHLOSSER("eq. 74")),
+    spec="M-SEG-02",
+    errata=("E-RAI-22", "E-XS-09"),
+    family="overlap",
+)
+def dice(t: Masks) -> Number:
+    return number(2 * t.tp, over=2 * t.tp + t.fp + t.fn, empty=NO_OBJECT)
+
+
+@measure(
+    symbol="IoU",
+    also=("Jaccard", "intersection over union"),
+    says="the voxels in both masks over the voxels in either, all images pooled",
+    formula="tp / (tp + fp + fn)",
+    range=(0, 1),
+    better=HIGHER,
+    source=(RAINIO("eq. 6"), SCHLOSSER("eq. 73")),
+    spec="M-SEG-03",
+    family="overlap",
+)
+def iou(t: Masks) -> Number:
+    return number(t.tp, over=t.tp + t.fp + t.fn, empty=NO_OBJECT)
+
+
+@measure(
+    symbol="OC",
+    also=("Szymkiewicz-Simpson",),
+    says="the voxels in both masks over those of the smaller mask; 1 where one mask lies in the other",
+    formula="tp / (tp + min(fp, fn))",
+    range=(0, 1),
+    better=HIGHER,
+    source=SCHLOSSER("eq. 75"),
+    spec="M-SEG-04",
+    family="overlap",
+)
+def overlap_coefficient(t: Masks) -> Number:
+    return number(t.tp, over=t.tp + np.minimum(t.fp, t.fn), empty="one of the masks is empty in all images")
+
+
+@measure(
+    also=("pixel precision",),
+    says="of the voxels that were predicted, the share that is true",
+    formula="tp / (tp + fp)",
+    range=(0, 1),
+    better=HIGHER,
+    source=EXTENSION,
+    spec="extension",
+    family="overlap",
+)
+def voxel_precision(t: Masks) -> Number:
+    return number(t.tp, over=t.tp + t.fp, empty="no voxel was predicted")
+
+
+@measure(
+    also=("pixel recall", "voxel sensitivity"),
+    says="of the true voxels, the share that was predicted",
+    formula="tp / (tp + fn)",
+    range=(0, 1),
+    better=HIGHER,
+    source=EXTENSION,
+    spec="extension",
+    family="overlap",
+)
+def voxel_recall(t: Masks) -> Number:
+    return number(t.tp, over=t.tp + t.fn, empty="no voxel of the truth belongs to an object")
+
+
+@measure(
+    symbol="SVD",
+    says="one minus Dice",
+    formula="(fp + fn) / (2 * tp + fp + fn)",
+    range=(0, 1),
+    better=LOWER,
+    source=RAINIO("symmetric volume difference"),
+    spec="M-SEG-09",
+    errata=("E-XS-07",),
+    family="overlap",
+)
+def symmetric_volume_difference(t: Masks) -> Number:
+    return number(t.fp + t.fn, over=2 * t.tp + t.fp + t.fn, empty=NO_OBJECT)
+
+
+@measure(
+    symbol="VOE",
+    says="one minus IoU",
+    formula="(fp + fn) / (tp + fp + fn)",
+    range=(0, 1),
+    better=LOWER,
+    source=RAINIO("volumetric overlap error"),
+    spec="M-SEG-10",
+    family="overlap",
+)
+def volumetric_overlap_error(t: Masks) -> Number:
+    return number(t.fp + t.fn, over=t.tp + t.fp + t.fn, empty=NO_OBJECT)
+
+
+@measure(
+    symbol="RVD",
+    also=("relative volume difference",),
+    says="predicted volume minus true volume over true volume, all images pooled",
+    formula="(fp - fn) / (tp + fn)",
+    range=(-1, math.inf),
+    better=NEITHER,
+    source=EXTENSION,
+    spec="extension",
+    family="volume",
+)
+def volume_difference(t: Masks) -> Number:
+    return number(t.fp - t.fn, over=t.tp + t.fn, empty="no voxel of the truth belongs to an object")
+
+
+@measure(
+    also=("AVDR",),
+    says="how far the predicted volume is from the true one, over the true one, averaged over images with an object",
+    formula="volume_sum / with_truth",
+    range=(0, math.inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="extension",
+    family="volume",
+)
+def mean_absolute_volume_difference(t: Masks) -> Number:
+    return number(t.volume_sum, over=t.with_truth, empty="no truth mask holds an object")
+
+
+@measure(
+    also=("mean Dice over images", "mDice"),
+    says="the Dice of an image, averaged over the images that have one",
+    formula="dice_sum / defined",
+    range=(0, 1),
+    better=HIGHER,
+    source=RAINIO("mean Dice"),
+    spec="M-SEG-11",
+    errata=("E-XS-09",),
+    family="means over images",
+)
+def mean_dice(t: Masks) -> Number:
+    return average(t, t.dice_sum)
+
+
+@measure(
+    also=("mean IoU over images",),
+    says="the IoU of an image, averaged over the images that have one",
+    formula="iou_sum / defined",
+    range=(0, 1),
+    better=HIGHER,
+    source=(RAINIO("mean IoU"), SCHLOSSER("eq. 73")),
+    spec="M-SEG-12",
+    errata=("E-XS-09",),
+    family="means over images",
+)
+def mean_iou(t: Masks) -> Number:
+    return average(t, t.iou_sum)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares masks batch by batch into a tally, and draws the contours of the worst, the median and the best image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.core.errors import AssayError
+from assay.core.task import Counted, Request
+from assay.tally.census import Census
+from assay.tasks.image_reading import ImagePairs, describe_fault, pair_images, raise_faults
+from assay.tasks.segmentation.contours import draw_picture
+from assay.tasks.segmentation.counting import ImageCounts, Rules, compare_masks
+from assay.tasks.segmentation.roles import load_pair, read_coco, settle_rules
+from assay.tasks.segmentation.tally import PICTURES, MaskTally, merge_tallies
+from assay.tasks.segmentation.unit_sums import PLACE, sum_by_image
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class MaskParts:
+    """Partial tallies, merged once all are there."""
+
+    parts: tuple[MaskTally, ...]
+
+    def __add__(self, other: MaskParts) -> MaskParts:
+        """Both together."""
+        return MaskParts((*self.parts, *other.parts))
+
+    def to_json(self) -> dict[str, object]:
+        """As it travels between machines."""
+        return merge_tallies(self.parts).to_json()
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, object]) -> MaskParts:
+        """The inverse of `to_json`."""
+        return cls((MaskTally.from_json(content),))
+
+
+def read_masks(request: Request) -> Counted:
+    """Read and compare the masks of one model."""
+    pairs, rules = pair_masks(request)
+    tally = count_pairs(pairs, rules, request)
+    levels = pairs.levels()
+    groups = {factor: {level: tally.select(names) for level, names in by.items()} for factor, by in levels.items()}
+    census = Census(read=tally.rows, scored=tally.rows)
+    return Counted(
+        tally=tally, census=census, groups=groups, notes=(*pairs.notes, *describe_counts(tally)), data=pairs.about
+    )
+
+
+def read_model_masks(request: Request, models: Mapping[str, Mapping[str, object]]) -> dict[str, MaskTally]:
+    """Read and compare the masks of several models."""
+    tallies = {}
+    for model, given in models.items():
+        pairs, rules = pair_masks(replace(request, given={**request.given, **given}))
+        tallies[model] = replace(count_pairs(pairs, rules, request), pictures=())
+    return tallies
+
+
+def pair_masks(request: Request) -> tuple[ImagePairs, Rules]:
+    """The masks that belong together, and the rules by which to compare them."""
+    rules = settle_rules(request.options)
+    if request.data is None:
+        truth, predicted, rules = read_coco(request.given.get("truth"), request.given.get("predicted"), rules)
+        request = replace(request, given={**request.given, "truth": truth, "predicted": predicted})
+    return pair_images(request, rules.dimensions, channels=rules.one_hot is not None), rules
+
+
+def count_pairs(pairs: ImagePairs, rules: Rules, request: Request) -> MaskTally:
+    """Compare all pairs; all images that cannot be compared are gathered before the error."""
+    tally = merge_tallies(pairs.run(partial(compare_batch, rules), MaskParts, request.progress).parts)
+    raise_faults(tally.faults, tally.rows + len(tally.faults))
+    return replace(tally, pictures=tuple(draw_pictures(tally, pairs)))
+
+
+def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
+    """The kernel: load and compare the images of a batch, one after the other."""
+    names = [str(name) for name in batch.get("image", batch["truth"])]
+    counts: dict[str, ImageCounts] = {}
+    faults = []
+    for name, truth, predicted in zip(names, batch["truth"], batch["predicted"], strict=True):
+        try:
+            first, second, spacing = load_pair(truth, predicted, rules)
+            counts[name] = compare_masks(first, second, rules, spacing)
+        except AssayError as error:
+            faults.append(describe_fault(name, error))
+    units = dict(zip(names, map(str, batch["unit"]), strict=True)) if "unit" in batch else None
+    return MaskParts((MaskTally.build(rules, counts, units, faults),))
+
+
+def draw_pictures(tally: MaskTally, pairs: ImagePairs) -> list[dict[str, object]]:
+    """Contours of the worst, the median and the best image by the mean Dice of their classes."""
+    values = sum_by_image(tally)
+    defined = np.flatnonzero(values[:, PLACE["defined"]] > 0)
+    if not len(defined) or pairs.spark is not None:
+        return []
+    dice = values[defined, PLACE["dice_sum"]]
+    order = defined[np.argsort(dice, kind="stable")]
+    chosen = dict.fromkeys(order[place] for place in (0, len(order) // 2, len(order) - 1))
+    place_of = {name: place for place, name in enumerate(pairs.names)}
+    pictures = []
+    for number in list(chosen)[:PICTURES]:
+        place = place_of[tally.images[number]]
+        truth, predicted, _ = load_pair(pairs.truth[place], pairs.predicted[place], tally.rules)
+        value = float(values[number, PLACE["dice_sum"]])
+        pictures.append({"image": tally.images[number], "dice": value, **draw_picture(truth, predicted, tally.rules)})
+    return pictures
+
+
+def describe_counts(tally: MaskTally) -> Sequence[str]:
+    """What a reader must know of the images: empty masks, and accuracy that says little."""
+    values = sum_by_image(tally)
+    notes = []
+    both, missed, spurious = (int(values[:, PLACE[name]].sum()) for name in ("both_empty", "missed", "spurious"))
+    if both:
+        how = "count as 1" if tally.rules.both_empty == "one" else "are left out of means over images"
+        notes.append(f"{both:,} of {tally.rows:,} images hold no object in either mask; they {how}")
+    for count, what in ((missed, "only in the truth (missed)"), (spurious, "only in the prediction (false alarm)")):
+        if count:
+            notes.append(f"{count:,} of {tally.rows:,} images hold a class {what}: overlap 0, no distance")
+    pixels = float(values[:, PLACE["pixels"]].sum())
+    objects = float((values[:, PLACE["tp"]] + values[:, PLACE["fn"]]).sum())
+    if objects < pixels / 20:
+        notes.append(f"objects fill {100 * objects / pixels:.2g} % of the pixels: pixel_accuracy says little")
+    return notes

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that belong together: intervals by unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import assay
+from assay.assess.record.verification import verify
+
+MEASURES = ("accuracy", "recall", "precision", "f1", "matthews_corrcoef", "auroc", "average_precision")
+
+
+def patients(seed=1, units=40, rows=10, shared=1.0):
+    rng = np.random.default_rng(seed)
+    unit = np.repeat(np.arange(units), rows)
+    common = rng.normal(size=units)[unit] * shared
+    truth = rng.integers(0, 2, units * rows)
+    score = rng.normal(size=units * rows) + 1.2 * truth + common
+    return {"truth": truth, "predicted": (score > 0.8).astype(int), "score": score}, unit
+
+
+def test_values_stay_and_intervals_widen_where_rows_of_a_unit_are_alike():
+    rows, unit = patients()
+    alone, by_unit = assay.assess(**rows), assay.assess(**rows, unit=unit)
+    for name in MEASURES:
+        assert by_unit[name].value == alone[name].value
+        assert by_unit[name].low < by_unit[name].value < by_unit[name].high
+    for name in ("recall", "precision"):
+        width = by_unit[name].high - by_unit[name].low
+        assert width > 1.1 * (alone[name].high - alone[name].low)
+    assert "design effect" in by_unit["recall"].interval.method
+    assert by_unit.record["units"] == 40
+    assert any("40 units" in note for note in by_unit.notes)
+
+
+def test_every_table_gives_the_same_record_of_units_in_any_order(tmp_path):
+    rows, unit = patients()
+    frame = pl.DataFrame({**rows, "unit": [f"p{u}" for u in unit]})
+    path = tmp_path / "rows.csv"
+    frame.write_csv(path)
+    columns = {"truth": "truth", "predicted": "predicted", "score": "score", "unit": "unit"}
+    first = assay.assess(data=frame, **columns).record
+    shuffled = assay.assess(data=frame.sample(fraction=1.0, shuffle=True, seed=3), **columns).record
+    filed = assay.assess(data=str(path), positive="1", **columns)
+    assert first["tallies"] == shuffled["tallies"]
+    assert first["estimates"] == shuffled["estimates"]
+    assert filed["auroc"].low == first_estimate(first, "auroc")["low"]
+
+
+def first_estimate(record, measure):
+    return next(estimate for estimate in record["estimates"] if estimate["measure"] == measure)
+
+
+def test_the_record_verifies_and_a_changed_interval_is_found(tmp_path):
+    rows, unit = patients()
+    record = assay.load(assay.assess(**rows, unit=unit).save(tmp_path / "r.json")).record
+    assert verify(record).holds
+    changed = [{**estimate} for estimate in record["estimates"]]
+    next(estimate for estimate in changed if estimate["measure"] == "recall")["low"] = 0.0
+    assert not verify(type(record)({**record, "estimates": changed})).holds
+
+
+def test_units_of_two_sites_merge_to_those_of_all():
+    rows, unit = patients()
+    half = unit < 20
+    labels = {name: rows[name] for name in ("truth", "predicted")}
+    parts = [
+        assay.assess(**{name: column[side] for name, column in labels.items()}, unit=unit[side])
+        for side in (half, ~half)
+    ]
+    merged, pooled = assay.merge(*parts), assay.assess(**labels, unit=unit)
+    for name in ("accuracy", "f1", "matthews_corrcoef"):
+        assert merged[name].low == pooled[name].low
+        assert merged[name].high == pooled[name].high
+
+
+@pytest.mark.parametrize(("units", "why"), [(4, "only 4 units"), (1, "unit")])
+def test_few_units_have_no_interval(units, why):
+    rows, unit = patients(units=units, rows=20)
+    estimate = assay.assess(**rows, unit=unit)["accuracy"]
+    assert estimate.low is None
+    assert why in estimate.no_interval
+
+
+def test_a_unit_with_most_rows_has_no_interval():
+    rows, unit = patients(units=30)
+    estimate = assay.assess(**rows, unit=np.where(unit < 20, 0, unit))["accuracy"]
+    assert "more than half" in estimate.no_interval
+
+
+def test_units_of_one_row_are_rows():
+    rows, _ = patients()
+    a = assay.assess(**rows, unit=np.arange(400))
+    assert a["recall"].interval == assay.assess(**rows)["recall"].interval
+
+
+def test_several_classes_and_each_of_them_are_judged_by_unit():
+    rng = np.random.default_rng(2)
+    truth, unit = rng.integers(0, 3, 300), np.repeat(np.arange(30), 10)
+    called = np.where(rng.random(300) < 0.7, truth, rng.integers(0, 3, 300))
+    a = assay.assess(truth=truth, predicted=called, unit=unit)
+    assert "by unit" in a["f1_macro"].interval.method
+    assert "by unit" in a.by_class[0]["recall"].interval.method
+
+
+def test_groups_say_why_they_have_no_interval():
+    rows, unit = patients()
+    a = assay.assess(**rows, unit=unit, group={"site": unit % 2})
+    assert "not counted by unit" in a.by_group["site"][0]["recall"].no_interval
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [({"unit": None, "weight": 1.0}, "weights and units"), ({"unit": "missing"}, "without a unit")],
+)
+def test_what_cannot_be_judged_by_unit_is_refused(given, named):
+    rows, unit = patients()
+    more = {"unit": unit, "weight": np.ones(400)} if "weight" in given else {"unit": [None, *unit[1:].tolist()]}
+    with pytest.raises(assay.AssayError, match=named):
+        assay.assess(**rows, **more)
