@@ -10,7 +10,14 @@ import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.engines.duckdb_engine import connect, quote_identifier, quote_literal, release, told_as_ours
+from assay.rows.engines.duckdb_engine import (
+    connect,
+    malformed_input,
+    quote_identifier,
+    quote_literal,
+    release,
+    told_as_ours,
+)
 from assay.rows.files.opened_file import check_scalar, number_column
 from assay.rows.limits import Limits
 from assay.tasks.retrieval.rank_order import Judgements, rank_documents
@@ -18,9 +25,9 @@ from assay.tasks.retrieval.tally import NAMED, Outside, Rankings
 from assay.tasks.retrieval.trec import RUN
 
 if TYPE_CHECKING:
-    import duckdb
     from numpy.typing import NDArray
 
+    from assay.rows.engines.duckdb_engine import Connection
     from assay.rows.files.opened_file import OpenedFile
 
 SPREAD = 0x9E3779B97F4A7C15
@@ -54,8 +61,6 @@ def count_opened(opened: OpenedFile, names: dict[str, str], judgements: Judgemen
 
 def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits | None) -> tuple[Rankings, int]:
     """Count a plain TREC run; raises Irregular where a line is not plain."""
-    import duckdb
-
     columns = ", ".join(
         f"'{name}': '{'DOUBLE' if place == RUN.number else 'VARCHAR'}'" for place, name in enumerate(RUN.fields)
     )
@@ -68,15 +73,13 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
     try:
         select = f"SELECT query, document, coalesce(score, 'nan'::DOUBLE) AS score FROM {source}"  # noqa: S608
         return _count(connection, select, judgements, visible(path))
-    except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+    except malformed_input() as error:
         raise Irregular from error
     finally:
         release(connection)
 
 
-def _count(
-    connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements, where: str
-) -> tuple[Rankings, int]:
+def _count(connection: Connection, select: str, judgements: Judgements, where: str) -> tuple[Rankings, int]:
     _load_run(connection, select, judgements)
     rows = connection.execute("SELECT code, score, name FROM retrieval_run").fetchnumpy()
     code, score = np.asarray(rows["code"]), np.asarray(rows["score"])
@@ -96,7 +99,7 @@ def _count(
     return tally, total
 
 
-def _load_run(connection: duckdb.DuckDBPyConnection, select: str, judgements: Judgements) -> None:
+def _load_run(connection: Connection, select: str, judgements: Judgements) -> None:
     """Make a table of the run with codes of queries, in the order of its rows."""
     names = {"query": np.array([*judgements.ids, ""], dtype=object)[:-1], "code": np.arange(len(judgements.ids))}
     connection.register("given_queries", names)
@@ -108,7 +111,7 @@ def _load_run(connection: duckdb.DuckDBPyConnection, select: str, judgements: Ju
     )
 
 
-def _place_grades(connection: duckdb.DuckDBPyConnection, judgements: Judgements, rows: int) -> NDArray[np.int32]:
+def _place_grades(connection: Connection, judgements: Judgements, rows: int) -> NDArray[np.int32]:
     """The place of the judgement of every row, -1 where there is none."""
     grades = {
         "code": judgements.code.astype(np.int32),
@@ -131,7 +134,7 @@ def _place_grades(connection: duckdb.DuckDBPyConnection, judgements: Judgements,
     return place
 
 
-def _outside(connection: duckdb.DuckDBPyConnection, select: str, rows: int) -> Outside:
+def _outside(connection: Connection, select: str, rows: int) -> Outside:
     """Queries of the run that were not judged."""
     names = connection.execute(
         f"SELECT DISTINCT query FROM ({select}) ANTI JOIN given_queries USING (query) ORDER BY query"  # noqa: S608
@@ -139,7 +142,7 @@ def _outside(connection: duckdb.DuckDBPyConnection, select: str, rows: int) -> O
     return Outside(rows=rows, queries=len(names), names=tuple(name for (name,) in names[:NAMED]))
 
 
-def _names(connection: duckdb.DuckDBPyConnection, rows: NDArray[np.intp]) -> NDArray[np.object_]:
+def _names(connection: Connection, rows: NDArray[np.intp]) -> NDArray[np.object_]:
     """Documents of some rows."""
     wanted, place = np.unique(rows, return_inverse=True)
     connection.register("given_rows", {"wanted": wanted})
@@ -153,7 +156,7 @@ def _names(connection: duckdb.DuckDBPyConnection, rows: NDArray[np.intp]) -> NDA
 
 
 def _check_rows(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     select: str,
     code: NDArray[np.int32],
     score: NDArray[np.float64],
