@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
+
+
+def _with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
 
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
@@ -211,9 +218,7 @@ _ROWS = (
 
 def of_rows(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command every option about rows, in the order of the list."""
-    for option in reversed(_ROWS):
-        command = option(command)
-    return command
+    return _with_options(command, _ROWS)
 
 
 def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
@@ -253,9 +258,7 @@ _WRITTEN = (
 
 def of_files(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options about what it writes."""
-    for option in reversed(_WRITTEN):
-        command = option(command)
-    return command
+    return _with_options(command, _WRITTEN)
 
 
 _MODELS = (
@@ -356,9 +359,7 @@ _MODELS = (
 
 def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command every option about models that are compared, in the order of the list."""
-    for option in reversed(_MODELS):
-        command = option(command)
-    return command
+    return _with_options(command, _MODELS)
 
 
 _FAIRNESS = (
@@ -399,6 +400,4 @@ _DECISIONS = (
 
 def of_decisions(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options about criteria."""
-    for option in reversed(_DECISIONS):
-        command = option(command)
-    return command
+    return _with_options(command, _DECISIONS)

@@ -128,7 +128,7 @@ class TaskDocument:
             yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, level))
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):
-            from assay.fairness.blocks import fairness_blocks
+            from assay.fairness.fairness_sections import fairness_blocks
 
             yield from fairness_blocks(record["fairness"])
         yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)
