@@ -17,23 +17,15 @@ def _with_options(command: Callable[..., Any], options: Sequence[Callable[..., A
 
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
-_EXACT_SCORES = click.option(
-    "--exact-scores",
-    metavar="NUMBER",
-    type=int,
-    default=4_000_000,
-    show_default=True,
-    help="Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.",
-)
 
-_COMPARED_SCORES = click.option(
-    "--exact-scores",
-    metavar="NUMBER",
-    type=int,
-    default=4_000_000,
-    show_default=True,
-    help="Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
-    " scores are rounded to 9 bits, and labels come as sums over the units.",
+def _exact_scores(text: str) -> Callable[..., Any]:
+    return click.option("--exact-scores", metavar="NUMBER", type=int, default=4_000_000, show_default=True, help=text)
+
+
+_EXACT_SCORES = _exact_scores("Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.")
+_COMPARED_SCORES = _exact_scores(
+    "Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
+    " scores are rounded to 9 bits, and labels come as sums over the units."
 )
 
 _MACHINE = (
