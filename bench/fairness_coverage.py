@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from assay.fairness.gaps import measure_gap
-from assay.fairness.groups import value_of_share
+from assay.fairness.group_statistics import value_of_share
 
 LEVEL = 0.95
 DRAWS = 300

@@ -52,7 +52,7 @@ def bench_counts(truth: np.ndarray, predicted: np.ndarray) -> None:
     """The confusion of all labels, against scikit-learn."""
     from sklearn.metrics import confusion_matrix
 
-    from assay.tasks.segmentation.counting import Rules, compare_masks
+    from assay.tasks.segmentation.kernel import Rules, compare_masks
 
     ours = seconds(lambda: assay.segmentation(truth=[truth], predicted=[predicted]), 5)
     alone = seconds(lambda: compare_masks(truth, predicted, Rules()), 5)

@@ -12,14 +12,13 @@ import run
 PACKAGE = run.ROOT / "src" / "assay"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name not in ("__init__.py", "__main__.py"))
 MOST_FILES = 15
-VERB_FORMS = {"resampling", "unit_reading"}
+VERB_FORMS = {"resampling"}
 """Modules that end as a gerund or participle does; the list only shrinks, to resampling, a word of statistics."""
 OF_TASKS = {"roles", "tally", "measures", "intervals", "compare", "controls", "blocks", "settings", "estimates"}
 """Files that every task may have."""
 SEVERAL_TIMES = {"claims", "comparison", "declare", "environment", "estimates", "findings"}
 """Stems in two folders; the list only shrinks."""
 CIRCLES = [
-    {"app.commands.run_command", "app.task_commands"},
     {
         "rows.databases.database",
         "rows.databases.duckdb_copy",

@@ -3,30 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
 
+
+def _with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
-_EXACT_SCORES = click.option(
-    "--exact-scores",
-    metavar="NUMBER",
-    type=int,
-    default=4_000_000,
-    show_default=True,
-    help="Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.",
-)
 
-_COMPARED_SCORES = click.option(
-    "--exact-scores",
-    metavar="NUMBER",
-    type=int,
-    default=4_000_000,
-    show_default=True,
-    help="Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
-    " scores are rounded to 9 bits, and labels come as sums over the units.",
+def _exact_scores(text: str) -> Callable[..., Any]:
+    return click.option("--exact-scores", metavar="NUMBER", type=int, default=4_000_000, show_default=True, help=text)
+
+
+_EXACT_SCORES = _exact_scores("Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.")
+_COMPARED_SCORES = _exact_scores(
+    "Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
+    " scores are rounded to 9 bits, and labels come as sums over the units."
 )
 
 _MACHINE = (
@@ -211,9 +210,7 @@ _ROWS = (
 
 def of_rows(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command every option about rows, in the order of the list."""
-    for option in reversed(_ROWS):
-        command = option(command)
-    return command
+    return _with_options(command, _ROWS)
 
 
 def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
@@ -253,9 +250,7 @@ _WRITTEN = (
 
 def of_files(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options about what it writes."""
-    for option in reversed(_WRITTEN):
-        command = option(command)
-    return command
+    return _with_options(command, _WRITTEN)
 
 
 _MODELS = (
@@ -356,9 +351,7 @@ _MODELS = (
 
 def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command every option about models that are compared, in the order of the list."""
-    for option in reversed(_MODELS):
-        command = option(command)
-    return command
+    return _with_options(command, _MODELS)
 
 
 _FAIRNESS = (
@@ -399,6 +392,4 @@ _DECISIONS = (
 
 def of_decisions(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options about criteria."""
-    for option in reversed(_DECISIONS):
-        command = option(command)
-    return command
+    return _with_options(command, _DECISIONS)

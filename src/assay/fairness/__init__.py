@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from assay.fairness.assessment import FactorFairness, Fairness, assess_fairness
-from assay.fairness.blocks import fairness_blocks
-from assay.fairness.criteria import CRITERIA, Criterion
 from assay.fairness.disparity import Disparity
+from assay.fairness.fairness_by_factor import FactorFairness, Fairness, assess_fairness
+from assay.fairness.fairness_criteria import CRITERIA, Criterion
+from assay.fairness.fairness_sections import fairness_blocks
 from assay.fairness.gaps import REST
 from assay.fairness.settings import FairnessSettings, cross_names, join_levels, split_criterion, split_crossed
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from assay.core.labels import Label
 from assay.core.text import counted, figure, quoted
-from assay.fairness.groups import GroupValue
+from assay.fairness.group_statistics import GroupValue
 from assay.inference.estimates import real_to_json
 
 Form: TypeAlias = Literal["gap", "ratio"]

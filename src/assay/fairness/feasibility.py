@@ -11,7 +11,7 @@ from assay.core.labels import Label
 from assay.core.registry import folded
 from assay.core.text import figure, quoted
 from assay.fairness.disparity import Disparity
-from assay.fairness.groups import value_of_share
+from assay.fairness.group_statistics import value_of_share
 from assay.tally.labels.one_vs_rest import Binary
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.text import counted, quoted
 from assay.fairness.disparity import Disparity, Equality, Form, LeftOut, Pair
-from assay.fairness.groups import Ends, GroupValue, as_estimate
+from assay.fairness.group_statistics import Ends, GroupValue, as_estimate
 from assay.inference.intervals.proportion import Bounds, koopman, recovered
 from assay.inference.tail_probabilities import range_quantile
 from assay.inference.tests.heterogeneity import heterogeneity

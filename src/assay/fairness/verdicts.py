@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assay.core.text import figure, quoted
 from assay.fairness.disparity import Disparity
-from assay.fairness.groups import GroupValue
+from assay.fairness.group_statistics import GroupValue
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 

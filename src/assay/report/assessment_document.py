@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def fairness_sections(record: Record) -> Iterator[Section]:
     """Gaps between groups, where fairness was asked for."""
     if record.get("fairness"):
-        from assay.fairness.blocks import fairness_blocks
+        from assay.fairness.fairness_sections import fairness_blocks
 
         yield from fairness_blocks(record["fairness"])
 

@@ -104,7 +104,7 @@ class TaskDocument:
         yield "task", self.task.name.replace("_", " ")
         yield "rows", f"{int(record['samples']):,}"
         if units is not None and units != record["samples"]:
-            yield f"{self.task.unit}s" if not plan["data"].get("unit") else "units", f"{int(units):,}"
+            yield _plural(self.task.unit) if not plan["data"].get("unit") else "units", f"{int(units):,}"
         for role, column in plan.get("data", {}).get("columns", {}).items():
             yield f"{visible(role)} column", visible(column)
         for name, value in plan.get("options", {}).items():
@@ -128,7 +128,7 @@ class TaskDocument:
             yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, level))
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):
-            from assay.fairness.blocks import fairness_blocks
+            from assay.fairness.fairness_sections import fairness_blocks
 
             yield from fairness_blocks(record["fairness"])
         yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)

@@ -61,13 +61,13 @@ class UnitTask(ABC):
 
     def read(self, request: Request) -> Counted:
         """Read the rows of any table."""
-        from assay.tasks.unit_reading import read_units
+        from assay.tasks.unit_inputs import read_units
 
         return read_units(self, request)
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Read the rows of several models."""
-        from assay.tasks.unit_reading import read_unit_models
+        from assay.tasks.unit_inputs import read_unit_models
 
         return read_unit_models(self, request, models)
 

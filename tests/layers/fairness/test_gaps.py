@@ -20,10 +20,10 @@ from assay.fairness import (
     split_criterion,
     split_crossed,
 )
+from assay.fairness.conditional_parity import common_difference, conditional_gap
 from assay.fairness.feasibility import check_unawareness
 from assay.fairness.gaps import measure_gap, simultaneous_level
-from assay.fairness.groups import value_of_share
-from assay.fairness.strata import common_difference, conditional_gap
+from assay.fairness.group_statistics import value_of_share
 from assay.tally.contingency_tables import Table
 from tests.layers.fairness.cases import assess_counts, compas, fairness_of, read_case
 

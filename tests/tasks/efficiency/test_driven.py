@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.conduct.timing import Pace
+from assay.conduct.request_driver import Pace
 from assay.core.errors import AssayError
 
 HERE = Path(__file__).parent

@@ -11,9 +11,9 @@ import pytest
 import assay
 from assay.core.task import Request, find_task
 from assay.core.values import Undefined
+from assay.tasks.segmentation.mask_sums import sum_by_class, sum_by_unit
 from assay.tasks.segmentation.measures.classes import ClassMasks
 from assay.tasks.segmentation.tally import Masks, MaskTally
-from assay.tasks.segmentation.unit_sums import sum_by_class, sum_by_unit
 from tests.tasks.segmentation.masks import random_masks
 
 TASK = find_task("segmentation")

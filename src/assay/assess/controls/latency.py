@@ -11,11 +11,11 @@ from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, listed
 from assay.core.traits import TS4213
 from assay.inference.units.run_intervals import find_units, share_interval
-from assay.tally.duration_counts import read_durations
-from assay.tally.durations import NANOSECONDS
+from assay.tally.data.duration_counts import read_durations
+from assay.tally.data.durations import NANOSECONDS
 
 if TYPE_CHECKING:
-    from assay.tally.durations import Durations
+    from assay.tally.data.durations import Durations
 
 COLUMN: Final = "milliseconds"
 RUN: Final = "run"

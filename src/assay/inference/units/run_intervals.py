@@ -19,7 +19,7 @@ from assay.inference.unit_intervals import FEWEST, jackknife_error, student_quan
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.tally.durations import Durations
+    from assay.tally.data.durations import Durations
 
     Floats: TypeAlias = NDArray[np.float64]
 

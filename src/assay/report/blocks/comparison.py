@@ -268,5 +268,5 @@ def _chance(record: Record) -> Iterator[str]:
     """The seed and the generator, where chance had a part and the Record names them."""
     generator = record["environment"].get("generator")
     if generator is not None and any("seed" in note for one in record["findings"] for note in one["notes"]):
-        seed = record["plan"].get("seed")
+        seed = record["plan"].get("seed") or record["plan"].get("intervals", {}).get("seed")
         yield f"random swaps and draws start from seed {seed} of the generator {generator}: the same on every machine"

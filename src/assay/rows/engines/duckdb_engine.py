@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
 from assay.core.labels import Label
@@ -20,6 +20,8 @@ from assay.rows.temporary_files import Scratch
 
 if TYPE_CHECKING:
     import duckdb
+
+    Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 INTERRUPTED = "Query interrupted"
 """What the engine says when Ctrl-C reached it in the middle of a query."""
@@ -78,6 +80,13 @@ def _encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def malformed_input() -> tuple[type[Exception], ...]:
+    """What the engine raises where text cannot be read as the columns that were declared."""
+    import duckdb
+
+    return duckdb.InvalidInputException, duckdb.ConversionException
 
 
 def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyConnection:  # noqa: B008  frozen

@@ -163,7 +163,7 @@ def _place_table(request: Request) -> Request:
 
 def _read_table(request: Request) -> Counted:
     from assay.conduct.energy import read_power_log
-    from assay.tasks.efficiency.recorded import read_recorded
+    from assay.tasks.efficiency.latency_tables import read_recorded
 
     if request.group:
         raise PlanError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.core.blocks import Chart, Figure, Paragraph, Section, Table, columns, number_table, row_of, section
 from assay.core.text import counted, figure
-from assay.tally.durations import NANOSECONDS
+from assay.tally.data.durations import NANOSECONDS
 from assay.tasks.efficiency.tally import MeasuredModels
 
 if TYPE_CHECKING:

@@ -19,16 +19,16 @@ from assay.conduct.connections import Target
 from assay.conduct.energy import Meter, find_meter, measure_idle, read_power_log
 from assay.conduct.http_target import HttpTarget
 from assay.conduct.onnx_graph import describe_model
+from assay.conduct.request_driver import Pace, RunTimes, search_rate, time_run
 from assay.conduct.targets import open_target
-from assay.conduct.timing import Pace, RunTimes, search_rate, time_run
 from assay.core.errors import PlanError, RowsError
 from assay.core.task import Counted, Request
 from assay.core.text import counted, figure, visible
 from assay.rows.files.file_list import are_paths
 from assay.tally.census import Census
-from assay.tally.duration_counts import add_runs, count_run
-from assay.tally.durations import FAILED, NANOSECONDS
-from assay.tasks.efficiency.recorded import describe_runs, idle_amounts
+from assay.tally.data.duration_counts import add_runs, count_run
+from assay.tally.data.durations import FAILED, NANOSECONDS
+from assay.tasks.efficiency.latency_tables import describe_runs, idle_amounts
 from assay.tasks.efficiency.roles import declared_facts
 from assay.tasks.efficiency.tally import Measured
 

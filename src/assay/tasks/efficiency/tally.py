@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.tally.base import digest
-from assay.tally.durations import NANOSECONDS, Durations, Run
+from assay.tally.data.durations import NANOSECONDS, Durations, Run
 from assay.tally.unit_table import Sums, UnitTable
 
 if TYPE_CHECKING:

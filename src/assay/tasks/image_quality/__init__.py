@@ -16,9 +16,9 @@ from assay.tally.census import Census
 from assay.tally.unit_models import UnitModels
 from assay.tally.unit_table import UnitTable
 from assay.tasks.by_unit import UnitEstimates, UnitTask
+from assay.tasks.image_inputs import ImagePairs, ImageRows, pair_images, raise_faults
 from assay.tasks.image_quality import measures
 from assay.tasks.image_quality.tally import Pixels, compare_batch, settle_rules
-from assay.tasks.image_reading import ImagePairs, ImageRows, pair_images, raise_faults
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section

@@ -13,8 +13,8 @@ import numpy as np
 from assay.core.errors import AssayError, OutOfRange, PlanError, RowsError
 from assay.rows.images.files import load_image
 from assay.tally.unit_table import Sums
+from assay.tasks.image_inputs import ImageRows, describe_fault
 from assay.tasks.image_quality.similarity import GAUSSIAN, UNIFORM, fits_scales, measure_scales, sum_similarity
-from assay.tasks.image_reading import ImageRows, describe_fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -84,13 +84,13 @@ class Multilabel:
 
     def read(self, request: Request) -> Counted:
         """Read and count label sets."""
-        from assay.tasks.multilabel.reading import read_sets
+        from assay.tasks.multilabel.readers import read_sets
 
         return read_sets(request)
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """The same for several models."""
-        from assay.tasks.multilabel.reading import read_sets
+        from assay.tasks.multilabel.readers import read_sets
 
         return read_sets(request, models)
 

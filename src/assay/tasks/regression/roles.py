@@ -18,7 +18,7 @@ from assay.rows.source import check_same_index
 from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tasks.regression.tally import HELD_ROWS, OF, Facts, PairedResiduals, Residuals, RowTable
-from assay.tasks.unit_reading import GROUP, UNIT, ordered_levels, side_columns
+from assay.tasks.unit_inputs import GROUP, UNIT, ordered_levels, side_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

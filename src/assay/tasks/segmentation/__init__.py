@@ -47,14 +47,14 @@ class Segmentation(UnitTask):
 
     def read(self, request: Request) -> Counted:
         """Compare the masks of one model."""
-        from assay.tasks.segmentation.reading import read_masks
+        from assay.tasks.segmentation.readers import read_masks
 
         return read_masks(request)
 
     def read_models(self, request: Request, models: Mapping[str, Mapping[str, object]]) -> Counted:
         """Compare the masks of several models with the same truth."""
-        from assay.tasks.segmentation.reading import read_model_masks
-        from assay.tasks.segmentation.unit_sums import sum_by_unit
+        from assay.tasks.segmentation.mask_sums import sum_by_unit
+        from assay.tasks.segmentation.readers import read_model_masks
 
         tallies = read_model_masks(request, models)
         paired = UnitModels.join({model: sum_by_unit(tally) for model, tally in tallies.items()})

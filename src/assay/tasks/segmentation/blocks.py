@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, section
 from assay.core.text import figure
-from assay.tasks.segmentation.unit_sums import PLACE, sum_by_image
+from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from assay.measures.declare import Measure
 from assay.tally.real_values import Pairs
 from assay.tally.unit_models import UnitModels
 from assay.tasks.segmentation.intervals import IMAGE_MEANS
-from assay.tasks.segmentation.unit_sums import PLACE
+from assay.tasks.segmentation.mask_sums import PLACE
 
 if TYPE_CHECKING:
     from assay.tasks.task_settings import TaskSettings

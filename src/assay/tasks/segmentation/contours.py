@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tasks.segmentation.counting import Rules
+from assay.tasks.segmentation.kernel import Rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

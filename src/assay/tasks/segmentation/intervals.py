@@ -13,14 +13,14 @@ from assay.core.labels import Label
 from assay.core.text import counted, figure
 from assay.core.values import Undefined, Value
 from assay.inference.estimates import Estimate, Interval
-from assay.inference.hurdle import hurdle_interval
+from assay.inference.intervals.hurdle import hurdle_interval
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure
 from assay.tally.unit_table import UnitTable
 from assay.tasks.by_unit import UnitEstimates, UnitTask
+from assay.tasks.segmentation.mask_sums import PLACE, sum_by_class, sum_by_unit
 from assay.tasks.segmentation.measures.classes import ClassMasks, averages_classes
 from assay.tasks.segmentation.tally import Masks, MaskTally
-from assay.tasks.segmentation.unit_sums import PLACE, sum_by_class, sum_by_unit
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,8 +17,8 @@ from assay.core.labels import Label
 from assay.core.task import Option, Role
 from assay.core.text import visible
 from assay.rows.images.files import LoadedImage, load_image, same_grid, suffix_of
-from assay.tasks.image_reading import ImageList
-from assay.tasks.segmentation.counting import Rules
+from assay.tasks.image_inputs import ImageList
+from assay.tasks.segmentation.kernel import Rules
 from assay.tasks.segmentation.rle import decode_mask
 
 if TYPE_CHECKING:

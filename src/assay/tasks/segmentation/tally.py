@@ -15,8 +15,8 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed
 from assay.tally.base import VERSION, digest
 from assay.tally.unit_table import Sums, UnitTable
-from assay.tasks.image_reading import Fault
-from assay.tasks.segmentation.counting import COLUMNS, ImageCounts, Rules
+from assay.tasks.image_inputs import Fault
+from assay.tasks.segmentation.kernel import COLUMNS, ImageCounts, Rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -270,11 +270,10 @@ def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
     image_of_row = rank[np.concatenate([part.image_of_row + start for part, start in rows])]
     label_of_row = np.concatenate([_find_places(part, labels)[part.label_of_row] for part in parts])
     by_row = np.lexsort((label_of_row, image_of_row))
-    units = [unit for part in parts for unit in part.unit_of or ()]
     return MaskTally(
         rules=parts[0].rules,
         images=images,
-        unit_of=None if parts[0].unit_of is None else tuple(units[place] for place in order),
+        unit_of=_merge_units(parts, order),
         facts=np.concatenate([part.facts for part in parts])[order],
         labels=labels,
         image_of_row=image_of_row[by_row],
@@ -284,6 +283,12 @@ def merge_tallies(parts: Sequence[MaskTally]) -> MaskTally:
         pictures=choose_pictures([picture for part in parts for picture in part.pictures]),
         faults=tuple(fault for part in parts for fault in part.faults),
     )
+
+
+def _merge_units(parts: Sequence[MaskTally], order: NDArray[np.intp]) -> tuple[str, ...] | None:
+    """The units of all images in a new order; None where images are the units."""
+    units = [unit for part in parts for unit in part.unit_of or ()]
+    return None if parts[0].unit_of is None else tuple(units[place] for place in order)
 
 
 def _check_unique(images: Sequence[str]) -> None:

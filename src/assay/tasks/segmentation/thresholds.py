@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from assay.core.errors import RowsError
-from assay.tasks.image_reading import list_images
-from assay.tasks.segmentation.counting import Rules
+from assay.tasks.image_inputs import list_images
+from assay.tasks.segmentation.kernel import Rules
 from assay.tasks.segmentation.roles import load_mask, to_labels
 
 CANDIDATES: Final = tuple(step / 100 for step in range(5, 100, 5))

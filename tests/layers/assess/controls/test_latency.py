@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta, t
 
 from assay.core.errors import RowsError
-from assay.tally.duration_counts import read_durations
+from assay.tally.data.duration_counts import read_durations
 from tests.layers.assess.controls.looking import asked, look, opened
 
 

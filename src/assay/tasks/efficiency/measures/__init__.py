@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
-from assay.tasks.efficiency.measures import latency, resources
+from assay.tasks.efficiency.measures import resources
+from assay.tasks.efficiency.measures import response_times as latency
 
 __all__ = ["latency", "resources"]

@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, TS4213
 from assay.core.values import Number, number
 from assay.measures.declare import measure
-from assay.tasks.efficiency.measures.latency import NO_ANSWER, NO_SPAN, POSITIVE
+from assay.tasks.efficiency.measures.response_times import NO_ANSWER, NO_SPAN, POSITIVE
 from assay.tasks.efficiency.tally import Costs
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from assay.tally.batches import Column, open_batches
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census
 from assay.tally.kernels import run_kernel
-from assay.tasks.multilabel.counting import GROUP, MODEL, PREDICTED, SCORE, TRUTH, UNIT, Parts, count_batch
+from assay.tasks.multilabel.kernel import GROUP, MODEL, PREDICTED, SCORE, TRUTH, UNIT, Parts, count_batch
 from assay.tasks.multilabel.roles import (
     Form,
     Layout,

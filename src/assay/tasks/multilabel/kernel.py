@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
-UNIT, GROUP, MODEL = "unit of a row", "group of a row ", " of model "
+UNIT, GROUP, MODEL = "unit", "group ", " of model "
 """Names of columns in a batch, which no role can have."""
 SCORE, PREDICTED, TRUTH = "score", "predicted", "truth"
 

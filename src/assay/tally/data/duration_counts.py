@@ -15,7 +15,7 @@ from assay.core.errors import OutOfRange
 from assay.core.text import counted, quoted
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.opened_file import number_column
-from assay.tally.durations import FAILED, NANOSECONDS, Durations, Run, Section, find_bins
+from assay.tally.data.durations import FAILED, NANOSECONDS, Durations, Run, Section, find_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from assay.core.labels import Label
 from assay.core.text import figure
 from assay.fairness.disparity import Disparity, Equality
 from assay.fairness.gaps import combine, measure_gap
-from assay.fairness.groups import GroupValue, value_of_share
+from assay.fairness.group_statistics import GroupValue, value_of_share
 from assay.inference.tail_probabilities import chi_squared
 from assay.inference.unit_intervals import student_quantile
 from assay.tasks.classification.measures.logistic_fit import lines

@@ -13,12 +13,12 @@ import numpy as np
 from assay.core.errors import AssayError
 from assay.core.task import Counted, Request
 from assay.tally.census import Census
-from assay.tasks.image_reading import ImagePairs, describe_fault, pair_images, raise_faults
+from assay.tasks.image_inputs import ImagePairs, describe_fault, pair_images, raise_faults
 from assay.tasks.segmentation.contours import draw_picture
-from assay.tasks.segmentation.counting import ImageCounts, Rules, compare_masks
+from assay.tasks.segmentation.kernel import ImageCounts, Rules, compare_masks
+from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
 from assay.tasks.segmentation.roles import load_pair, read_coco, settle_rules
 from assay.tasks.segmentation.tally import PICTURES, MaskTally, merge_tallies
-from assay.tasks.segmentation.unit_sums import PLACE, sum_by_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from assay.core.labels import Label
 from assay.core.text import figure, quoted
 from assay.fairness.disparity import Disparity, Equality
 from assay.fairness.gaps import combine, measure_gap
-from assay.fairness.groups import GroupValue
+from assay.fairness.group_statistics import GroupValue
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.tests.strata import cochran_mantel_haenszel
 from assay.tally.contingency_tables import Strata, Table

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.core.task import Role
     from assay.tasks.by_unit import UnitTask
 
-UNIT, GROUP, MODEL = "unit of a row", "group of a row ", " of model "
+UNIT, GROUP, MODEL = "unit", "group ", " of model "
 """Names of columns in a batch, which no role can have."""
 
 

@@ -201,7 +201,7 @@ class Durations:
 
         It is a time that occurred: the longest one of the bin that holds the nearest rank.
 
-        >>> from assay.tally.duration_counts import count_durations
+        >>> from assay.tally.data.duration_counts import count_durations
         >>> count_durations(np.arange(1, 5) / 1000).at(0.5)
         0.002
         """

@@ -12,8 +12,8 @@ import numpy as np
 from assay.core.labels import Label
 from assay.core.values import quotient
 from assay.tally.unit_table import UnitTable
-from assay.tasks.image_reading import add_up
-from assay.tasks.segmentation.counting import COLUMNS
+from assay.tasks.image_inputs import add_up
+from assay.tasks.segmentation.kernel import COLUMNS
 from assay.tasks.segmentation.tally import ANY, MEANS, Masks, MaskTally
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from assay.core.blocks import Block, Chart, Figure, Fold, Paragraph, Section, bullets, number_table, section
 from assay.core.text import chance_shown, figure, quoted
-from assay.fairness.criteria import find_criterion
+from assay.fairness.fairness_criteria import find_criterion
 
 Content: TypeAlias = Mapping[str, Any]
 SIGNS: Final = {"pass": "✓", "fail": "✗", "inconclusive": "?"}

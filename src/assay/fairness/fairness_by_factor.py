@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import listed, nearest, quoted
-from assay.fairness.criteria import CRITERIA, FOUR_FIFTHS, Criterion, find_criterion, refuse_criterion
+from assay.fairness.conditional_parity import conditional_gap
 from assay.fairness.disparity import Disparity, Form
+from assay.fairness.fairness_criteria import CRITERIA, FOUR_FIFTHS, Criterion, find_criterion, refuse_criterion
 from assay.fairness.feasibility import Feasibility, Unawareness, check_feasibility, check_unawareness, flip_test
 from assay.fairness.gaps import REST, combine, measure_gap
-from assay.fairness.groups import CELLS, NO_ROWS, GroupValue, value_of_measure
-from assay.fairness.scores import calibration_gap, calibration_lines, find_edges, mean_score, read_scores, roc_lines
+from assay.fairness.group_statistics import CELLS, NO_ROWS, GroupValue, value_of_measure
+from assay.fairness.score_balance import (
+    calibration_gap,
+    calibration_lines,
+    find_edges,
+    mean_score,
+    read_scores,
+    roc_lines,
+)
 from assay.fairness.settings import FairnessSettings
-from assay.fairness.strata import conditional_gap
 from assay.fairness.verdicts import FAIL, INCONCLUSIVE, PASS, judge
 from assay.inference.estimates import Estimates
 from assay.inference.multiplicity import holm
@@ -272,7 +279,7 @@ class FactorFairness(Mapping[str, Disparity]):
                 f"{statistic} is not a share of rows, so the rest of the groups cannot be added up",
                 fix="name one group as the reference, or leave it out",
             )
-        from assay.fairness.groups import value_of_share
+        from assay.fairness.group_statistics import value_of_share
 
         total = [sum(group.counts[i] for group in values if group.counts is not None) for i in (0, 1)]
         shares = [(group, group.counts) for group in values if group.counts is not None]
