@@ -89,6 +89,13 @@ def malformed_input() -> tuple[type[Exception], ...]:
     return duckdb.InvalidInputException, duckdb.ConversionException
 
 
+def engine_errors() -> tuple[type[Exception], ...]:
+    """Whatever the engine raises."""
+    import duckdb
+
+    return (duckdb.Error,)
+
+
 def connect(paths: Sequence[str], limits: Limits = Limits()) -> duckdb.DuckDBPyConnection:  # noqa: B008  frozen
     """An engine in memory that may read these files, load nothing, and write nowhere but its own spill folder."""
     import duckdb

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.kernel.matching import AREAS, COMBINATIONS, THRESHOLDS
+from assay.tasks.detection.kernel.box_matches import AREAS, COMBINATIONS, THRESHOLDS
 from assay.tasks.detection.tally import BEYOND
 
 if TYPE_CHECKING:

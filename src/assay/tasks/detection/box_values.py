@@ -16,7 +16,7 @@ import numpy as np
 from assay.core.registry import Declared, Registry
 from assay.tasks.detection.average_precision import average_precisions, average_recalls, hit_counts
 from assay.tasks.detection.image_draws import draw_precisions, weigh_objects
-from assay.tasks.detection.kernel.matching import AREAS, THRESHOLDS
+from assay.tasks.detection.kernel.box_matches import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -20,7 +20,7 @@ from assay.tally.base import digest
 from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.count_notes import rare_classes, refuse_rare
 from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
-from assay.tasks.detection.kernel.matching import AREAS
+from assay.tasks.detection.kernel.box_matches import AREAS
 from assay.tasks.detection.tally import Boxes, join_parts
 
 if TYPE_CHECKING:

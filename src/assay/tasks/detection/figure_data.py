@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.tasks.detection.average_precision import RECALLS, Ranks, average_precisions, rank_classes
 from assay.tasks.detection.box_values import RULES
+from assay.tasks.detection.kernel.box_matches import THRESHOLDS
 from assay.tasks.detection.kernel.error_kinds import ERRORS
-from assay.tasks.detection.kernel.matching import THRESHOLDS
 
 if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Floats

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.tasks.detection.average_precision import RECALLS, counted_flags, shift_flags
-from assay.tasks.detection.kernel.matching import AREAS, THRESHOLDS
+from assay.tasks.detection.kernel.box_matches import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from assay.core.values import Number, Share, number, share
 from assay.measures.declare import Measure, measure
 from assay.tasks.detection.average_precision import CAPS, INTERPOLATIONS, mean_defined
 from assay.tasks.detection.box_values import BoxValues
+from assay.tasks.detection.kernel.box_matches import AREAS, THRESHOLDS
 from assay.tasks.detection.kernel.error_kinds import ERRORS
-from assay.tasks.detection.kernel.matching import AREAS, THRESHOLDS
 
 if TYPE_CHECKING:
     from assay.core.values import Amount

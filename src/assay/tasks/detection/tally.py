@@ -27,9 +27,9 @@ from assay.tally.column_codec import (
     unpacked_reals,
     unpacked_whole,
 )
+from assay.tasks.detection.kernel.box_matches import AREAS, COMBINATIONS
 from assay.tasks.detection.kernel.boxes import sort_labels
 from assay.tasks.detection.kernel.error_kinds import ERRORS
-from assay.tasks.detection.kernel.matching import AREAS, COMBINATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

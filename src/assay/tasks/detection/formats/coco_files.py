@@ -197,9 +197,7 @@ def count_marks(path: Path) -> int:
 
 def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
     """Columns from the embedded engine; None where Python must look at the rows."""
-    import duckdb
-
-    from assay.rows.engines.duckdb_engine import connect, quote_literal, release
+    from assay.rows.engines.duckdb_engine import connect, engine_errors, quote_literal, release
     from assay.rows.limits import Limits
 
     name = str(path.resolve())
@@ -210,7 +208,7 @@ def _read_by_engine(path: Path, limits: Limits | None) -> RawBoxes | None:
         answer = connection.sql(
             f"SELECT {parts} FROM read_json({quote_literal(name)}, format='array', columns={types})"  # noqa: S608
         ).fetchnumpy()
-    except duckdb.Error:
+    except engine_errors():
         return None
     finally:
         release(connection)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.tasks.detection.kernel.box_matches import AREAS, Matches, inside_areas, match_boxes
 from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, select_rows
 from assay.tasks.detection.kernel.error_kinds import count_errors
-from assay.tasks.detection.kernel.matching import AREAS, Matches, inside_areas, match_boxes
 from assay.tasks.detection.tally import BEYOND, PICTURES, Boxes, Rules, keep_pictures, sort_columns
 
 if TYPE_CHECKING:
