@@ -23,6 +23,8 @@ CROSS_VALIDATED: Final = ("cv-comparison",)
     passes_when="every claim is supported, carries its n, compares no unbalanced classes by accuracy, speaks of what "
     "was assessed, and credits an algorithm only where training data and preprocessing are alike",
     scope="assessment",
+    parts=("answers", "accuracy", "estimand", "credit"),
+    lacks="claims",
 )
 def claims(q: Inquiry) -> Iterator[Outcome]:
     """Claims, held against the data and against what data of this kind can show."""

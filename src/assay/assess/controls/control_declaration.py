@@ -48,6 +48,10 @@ class Control:
     passes_when: str
     scope: Scope
     look: Look
+    parts: tuple[str, ...] = ()
+    """Answers of their own, beside the one on the whole."""
+    lacks: str = ""
+    """What an assessment may lack, so that a plan can state that there is nothing to look at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,8 @@ def control(
     passes_when: str,
     scope: Scope = "plan",
     version: str = "1",
+    parts: tuple[str, ...] = (),
+    lacks: str = "",
 ) -> Callable[[Look], Look]:
     """Declare a control; `scope` says whether it looks at a plan as a whole or at each assessment."""
 
@@ -117,6 +123,8 @@ def control(
             passes_when=passes_when,
             scope=scope,
             look=look,
+            parts=parts,
+            lacks=lacks,
         )
         return look
 

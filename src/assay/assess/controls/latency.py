@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.controls.control_declaration import Outcome, Verdict, control
@@ -30,9 +30,17 @@ PERCENTILES: Final = (0.5, 0.9, 0.95, 0.99)
     looks_for="answers that take longer than their use allows",
     clause=TS4213("6.6.2"),
     passes_when="the share of answers within the bound lies above the declared one, by its interval, for every model",
+    parts=("throughput", "efficiency"),
+    lacks="times of answers",
 )
 def latency(q: Inquiry) -> Iterator[Outcome]:
     """Answers keep their time."""
+    timed = {
+        name: durations(table, COLUMN, skip=q.plan.cost.warm_up or 0)
+        for name, table in q.latencies.items()
+        if table.has(COLUMN)
+    }
+    yield from _rates(q, {name: found for name, found in timed.items() if found.n >= FEW and found.times.sum() > 0})
     bound, share = q.plan.cost.latency_ms, q.plan.cost.percentile or PERCENTILE
     if not q.latencies or bound is None:
         lacks = "no latency bound is declared" if q.latencies else "no time of an answer was measured"
@@ -43,8 +51,8 @@ def latency(q: Inquiry) -> Iterator[Outcome]:
     verdicts: list[Verdict] = []
     said: list[str] = []
     warm = q.plan.cost.warm_up
-    for name, table in q.latencies.items():
-        found = durations(table, COLUMN, skip=warm or 0) if table.has(COLUMN) else None
+    for name in q.latencies:
+        found = timed.get(name)
         if found is None or found.n < FEW:
             facts[name] = {"answers": 0 if found is None else found.n}
             verdicts.append("no-evidence")
@@ -62,6 +70,30 @@ def latency(q: Inquiry) -> Iterator[Outcome]:
     inputs = {table.name: table.sha256 for table in q.latencies.values()}
     worst = min(verdicts, key=order.index)
     yield Outcome(verdict=worst, says="; ".join(said), facts=facts, thresholds=thresholds, inputs=inputs)
+
+
+def _rates(q: Inquiry, timed: Mapping[str, Durations]) -> Iterator[Outcome]:
+    """Answers a second, and what the primary measure reaches for a millisecond."""
+    bound = q.plan.cost.latency_ms
+    under = "without a bound of latency" if bound is None else f"under a bound of {bound:g} ms"
+    coarse = [name for name, found in timed.items() if found.resolution > RESOLUTION * found.median]
+    verdict: Verdict = "suspect" if coarse else "pass" if timed else "no-evidence"
+    rates = {name: 1000 * found.n / float(found.times.sum()) for name, found in timed.items()}
+    said = "; ".join(f"{name}: {figure(rate)} answers a second, one at a time, {under}" for name, rate in rates.items())
+    said += f"; the clock of {listed(coarse)} is too coarse" if coarse else ""
+    lacks = f"fewer than {FEW} answers with a time"
+    yield Outcome(part="throughput", verdict=verdict, says=said or lacks, facts={"per_second": rates})
+    gains: dict[str, float] = {}
+    for (name, split), found in q.assessments.items():
+        value = None if q.plan.metrics.primary is None else found[q.plan.metrics.primary].value
+        if name in timed and value is not None:
+            gains[f"{name}, {split}"] = value / (float(timed[name].times.mean()))
+    said = "; ".join(
+        f"{name}: {figure(gain)} of {q.plan.metrics.primary} a millisecond" for name, gain in gains.items()
+    )
+    lacks = "no primary measure with a value, or no times of answers"
+    verdict = verdict if gains else "no-evidence"
+    yield Outcome(part="efficiency", verdict=verdict, says=said or lacks, facts={"per_millisecond": gains})
 
 
 def _judged(found: Durations, bound: float, share: float, *, level: float) -> tuple[Verdict, dict[str, Any], str]:

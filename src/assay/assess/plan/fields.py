@@ -169,7 +169,7 @@ class Reading(Section):
 class Plan(Section):
     """A plan: what is declared before anything is counted."""
 
-    sections_of_names: ClassVar[tuple[str, ...]] = ("models", "data", "features", "justifications")
+    sections_of_names: ClassVar[tuple[str, ...]] = ("models", "data", "features", "justifications", "not_applicable")
     assay: Literal["1"] = says("Version of the plan format.", "1", default="1")
     plan: Identity = says("Who planned what, and when.", default=Identity())
     purpose: Purpose = says("Why the assessment is made.", default=Purpose())
@@ -196,4 +196,7 @@ class Plan(Section):
     checks: Thresholds = says("Thresholds of the checks.", default=Thresholds())
     justifications: dict[str, Text] = says(
         "Answers to suspicions and reasons for deviations, by requirement row.", default={}
+    )
+    not_applicable: dict[str, Text] = says(
+        "Why a requirement row or a control does not apply, by its name.", default={}
     )

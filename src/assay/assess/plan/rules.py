@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.conformity.clauses import profiles, row_ids
+from assay.assess.conformity.clauses import may_lack, profiles, row_ids
 from assay.assess.plan.claim_rules import promised
 from assay.assess.plan.document import ROLES, Problem, items, table, tables, unknown
 from assay.assess.plan.line_numbers import Path
@@ -33,7 +33,8 @@ SUM_TOLERANCE: Final = 1e-6
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names):
+    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names,
+                 _lacking):  # fmt: skip
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
@@ -316,6 +317,16 @@ def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
     for name in table(document, "features") if columns else ():
         if name not in columns:
             yield unknown(("features", name), "no feature is called", name, columns)
+
+
+def _lacking(document: Mapping[str, Any]) -> Iterator[Problem]:
+    may = may_lack()
+    for name in table(document, "not_applicable"):
+        if name not in may and name in row_ids():
+            what = f"{name} applies to every assessment"
+            yield Problem(path=("not_applicable", name), what=what, fix="state what it asks for; or leave it open")
+        elif name not in may:
+            yield unknown(("not_applicable", name), "nothing that may be lacking is called", name, may)
 
 
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:

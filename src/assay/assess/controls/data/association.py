@@ -40,6 +40,8 @@ class Association:
     rows: int
     largest_gap: float
     method: str
+    test: str
+    """The declared test whose p this is."""
 
     def to_json(self, adjusted: float) -> dict[str, Any]:
         """As facts of a control."""
@@ -87,6 +89,7 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
         rows=total,
         largest_gap=_largest_gap(rows, sides),
         method="random tables of the same margins" if sparse else "chi-squared",
+        test=(fisher_monte_carlo if sparse else chi_squared_association).name,
     )
 
 
@@ -105,6 +108,7 @@ def associated_numbers(values: Floats, codes: Codes, classes: int) -> Associatio
         rows=len(values),
         largest_gap=0.0,
         method="Kruskal-Wallis, root of epsilon squared",
+        test="mann_whitney" if classes == 2 else "kruskal_wallis",  # noqa: PLR2004  the same test of two groups
     )
 
 
