@@ -306,7 +306,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         )
         for part, one, _ in counted
     ]
-    contests = match(loaded, entrants, limits)
+    contests = match(loaded, entrants, limits, opened)
     beside = standings(loaded, entrants, contests)
     looks = [(part.model, part.split, _digest_of(opened, part, found)) for part, found, _ in counted]
     access = looked(loaded, access, ({"model": model, "split": split, "data": data} for model, split, data in looks))

@@ -117,20 +117,18 @@ def judged(
     if condition is not None and condition.holds is False:
         parts.append(_presupposed(row, "n/a", condition.why))
         return Judged(row=row, verdict="n/a", says=condition.why, evidence=tuple(parts), answer=reply)
-    parts += [_check(one, checked, q) for one in row.checks]
-    reason = q.plan.not_applicable.get(row.id)
-    if q.signed(reason):
-        seen = [one.says for one in parts if one.verdict in LOOKED] + (
-            [condition.why] if condition and condition.holds else []
-        )
-        only = _stated_away(f"not_applicable.{row.id}", str(reason), seen)
-        return Judged(row=row, verdict=only.verdict, says=only.says, evidence=(only,), answer=reply)
     if condition is not None and condition.holds is None:
-        parts.insert(0, _presupposed(row, "no-evidence", condition.why))
+        parts.append(_presupposed(row, "no-evidence", condition.why))
     parts += [_statement(q, path) for path in row.states]
+    parts += [_check(one, checked, q) for one in row.checks]
     parts += [_measure(names, record) for names in row.measures]
     parts += _of_tests(row, uses)
     parts += [_part(path, record) for path in row.record]
+    reason = q.plan.not_applicable.get(row.id)
+    if q.signed(reason):
+        seen = [condition.why] if condition is not None and condition.holds else []
+        seen += [one.says for one in parts if one.verdict in LOOKED or (one.kind, one.verdict) == ("plan", "declared")]
+        parts = [_stated_away(f"not_applicable.{row.id}", str(reason), seen)]
     if not parts:
         parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
     verdict = combined([(one.kind, one.verdict) for one in parts])

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from assay.assess.controls.claim_checks import RESAMPLED
 from assay.assess.controls.control_declaration import Checked, Verdict
 from assay.core.text import listed, phrases
 from assay.inference.decision_words import Kind
 from assay.inference.tests_catalogue import tests_meant
 
-RESAMPLED: Final = (Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED)
 FEW_DISPUTES: Final = 25
 """Rows in dispute below which McNemar's table is small (tests.md, T-14)."""
 

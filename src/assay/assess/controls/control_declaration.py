@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -131,10 +131,10 @@ def control(
     return declared
 
 
-def run_controls(inquiry: Inquiry, scope: Scope) -> Iterator[Checked]:
-    """Run every control of a scope."""
+def run_controls(inquiry: Inquiry, scope: Scope, only: Collection[str] = ()) -> Iterator[Checked]:
+    """Run every control of a scope, or only some of them."""
     for one in CONTROLS.values():
-        if one.scope == scope:
+        if one.scope == scope and (not only or one.id in only):
             for outcome in one.look(inquiry):
                 yield Checked(control=one, outcome=outcome, at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"))
 

@@ -128,6 +128,14 @@ class Tests(Section):
     correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
         "Correction of a family of tests.", "holm"
     )
+    values: Place | None = says("Table of values to compare, one column a model, in place of labels.", "values.csv")
+    per: Literal["item", "data set", "fold", "repeat", "5x2", "halves"] | None = says(
+        "What a value of the table belongs to.", "data set"
+    )
+    folds: Whole | None = says("Folds a repetition, where values are of folds.", 10)
+    independent: Yes | None = says("Whether the values of each model come from items of its own.", example=False)
+    variance: Yes | None = says("Whether the spread of values is compared, in place of their means.", example=False)
+    lower_is_better: Yes | None = says("Whether smaller values are better.", example=False)
     difference: Share | None = says("Smallest difference of the measure that leads the comparison that matters.", 0.05)
     none: Text | None = says("Why no test is made.", "One model, no comparison is claimed.")
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 KINDS: Final = ("binary", "multiclass", "multilabel")
 """Kinds of classification, which have sections of their own."""
 
+NAMED: Final = (("population", "sample"), ("metrics", "against"), ("ground_truth", "annotations"), ("tests", "values"))
+"""Fields that name a file beside the plan."""
 SCORED: Final = {"threshold", "threshold_rule", "scores", "missing_score", "renormalise"}
 """What a model can state only of scores."""
 SUM_TOLERANCE: Final = 1e-6
@@ -334,9 +336,7 @@ def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     for name, one in tables(document, "models"):
         named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact", "folds", "latencies")]
     named += [(("tuning", key), table(document, "tuning").get(key)) for key in ("ledger", "folds")]
-    named.append((("population", "sample"), table(document, "population").get("sample")))
-    named.append((("metrics", "against"), table(document, "metrics").get("against")))
-    named.append((("ground_truth", "annotations"), table(document, "ground_truth").get("annotations")))
+    named += [((section, key), table(document, section).get(key)) for section, key in NAMED]
     for path, given in named:
         for i, place in enumerate(items(given) or [given]):
             where = (*path, i) if isinstance(given, list) else path
