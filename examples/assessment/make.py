@@ -264,7 +264,11 @@ def make(folder: Path, *, faulty: bool) -> Path:
         for model in SKILL
         for day in (1, 2, 3)
     ]
-    (folder / "ledger.jsonl").write_text("".join(json.dumps(one) + "\n" for one in entries), encoding="utf-8")
+    lines, last = [], b""
+    for one in entries:  # as `assay ledger add` enters them: each with the digest of the line before it
+        last = json.dumps({**one, "before": hashlib.sha256(last).hexdigest() if last else ""}).encode()
+        lines.append(last + b"\n")
+    (folder / "ledger.jsonl").write_bytes(b"".join(lines))
     models = [
         MODEL.format(name="A", column="model_a", algorithm="gradient boosting", depth=6),
         MODEL.format(name="B", column="model_b", algorithm="random forest", depth=9),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from assay.assess.conformity.ledger import add_note
 from assay.assess.conformity.plan_run import examined
 from assay.assess.conformity.statement import judge
 from assay.assess.controls import Inquiry, run_controls
@@ -301,8 +302,7 @@ def folder(task):
         save(place / f"{name}.csv", [{model: base + drawn() for model, base in MEANS.items()} for _ in range(40)])
     (place / "model.bin").write_bytes(b"weights")
     seen = hashlib.sha256((place / "validation.csv").read_bytes()).hexdigest()
-    line = {"time": "2024-06-01T12:00:00+00:00", "purpose": "tune", "model": "A", "data": seen}
-    (place / "ledger.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    add_note(place / "ledger.jsonl", "tuned on validation", purpose="tune", data=seen, model="A")
     return place
 
 

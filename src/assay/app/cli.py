@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from assay.app.commands.gate_command import gate
+from assay.app.commands.ledger_commands import ledger as ledger_group
 from assay.app.commands.model_commands import compare, tests
 from assay.app.commands.plan_commands import Group, init, plan
 from assay.app.commands.verify_and_sign_commands import keys, sign, verify
@@ -49,6 +50,11 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @of_decisions
 @of_files
 @click.option("--ledger/--no-ledger", default=True, help="Enter the run of a plan in its ledger [default: enter it]")
+@click.option(
+    "--require",
+    type=click.Choice(["conforming", "declared"]),
+    help="Leave with 3 unless the plan conforms: at all, or also by declaration.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def run(
@@ -57,6 +63,7 @@ def run(
     out: str,
     reports: tuple[str, ...],
     ledger: bool,
+    require: str | None,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401  options by name
@@ -86,6 +93,7 @@ def run(
             ledger=ledger,
             given=given,
             wanted=wanted,
+            require=require,
         )
         return
     from assay.app.commands.run_command import run_file, working
@@ -112,11 +120,12 @@ def run(
         first = shown(predictions[0]) if predictions else ""
         plain = f"{start} {first} ... --group COLUMN   ({start} --help: options, intervals)"
         say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
-    decided_by([assessment])
+    decided_by([assessment], require=require)
 
 
 cli.add_command(init)
 cli.add_command(plan)
+cli.add_command(ledger_group)
 
 
 @cli.command()

@@ -95,7 +95,7 @@ def run_plan(
 
 def refuse_options(given: dict[str, Any]) -> None:
     """What shapes the numbers is said in the plan, and nowhere else."""
-    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger")):
+    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require")):
         raise PlanError(
             "role-clash",
             "a plan is run as it is: options about rows and measures are stated in it",

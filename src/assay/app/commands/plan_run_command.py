@@ -26,6 +26,7 @@ def run_and_write(
     ledger: bool,
     given: dict[str, Any],
     wanted: Stated,
+    require: str | None = None,
 ) -> None:
     """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
     refuse_options(given)
@@ -45,4 +46,4 @@ def run_and_write(
                 say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
             say_summary(assessment)
         say_end([one for _, one in found], folders, f"assay plan check {path}   (what the plan still leaves open)")
-    decided_by([one for _, one in found])
+    decided_by([one for _, one in found], require=require)
