@@ -50,6 +50,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @of_decisions
 @of_files
 @click.option("--ledger/--no-ledger", default=True, help="Enter the run of a plan in its ledger [default: enter it]")
+@click.option("--allow-command", is_flag=True, help="Let the plan run the command that makes its predictions.")
 @click.option(
     "--require",
     type=click.Choice(["conforming", "declared"]),
@@ -64,6 +65,7 @@ def run(
     reports: tuple[str, ...],
     ledger: bool,
     require: str | None,
+    allow_command: bool,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401  options by name
@@ -94,6 +96,7 @@ def run(
             given=given,
             wanted=wanted,
             require=require,
+            allow_command=allow_command,
         )
         return
     from assay.app.commands.run_command import run_file, working

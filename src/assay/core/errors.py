@@ -24,6 +24,8 @@ CODES: dict[str, str] = {
     "no-table": "A database has no such table.",
     "query-refused": "A query is not one SELECT, or the database refuses it.",
     "out-exists": "An output path cannot be written.",
+    "run-refused": "A plan runs a command, and nobody agreed to that.",
+    "run-failed": "The command of a plan failed, or wrote no predictions.",
     "missing-column": "A named column is not in the data.",
     "duplicate-column": "Two columns carry the same name.",
     "role-missing": "A role that the assessment needs was not given.",

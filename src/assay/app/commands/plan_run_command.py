@@ -27,10 +27,11 @@ def run_and_write(
     given: dict[str, Any],
     wanted: Stated,
     require: str | None = None,
+    allow_command: bool = False,
 ) -> None:
     """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
     refuse_options(given)
-    every = run_plan(path, quiet=quiet, limits=limits_of(given), ledger=ledger)
+    every = run_plan(path, quiet=quiet, limits=limits_of(given), ledger=ledger, allow_command=allow_command)
     found = [(name, wanted.held_to(one)) for name, one in every]
     folders = []
     for name, assessment in found:

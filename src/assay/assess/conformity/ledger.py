@@ -30,7 +30,8 @@ NAME: Final = "assay-ledger.jsonl"
 LARGEST: Final = 16 * 2**20
 """Bytes a ledger may have."""
 SHORT: Final = 16
-SHAPING: Final = ("task", "columns", "claims", "intervals", "reading", "checks", "fairness", "tests", "metrics")
+SHAPING: Final = ("task", "columns", "claims", "intervals", "reading", "checks", "fairness", "tests", "metrics",
+                  "run")  # fmt: skip
 """Sections that shape numbers or verdicts, but for the sentences in them."""
 OF_MODEL: Final = ("predicted", "score", "scores", "threshold", "threshold_rule", "threshold_from", "predictions",
                    "sha256", "version")  # fmt: skip

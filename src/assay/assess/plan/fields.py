@@ -174,6 +174,16 @@ class Reading(Section):
     unknown: Literal["error", "own"] = says("Predicted labels that are no class.", "error", default="error")
 
 
+class Run(Section):
+    """A command that makes the predictions here, so that machine, time and inputs of them are known."""
+
+    command: list[Text] | None = says(
+        "Program and arguments; {python}, {model}, {split}, {inputs} and {predictions} are filled in.",
+        ["{python}", "predict.py", "{model}", "{inputs}", "{predictions}"],
+    )
+    seconds: Real = says("Seconds it may take for one model.", 3600.0, default=3600.0)
+
+
 class Plan(Section):
     """A plan: what is declared before anything is counted."""
 
@@ -194,6 +204,7 @@ class Plan(Section):
     ground_truth: GroundTruth = says("Ground truth.", default=GroundTruth())
     leakage: Leakage = says("Leakage.", default=Leakage())
     features: dict[Column, Feature] = says("Features at prediction time (PF-17).", default={})
+    run: Run = says("A command that makes the predictions.", default=Run())
     environment: Environment = says("Environment.", default=Environment())
     cost: Cost = says("Computational cost.", default=Cost())
     tests: Tests = says("Significance tests.", default=Tests())

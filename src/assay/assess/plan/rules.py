@@ -36,7 +36,7 @@ SUM_TOLERANCE: Final = 1e-6
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
     for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names,
-                 _lacking):  # fmt: skip
+                 _lacking, _command):  # fmt: skip
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
@@ -111,7 +111,7 @@ def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
     parts += [
         ("predicted", ("models", name, "predicted"), one["predicted"])
         for name, one in tables(document, "models")
-        if "predicted" in one and "predictions" not in one
+        if "predicted" in one and "predictions" not in one and not table(document, "run")  # in files of their own
     ]
     parts += [
         ("feature", ("columns", "features", i), column)
@@ -329,6 +329,21 @@ def _lacking(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(path=("not_applicable", name), what=what, fix="state what it asks for; or leave it open")
         elif name not in may:
             yield unknown(("not_applicable", name), "nothing that may be lacking is called", name, may)
+
+
+def _command(document: Mapping[str, Any]) -> Iterator[Problem]:
+    command = table(document, "run").get("command")
+    if not items(command):
+        return
+    if "id" not in table(document, "columns"):
+        yield Problem(path=("run", "command"), what="answers are matched by columns.id, which is not stated")
+    for word in ("{inputs}", "{predictions}"):
+        if not any(isinstance(part, str) and word in part for part in items(command)):
+            yield Problem(path=("run", "command"), what=f"the command is not given {word}", fix=f'add "{word}"')
+    for name, one in tables(document, "models"):
+        if "threshold_from" in one and "predictions" not in one:
+            what = "a threshold cannot be chosen on rows that the command does not answer"
+            yield Problem(path=("models", name, "threshold_from"), what=what, fix="state threshold")
 
 
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:

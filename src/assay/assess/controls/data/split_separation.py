@@ -187,7 +187,7 @@ def same_test_set(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says="fewer than two models have predictions")
         return
     columns = [one for one in (q.plan.columns.id, q.plan.columns.truth, q.plan.columns.weight) if one is not None]
-    if all(name in q.plan.models and q.plan.models[name].joined for name in q.predictions):
+    if q.ran_here or all(name in q.plan.models and q.plan.models[name].joined for name in q.predictions):
         columns = [str(q.plan.columns.id)]  # the truth is that of the split for all of them
     inputs = {name: one.sha256 for name, one in q.predictions.items()}
     if len(set(inputs.values())) == 1:
