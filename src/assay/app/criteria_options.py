@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.app.messages import say
+from assay.app.messages import say_line
 from assay.assess.decide.criteria import Criterion, criterion
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
@@ -73,7 +73,7 @@ def decided_by(assessments: Sequence[Assessment], *, claims: bool = True, requir
         codes |= {1} if "non-conforming" in states else set()
         if require is not None and (short := states - {"non-conforming", *REQUIRED[require]}):
             codes.add(3)
-            say(f"required {require}, found {' and '.join(sorted(short))}")
+            say_line(f"required {require}, found {' and '.join(sorted(short))}")
     if codes - {0}:
         raise SystemExit(1 if 1 in codes else 3)
 

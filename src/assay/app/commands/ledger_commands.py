@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from assay.app.commands.plan_commands import Group
-from assay.app.messages import say
+from assay.app.messages import say, say_line
 
 DEFAULT = "assay-ledger.jsonl"
 
@@ -41,7 +41,7 @@ def ledger_add(says: str, *, path: str, purpose: str, data: str | None, model: s
                 "no-file", "cannot read the data", where=visible(data), found=error.strerror, fix="give a file"
             ) from error
     end = add_note(Path(path), says, purpose=purpose, data=digest, model=model)
-    say(f"ledger   {visible(path)}, line {end.lines:,}, {end.digest[:16]}…")
+    say_line(f"ledger   {visible(path)}, line {end.lines:,}, {end.digest[:16]}…")
     if data is None:
         say("note     without --data the entry counts as a statement")
 
@@ -65,7 +65,7 @@ def ledger_check(path: str, records: tuple[str, ...]) -> None:
         if held and held["lines"] and (held["lines"], held["digest"]) not in ends:
             wrong.append(f"{visible(name)}: line {held['lines']:,} is cut off or another one")
     for line in wrong:
-        say(line)
+        say_line(line)
     if wrong:
         raise SystemExit(1)
-    say(f"{counted(len(found.entries), 'line')} in one chain, {counted(len(records), 'Record')} found in it")
+    say_line(f"{counted(len(found.entries), 'line')} in one chain, {counted(len(records), 'Record')} found in it")

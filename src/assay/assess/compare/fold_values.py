@@ -50,7 +50,8 @@ def fold_values(loaded: LoadedPlan, models: Sequence[FoldedModel], folds: SplitR
     for model in models:
         cells = _cells(loaded, model, folds)
         if cells is None:
-            return _elsewhere(loaded)
+            _demand_folds(loaded)
+            return None
         if places and list(cells) != places:
             raise PlanError("comparison-needs", "the models were tested on different folds", fix="use one fold table")
         places, rows = list(cells), sum(sum(part.values()) for part in cells.values())
@@ -66,7 +67,7 @@ def fold_values(loaded: LoadedPlan, models: Sequence[FoldedModel], folds: SplitR
     } | ({} if five else {"folds": k})  # fmt: skip
 
 
-def _elsewhere(loaded: LoadedPlan) -> None:
+def _demand_folds(loaded: LoadedPlan) -> None:
     """Folds that are not those of the test rows: fine for a trained model, no basis for a claim about algorithms."""
     if loaded.plan.purpose.estimand == "algorithm":
         raise PlanError(

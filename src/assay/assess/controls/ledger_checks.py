@@ -69,14 +69,19 @@ def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], foun
         "tested_early": len(early),
         "tested_twice": twice,
     }
-    found.facts["by_hand"] = len([one for one in written if "before" not in one])
-    found.facts["without_data"] = len([one for one in written if not one["data"]])
+    found.facts |= _bare(written)
     if tuned:
         found.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
     if early:
         found.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
     if twice:
         found.again.append(f"tested more than once without a reason: {listed(twice)}")
+
+
+def _bare(written: list[Mapping[str, Any]]) -> dict[str, int]:
+    """Entries outside the chain, and those that name no data."""
+    by_hand = [one for one in written if "before" not in one]
+    return {"by_hand": len(by_hand), "without_data": sum(not one["data"] for one in written)}
 
 
 def _run(q: Inquiry, tests: set[str], found: _Found) -> None:

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
+from numbers import Real
 from typing import Final, TypeAlias
 
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
+from assay.rows.score_columns import EXACT
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures import threshold_rules
 from assay.tasks.classification.measures.threshold_rules import Chosen
@@ -60,3 +64,29 @@ def rule(text: str) -> Rule:
         known=KNOWN,
         fix=f'did you mean "{close}"?' if close else "write one of these",
     )
+
+
+def plain_threshold(given: object) -> float | str | None:
+    """A threshold as a plain number, whatever library it is of; rules stay as they are.
+
+    >>> from decimal import Decimal
+    >>> plain_threshold(Decimal("0.5")), plain_threshold("youden")
+    (0.5, 'youden')
+    """
+    if given is None or isinstance(given, str) or type(given) in (int, float, bool):
+        number = given
+    elif isinstance(given, (Real, Decimal)):
+        number = float(given)
+    else:
+        number = math.nan
+    if isinstance(number, int) and not isinstance(number, bool) and abs(number) > EXACT:
+        number = math.nan
+    if number != number or isinstance(number, bool):  # noqa: PLR0124  NaN
+        raise PlanError(
+            "option-unknown",
+            f"{visible(repr(given))} is not a threshold",
+            where="threshold",
+            known="a finite number, or a rule",
+            fix="give a number such as 0.5",
+        )
+    return number

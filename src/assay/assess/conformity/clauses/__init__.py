@@ -201,7 +201,6 @@ def _unknown(row: Row, later: set[str]) -> Iterator[str]:
     from assay.assess.conformity.preconditions import CONDITIONS
     from assay.assess.conformity.test_uses import ASKS
     from assay.assess.controls import CONTROLS
-    from assay.assess.plan.checked_plan import keys_at
     from assay.measures import REGISTRY
 
     yield from (name for name in (row.when.conditions if row.when else ()) if name not in CONDITIONS)
@@ -211,6 +210,13 @@ def _unknown(row: Row, later: set[str]) -> Iterator[str]:
     )
     measures = {one.name for one in REGISTRY} | later
     yield from (name for names in row.measures for name in names if name not in measures)
+    yield from _unknown_fields(row)
+
+
+def _unknown_fields(row: Row) -> Iterator[str]:
+    """Fields that no plan has."""
+    from assay.assess.plan.checked_plan import keys_at
+
     for path in (way for states in row.states for way in states.split("|")):
         *above, last = path.split(".")
         known = keys_at(tuple("x" if part == "*" or part.startswith("@") else part for part in above))

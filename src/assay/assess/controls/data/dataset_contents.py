@@ -14,6 +14,7 @@ from assay.assess.controls.data.association import (
     associated,
     associated_numbers,
     quantile_cells,
+    tests_of,
 )
 from assay.assess.controls.data.distribution_shift import SCALE, alike, as_declared
 from assay.assess.controls.evidence import Inquiry
@@ -251,7 +252,7 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     said = f"the class shows in {'; '.join(bad)}" if bad else f"{counted(len(looked), 'table')}, none tells the class"
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess}
     inputs = q.digests(*q.splits)
-    facts |= {"tests": sorted({one.test for _, one, *_ in looked})}
+    facts["tests"] = tests_of(looked)
     yield Outcome(verdict="fail" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield _reported(q, bad)
 
