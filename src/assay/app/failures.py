@@ -34,7 +34,8 @@ def demand_address_space() -> None:
 def unforeseen(error: Exception) -> AssayError:
     """What to say of a full disk, of too little memory, and of a fault of our own."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        sys.stdout = None  # type: ignore[assignment]  what could not be written would fail once more when Python ends
+        # What could not be written would fail once more when Python ends.
+        sys.stdout = None
         return EngineError("disk-full", "the disk is full, and the output is cut", fix="write to another place")
     if isinstance(error, MemoryError) or "can't start new thread" in str(error):
         fix = "give it more memory, or state a smaller --memory, beyond which it spills to disk"

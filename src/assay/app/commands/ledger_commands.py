@@ -57,15 +57,15 @@ def ledger_check(path: str, records: tuple[str, ...]) -> None:
     from assay.assess.record.record import Record
     from assay.core.text import counted, listed, visible
 
-    found = read_ledger(Path(path))
-    wrong = [f"lines changed or taken out: {listed(found.broken)}"] if found.broken else []
-    ends = {(one.lines, one.digest) for one in found.ends}
+    ledger_read = read_ledger(Path(path))
+    wrong = [f"lines changed or taken out: {listed(ledger_read.broken)}"] if ledger_read.broken else []
+    ends = {(end.lines, end.digest) for end in ledger_read.ends}
     for name in records:
-        held = Record.load(name).get("ledger", {}).get("end")
-        if held and held["lines"] and (held["lines"], held["digest"]) not in ends:
-            wrong.append(f"{visible(name)}: line {held['lines']:,} is cut off or another one")
+        end_told = Record.load(name).get("ledger", {}).get("end")
+        if end_told and end_told["lines"] and (end_told["lines"], end_told["digest"]) not in ends:
+            wrong.append(f"{visible(name)}: line {end_told['lines']:,} is cut off or another one")
     for line in wrong:
         say_line(line)
     if wrong:
         raise SystemExit(1)
-    say_line(f"{counted(len(found.entries), 'line')} in one chain, {counted(len(records), 'Record')} found in it")
+    say_line(f"{counted(len(ledger_read.entries), 'line')} in one chain, {counted(len(records), 'Record')} found in it")

@@ -79,9 +79,9 @@ def _demand_folds(loaded: LoadedPlan) -> None:
 
 def _measure(primary: str | None, *, positive: bool) -> Measure:
     """The primary measure where labels show it, else accuracy."""
-    found = parse(primary or "accuracy")
-    fits = found.from_labels and not found.from_scores and (positive or found.average is not None)
-    return found if fits or found.name == "accuracy" else parse("accuracy")
+    measure = parse(primary or "accuracy")
+    fits = measure.from_labels and not measure.from_scores and (positive or measure.average is not None)
+    return measure if fits or measure.name == "accuracy" else parse("accuracy")
 
 
 def _cells(
@@ -94,12 +94,12 @@ def _cells(
     truth, called = quote_identifier(columns.truth), _call(model)
     if table.has(FOLD):
         round_ = quote_identifier(ROUND) if table.has(ROUND) else "1"
-        found = table.opened.fetch(f"SELECT {round_}, {FOLD}, {truth}, {called}, count(*) FROM rows GROUP BY ALL")  # noqa: S608
-        return _by_fold(model, found)
+        cells = table.opened.fetch(f"SELECT {round_}, {FOLD}, {truth}, {called}, count(*) FROM rows GROUP BY ALL")  # noqa: S608
+        return _by_fold(model, cells)
     if folds is None or columns.id is None or not folds.has(columns.id, FOLD) or folds.has("inner"):
         return None
     name = quote_identifier(columns.id)
-    place = {str(id_): one for id_, one in folds.opened.fetch(f"SELECT {name}, {FOLD} FROM rows")}  # noqa: S608
+    place = {str(id_): fold for id_, fold in folds.opened.fetch(f"SELECT {name}, {FOLD} FROM rows")}  # noqa: S608
     rows = table.opened.fetch(f"SELECT {name}, {truth}, {called} FROM rows")  # noqa: S608  quoted
     if folds.rows() > len(place) or any(str(id_) not in place for id_, *_ in rows):
         return None  # several repetitions, or rows that are in no fold
@@ -121,17 +121,19 @@ def _by_fold(
     model: FoldedModel, rows: Sequence[tuple[Any, ...]]
 ) -> dict[tuple[Any, ...], dict[tuple[Label, Label], int]]:
     known = {str(label): label for label in model.labels}
-    found: dict[tuple[Any, ...], dict[tuple[Label, Label], int]] = {}
-    in_order = sorted(rows, key=lambda row: [(len(str(one)), str(one)) for one in row[:2]])
+    by_fold: dict[tuple[Any, ...], dict[tuple[Label, Label], int]] = {}
+    in_order = sorted(
+        rows, key=lambda row: [(len(str(part_of_place)), str(part_of_place)) for part_of_place in row[:2]]
+    )
     for round_, fold, truth, answer, n in in_order:
         pair = known.get(str(truth)), known.get(str(answer))
         if pair[0] is None or pair[1] is None or fold is None:
             raise PlanError(
                 "comparison-needs", f"{model.name}: rows without a fold, a truth or an answer", fix="complete them"
             )
-        part = found.setdefault((round_, fold), {})
+        part = by_fold.setdefault((round_, fold), {})
         part[pair[0], pair[1]] = part.get((pair[0], pair[1]), 0) + int(n)
-    return found
+    return by_fold
 
 
 def _value(model: FoldedModel, cells: Mapping[tuple[Label, Label], int], measure: Measure, place: object) -> float:

@@ -62,7 +62,7 @@ class MadeHere:
 def models_run(loaded: LoadedPlan) -> dict[str, Model]:
     """The models whose answers the command of a plan makes."""
     own = loaded.plan.models.items()
-    return {name: one for name, one in own if one.counted and one.kind == "model" and one.predictions is None}
+    return {name: model for name, model in own if model.counted and model.kind == "model" and model.predictions is None}
 
 
 def demand_consent(loaded: LoadedPlan, *, allowed: bool) -> None:
@@ -90,8 +90,8 @@ def make_predictions(loaded: LoadedPlan, limits: Limits | None) -> Iterator[Made
         what = f"cannot make the folder {FOLDER}"
         raise PlanError("out-exists", what, found=error.strerror, fix="run where files can be written") from error
     for split, of in splits_of(loaded, "test").items():
-        held = of_split(loaded, of)
-        rows = None if held is None else SplitRows.of(held.data, reading=held.reading(loaded), limits=limits)
+        source = of_split(loaded, of)
+        rows = None if source is None else SplitRows.of(source.data, reading=source.reading(loaded), limits=limits)
         if rows is None:
             raise PlanError("run-failed", f"the rows of {split} lie in no file", fix="name a file of the test split")
         inputs = write_whole(folder / f"{split}-inputs.csv", _inputs(loaded, rows))
@@ -102,15 +102,15 @@ def make_predictions(loaded: LoadedPlan, limits: Limits | None) -> Iterator[Made
 def _inputs(loaded: LoadedPlan, rows: SplitRows) -> bytes:
     """The ids and features of a test split; where no features are stated, all columns but the truth and answers."""
     columns, plan = loaded.plan.columns, loaded.plan
-    hidden = {columns.truth, columns.weight, *(one.predicted for one in plan.models.values())}
-    hidden |= {one.score for one in plan.models.values() if isinstance(one.score, str)}
+    hidden = {columns.truth, columns.weight, *(model.predicted for model in plan.models.values())}
+    hidden |= {model.score for model in plan.models.values() if isinstance(model.score, str)}
     wanted = [columns.id, *(columns.features or [name for name in rows.columns if name != columns.id])]
     names = [name for name in wanted if name is not None and name not in hidden]
-    found = rows.opened.fetch(f"SELECT {', '.join(map(quote_identifier, names))} FROM rows")  # noqa: S608  quoted
+    answers = rows.opened.fetch(f"SELECT {', '.join(map(quote_identifier, names))} FROM rows")  # noqa: S608  quoted
     with io.StringIO(newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows(found)
+        writer.writerows(answers)
         return text.getvalue().encode("utf-8")
 
 
@@ -161,11 +161,11 @@ def _filled(word: str, words: Mapping[str, str]) -> str:
     return word
 
 
-def _failed(model: str, what: str, told: bytes, *, fix: str) -> EngineError:
-    lines = told.decode("utf-8", "replace").splitlines()[-MOST_LINES:]
-    found = "; ".join(visible(line) for line in lines if line.strip()) or None
+def _failed(model: str, what: str, output: bytes, *, fix: str) -> EngineError:
+    lines = output.decode("utf-8", "replace").splitlines()[-MOST_LINES:]
+    last_words = "; ".join(visible(line) for line in lines if line.strip()) or None
     return EngineError(
-        "run-failed", f"the command of {model} failed: {what}", where="run.command", found=found, fix=fix
+        "run-failed", f"the command of {model} failed: {what}", where="run.command", found=last_words, fix=fix
     )
 
 

@@ -41,28 +41,28 @@ class Use:
 
 def uses_of(chosen: Iterable[str], checked: Mapping[str, Checked], record: Mapping[str, Any]) -> tuple[Use, ...]:
     """Every test of a Record: made in comparisons, made by controls, refused, or planned and not made."""
-    told_of = _told(checked.get("CHK-TEST"), record)
-    named = {str(one["test"]): one for told in told_of for one in told.get("named", ())}
+    facts_of_split = _told(checked.get("CHK-TEST"), record)
+    named = {str(entry["test"]): entry for split_facts in facts_of_split for entry in split_facts.get("named", ())}
     compared = list(_compared(record, named))
     screens = [
-        Use(test=str(test), values=str(Kind.INDEPENDENT), control=one.control.id)
-        for one in checked.values()
-        for test in one.outcome.facts.get("tests", ())
+        Use(test=str(test), values=str(Kind.INDEPENDENT), control=check.control.id)
+        for check in checked.values()
+        for test in check.outcome.facts.get("tests", ())
     ]
     screens += [
         Use(test=str(finding["test"]), values=str(Kind.LABELS), control="CHK-TEST")
-        for told in told_of
-        for channel in told.get("by_channel", {}).values()
+        for split_facts in facts_of_split
+        for channel in split_facts.get("by_channel", {}).values()
         for finding in channel["findings"]
     ]
     values, models = (compared[0].values, compared[0].models) if compared else ("", 0)
-    made = {one.test for one in compared}
+    made = {use.test for use in compared}
     for word in dict.fromkeys([*chosen, *named]):
         meant = tests_meant(word)
-        if made & {one.name for one in meant}:
+        if made & {test.name for test in meant}:
             continue
         why = str(named[word]["why"]) if word in named and named[word]["admitted"] is False else ""
-        compared += [Use(test=one.name, ran=False, values=values, models=models, refused=why) for one in meant]
+        compared += [Use(test=test.name, ran=False, values=values, models=models, refused=why) for test in meant]
     return (*compared, *screens)
 
 
@@ -70,28 +70,28 @@ def _told(checked: Checked | None, record: Mapping[str, Any]) -> list[Mapping[st
     """What the control of tests tells of the test split of a Record."""
     own = record.get("plan", {}).get("split")
     facts = {} if checked is None else checked.outcome.facts
-    return [told for split, told in facts.items() if isinstance(told, Mapping) and split == own]
+    return [split_facts for split, split_facts in facts.items() if isinstance(split_facts, Mapping) and split == own]
 
 
 def _compared(record: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Iterator[Use]:
     """The tests of the comparisons of a Record, whose findings stand one after the other."""
     findings = iter(record.get("findings", ()))
-    by_name = {one.name: told for word, told in named.items() for one in tests_meant(word)}
+    by_name = {test.name: entry for word, entry in named.items() for test in tests_meant(word)}
     for part in record.get("comparisons", ()):
         for answer in part["answers"]:
             for _ in range(answer["findings"]):
                 finding = next(findings, None)
                 if finding is None:
                     return
-                told = by_name.get(finding["test"], {"admitted": True, "why": ""})
+                entry = by_name.get(finding["test"], {"admitted": True, "why": ""})
                 yield Use(
                     test=finding["test"],
                     values=answer["values"],
                     models=len(part["models"]),
                     about=finding["about"],
-                    refused=told["why"] if told["admitted"] is False else "",
-                    by_hand=told["why"] if told["admitted"] is None else "",
-                    assumed=tuple((one["assumes"], one["holds"], one["seen"]) for one in finding["checks"]),
+                    refused=entry["why"] if entry["admitted"] is False else "",
+                    by_hand=entry["why"] if entry["admitted"] is None else "",
+                    assumed=tuple((check["assumes"], check["holds"], check["seen"]) for check in finding["checks"]),
                     disputes=sum(n for name, n in finding["counts"].items() if name.startswith("only ")),
                 )
 
@@ -101,74 +101,77 @@ Ask: TypeAlias = Callable[[Sequence[Use]], Told]
 
 
 def _names(uses: Iterable[Use]) -> str:
-    return listed(sorted({one.test for one in uses}))
+    return listed(sorted({use.test for use in uses}))
 
 
 def _made(uses: Sequence[Use]) -> Told:
-    ran = [one for one in uses if one.ran]
+    ran = [use for use in uses if use.ran]
     return ("pass", f"made: {_names(ran)}") if ran else ("no-evidence", "no such test was made")
 
 
 def _admissible(uses: Sequence[Use]) -> Told:
-    if refused := [one for one in uses if one.refused]:
-        return "fail", f"not admissible: {phrases([f'{one.test} ({one.refused})' for one in refused])}"
-    if not any(one.ran for one in uses):
+    if refused := [use for use in uses if use.refused]:
+        return "fail", f"not admissible: {phrases([f'{use.test} ({use.refused})' for use in refused])}"
+    if not any(use.ran for use in uses):
         return "no-evidence", f"planned and not made: {_names(uses)}"
-    if by_hand := [one for one in uses if one.by_hand]:
-        return "declared", f"chosen by hand: {phrases([f'{one.test} ({one.by_hand})' for one in by_hand])}"
-    controls = sorted({one.control for one in uses if one.control})
+    if by_hand := [use for use in uses if use.by_hand]:
+        return "declared", f"chosen by hand: {phrases([f'{use.test} ({use.by_hand})' for use in by_hand])}"
+    controls = sorted({use.control for use in uses if use.control})
     return "pass", f"{_names(uses)}: admissible for these values" + (f", by {listed(controls)}" if controls else "")
 
 
 def _assumptions(uses: Sequence[Use]) -> Told:
-    ran = [one for one in uses if one.ran]
+    ran = [use for use in uses if use.ran]
     if not ran:
         return "no-evidence", f"not made, so nothing was assumed: {_names(uses)}"
-    every = [(one.test, *told) for one in ran for told in one.assumed]
-    if broken := [f"{test}: {assumes} ({seen})" for test, assumes, holds, seen in every if holds is False]:
+    assumptions = [(use.test, *assumption) for use in ran for assumption in use.assumed]
+    if broken := [f"{test}: {assumes} ({seen})" for test, assumes, holds, seen in assumptions if holds is False]:
         return "suspect", f"the data speak against an assumption of {phrases(broken)}"
-    if open_ := [f"{test}: {assumes} ({seen})" for test, assumes, holds, seen in every if holds is None]:
+    if open_ := [f"{test}: {assumes} ({seen})" for test, assumes, holds, seen in assumptions if holds is None]:
         return "no-evidence", f"cannot be told from these data: {phrases(open_)}"
-    return "pass", f"the data bear out what {_names(ran)} rests on" if every else f"{_names(ran)} assumes no shape"
+    return (
+        "pass",
+        f"the data bear out what {_names(ran)} rests on" if assumptions else f"{_names(ran)} assumes no shape",
+    )
 
 
 def _two_models(uses: Sequence[Use]) -> Told:
-    most = max(one.models for one in uses)
+    most = max(use.models for use in uses)
     return ("fail" if most > 2 else "pass"), f"{_names(uses)} with {most} models"  # noqa: PLR2004
 
 
 def _several_groups(uses: Sequence[Use]) -> Told:
-    few = [one for one in uses if not one.control and one.models < 3]  # noqa: PLR2004
+    few = [use for use in uses if not use.control and use.models < 3]  # noqa: PLR2004
     return (
         ("fail", f"{_names(few)} with fewer than three groups") if few else ("pass", f"{_names(uses)}: three or more")
     )
 
 
 def _no_folds(uses: Sequence[Use]) -> Told:
-    folds = [one for one in uses if one.values in RESAMPLED]
+    folds = [use for use in uses if use.values in RESAMPLED]
     return ("fail", f"{_names(folds)} on {folds[0].values}") if folds else ("pass", f"{_names(uses)}: no folds")
 
 
 def _other_data(uses: Sequence[Use]) -> Told:
-    folds = [one for one in uses if one.ran and one.values in RESAMPLED]
+    folds = [use for use in uses if use.ran and use.values in RESAMPLED]
     if folds:
         return "suspect", f"{_names(folds)} rests on {folds[0].values}, which depend on each other"
-    ran = [one for one in uses if one.ran and not one.control]
+    ran = [use for use in uses if use.ran and not use.control]
     return ("pass", f"{_names(ran)}: no values of resampling") if ran else ("no-evidence", "no models were compared")
 
 
 def _small_tables(uses: Sequence[Use]) -> Told:
-    small = [one for one in uses if one.ran and one.disputes < FEW_DISPUTES]
-    coarse = [one for one in small if one.test not in ("mcnemar_exact", "mcnemar_midp")]
+    small = [use for use in uses if use.ran and use.disputes < FEW_DISPUTES]
+    coarse = [use for use in small if use.test not in ("mcnemar_exact", "mcnemar_midp")]
     if coarse:
         return "suspect", f"{_names(coarse)} with fewer than {FEW_DISPUTES} rows in dispute"
-    if not any(one.ran for one in uses):
+    if not any(use.ran for use in uses):
         return "no-evidence", f"planned and not made: {_names(uses)}"
     return "pass", f"small tables by {_names(small)}" if small else f"no table with fewer than {FEW_DISPUTES} disputes"
 
 
 def _both_classes(uses: Sequence[Use]) -> Told:
-    about = {one.about for one in uses if one.ran}
+    about = {use.about for use in uses if use.ran}
     lacking = {"recall", "specificity"} - about
     return ("no-evidence", f"not compared by itself: {listed(sorted(lacking))}") if lacking else (
         "pass", "recall and specificity are each compared"
@@ -176,10 +179,10 @@ def _both_classes(uses: Sequence[Use]) -> Told:
 
 
 def _obeyed(uses: Sequence[Use]) -> Told:
-    refused = [one for one in uses if one.refused]
+    refused = [use for use in uses if use.refused]
     if refused:
-        return "fail", f"planned and not admissible: {phrases([f'{one.test} ({one.refused})' for one in refused])}"
-    lost = [one for one in uses if not one.ran]
+        return "fail", f"planned and not admissible: {phrases([f'{use.test} ({use.refused})' for use in refused])}"
+    lost = [use for use in uses if not use.ran]
     return ("no-evidence", f"planned and not made: {_names(lost)}") if lost else ("pass", "every planned test was made")
 
 
@@ -201,5 +204,5 @@ ASKS: Final[dict[str, Ask]] = {
 def ask(what: str, of: Iterable[str], uses: Iterable[Use]) -> Told:
     """What comes of asking something of some tests, or of all."""
     wanted = set(of)
-    asked = [one for one in uses if not wanted or one.test in wanted]
+    asked = [use for use in uses if not wanted or use.test in wanted]
     return ASKS[what](asked) if asked else ("no-evidence", "no such test was made or planned")

@@ -73,20 +73,15 @@ def plain_threshold(given: object) -> float | str | None:
     >>> plain_threshold(Decimal("0.5")), plain_threshold("youden")
     (0.5, 'youden')
     """
-    if given is None or isinstance(given, str) or type(given) in (int, float, bool):
-        number = given
-    elif isinstance(given, (Real, Decimal)):
-        number = float(given)
-    else:
-        number = math.nan
-    if isinstance(number, int) and not isinstance(number, bool) and abs(number) > EXACT:
-        number = math.nan
-    if number != number or isinstance(number, bool):  # noqa: PLR0124  NaN
-        raise PlanError(
-            "option-unknown",
-            f"{visible(repr(given))} is not a threshold",
-            where="threshold",
-            known="a finite number, or a rule",
-            fix="give a number such as 0.5",
-        )
-    return number
+    if given is None or isinstance(given, str):
+        return given
+    whole = isinstance(given, int) and abs(given) > EXACT
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool) and not whole and math.isfinite(given):
+        return float(given)
+    raise PlanError(
+        "option-unknown",
+        f"{visible(repr(given))} is not a threshold",
+        where="threshold",
+        known="a finite number, or a rule",
+        fix="give a number such as 0.5",
+    )
