@@ -123,7 +123,8 @@ def _row(row: Row) -> tuple[str, ...]:
     parts = [
         *(f"plan: `{one}`" for one in row.states),
         *(f"check: {one}" for one in row.checks),
-        *(f"measure: `{one}`" for one in row.measures),
+        *(f"measure: `{'|'.join(one)}`" for one in row.measures),
+        *([f"tests: {row.tests}"] if row.tests else []),
         *(f"Record: `{one}`" for one in row.record),
     ]
     applies = f" Applies to: {row.when}." if row.when else ""

@@ -4,6 +4,8 @@
 python examples/assessment/make.py FOLDER            a clean one
 python examples/assessment/make.py FOLDER --faulty   with three test rows that were trained on, one patient in training
                                                      and test, and a scanner that tells the class in the test data
+python examples/assessment/make.py FOLDER --here     with models that answer here, by a command of the plan, so that the
+                                                     whole can be "conforming"; --faulty has its faults there, too
 
 The data are made up, with a fixed seed: reading of skin images, three classes, one image a patient but for the fault.
 """
@@ -15,6 +17,7 @@ import csv
 import hashlib
 import json
 import random
+import statistics
 from pathlib import Path
 
 CLASSES = {"benign": 0.6, "atypical": 0.25, "malignant": 0.15}
@@ -201,6 +204,52 @@ sparsity = "none"
 pruning = "none"
 memory = "none"
 """
+MODELS = "".join(
+    MODEL.format(name=name, column=f"model_{name.lower()}", algorithm=algorithm, depth=depth)
+    for name, algorithm, depth in (("A", "gradient boosting", 6), ("B", "random forest", 9))
+)
+HERE = """
+[run]
+command = ["{python}", "predict.py", "model_{model}.json", "{inputs}", "{predictions}"]
+"""
+CLAIMS = """
+[[claims]]
+model = "A"
+at_least = 0.5
+measure = "balanced_accuracy"
+"""
+PREDICT = '''"""Answers every row by the nearest class: predict.py MODEL INPUTS PREDICTIONS."""
+
+import csv
+import json
+import sys
+
+model, inputs, predictions = sys.argv[1:]
+with open(model, encoding="utf-8") as file:
+    centres = json.load(file)
+with open(inputs, encoding="utf-8", newline="") as read, open(predictions, "w", encoding="utf-8", newline="") as written:
+    writer = csv.writer(written)
+    writer.writerow(["id", "answer"])
+    for row in csv.DictReader(read):
+        far = {
+            label: sum(((float(row[name]) - mean) / spread) ** 2 for name, (mean, spread) in centre.items())
+            for label, centre in centres.items()
+        }
+        writer.writerow([row["id"], min(far, key=far.get)])
+'''
+"""The program of the models: they know the mean of each feature in each class, and how far features scatter."""
+FEATURES = {"A": ("diameter", "contrast", "texture"), "B": ("texture",)}
+
+
+def centres_of(rows: list[dict[str, object]], names: tuple[str, ...]) -> dict[str, dict[str, tuple[float, float]]]:
+    """The centre of every class: the mean of its features, beside their standard deviation over all classes."""
+    centres: dict[str, dict[str, tuple[float, float]]] = {label: {} for label in CLASSES}
+    for name in names:
+        spread = statistics.pstdev(float(str(row[name])) for row in rows)
+        for label in CLASSES:
+            mean = statistics.fmean(float(str(row[name])) for row in rows if row["truth"] == label)
+            centres[label][name] = (mean, spread)
+    return centres
 
 
 def rows_of(split: str, chance: random.Random) -> list[dict[str, object]]:
@@ -233,7 +282,7 @@ def guess(truth: object, skill: float, chance: random.Random) -> str:
     return str(truth) if chance.random() < skill else chance.choice([one for one in CLASSES if one != truth])
 
 
-def make(folder: Path, *, faulty: bool) -> Path:
+def make(folder: Path, *, faulty: bool, here: bool = False) -> Path:
     """Write the assessment into a folder; the path of its plan."""
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(4213)
@@ -249,7 +298,7 @@ def make(folder: Path, *, faulty: bool) -> Path:
                 row["scanner"] = "Z"
     for name, rows in splits.items():
         written = [dict(row) for row in rows]
-        if name == "test":
+        if name == "test" and not here:
             for row in written:
                 row |= {f"model_{model.lower()}": guess(row["truth"], skill, chance) for model, skill in SKILL.items()}
         save(folder / f"{name}.csv", written)
@@ -264,14 +313,26 @@ def make(folder: Path, *, faulty: bool) -> Path:
         for model in SKILL
         for day in (1, 2, 3)
     ]
-    (folder / "ledger.jsonl").write_text("".join(json.dumps(one) + "\n" for one in entries), encoding="utf-8")
-    models = [
-        MODEL.format(name="A", column="model_a", algorithm="gradient boosting", depth=6),
-        MODEL.format(name="B", column="model_b", algorithm="random forest", depth=9),
-    ]
+    lines, last = [], b""
+    for one in entries:  # as `assay ledger add` enters them: each with the digest of the line before it
+        last = json.dumps({**one, "before": hashlib.sha256(last).hexdigest() if last else ""}).encode()
+        lines.append(last + b"\n")
+    (folder / "ledger.jsonl").write_bytes(b"".join(lines))
     plan = folder / "plan.toml"
-    plan.write_text(PLAN + "".join(models), encoding="utf-8")
+    plan.write_text(plan_text(folder, splits["train"]) if here else PLAN + MODELS, encoding="utf-8")
     return plan
+
+
+def plan_text(folder: Path, train: list[dict[str, object]]) -> str:
+    """The plan of models that answer here; their program and what they learned are written beside it."""
+    (folder / "predict.py").write_text(PREDICT, encoding="utf-8")
+    models = MODELS
+    for name, names in FEATURES.items():
+        (folder / f"model_{name}.json").write_text(json.dumps(centres_of(train, names)), encoding="utf-8")
+        own = f'predicted = "answer"\nartefact = "model_{name}.json"'
+        models = models.replace(f'predicted = "model_{name.lower()}"', own)
+    before, after = PLAN.partition("[[claims]]")[0], PLAN.partition("[fairness]")[2]
+    return before + CLAIMS + "\n[fairness]" + after + HERE + models
 
 
 def save(path: Path, rows: list[dict[str, object]]) -> None:
@@ -286,5 +347,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where to write; it is made if it is not there")
     parser.add_argument("--faulty", action="store_true", help="with the three faults that the controls must find")
+    parser.add_argument("--here", action="store_true", help="with models that answer here, by a command of the plan")
     asked = parser.parse_args()
-    print(make(asked.folder, faulty=asked.faulty))
+    print(make(asked.folder, faulty=asked.faulty, here=asked.here))

@@ -12,10 +12,12 @@ from typing import Any
 import click
 
 from assay.app.commands.gate_command import gate
+from assay.app.commands.ledger_commands import ledger as ledger_group
 from assay.app.commands.model_commands import compare, tests
 from assay.app.commands.plan_commands import Group, init, plan
 from assay.app.commands.verify_and_sign_commands import keys, sign, verify
-from assay.app.messages import colour, say, say_end, say_summary
+from assay.app.failures import demand_address_space, unforeseen
+from assay.app.messages import colour, say, say_end, say_line, say_summary
 from assay.app.options import of_decisions, of_files, of_rows
 from assay.app.task_commands import TASK, TaskCommand, run_task
 from assay.core.errors import AssayError
@@ -49,6 +51,12 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @of_decisions
 @of_files
 @click.option("--ledger/--no-ledger", default=True, help="Enter the run of a plan in its ledger [default: enter it]")
+@click.option("--allow-command", is_flag=True, help="Let the plan run the command that makes its predictions.")
+@click.option(
+    "--require",
+    type=click.Choice(["conforming", "declared"]),
+    help="Leave with 3 unless the plan conforms: at all, or also by declaration.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the Record on standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
 def run(
@@ -57,6 +65,8 @@ def run(
     out: str,
     reports: tuple[str, ...],
     ledger: bool,
+    require: str | None = None,
+    allow_command: bool = False,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401  options by name
@@ -86,6 +96,8 @@ def run(
             ledger=ledger,
             given=given,
             wanted=wanted,
+            require=require,
+            allow_command=allow_command,
         )
         return
     from assay.app.commands.run_command import run_file, working
@@ -112,11 +124,12 @@ def run(
         first, more = shown(predictions[0]) if predictions else "", "weights" if task is None else "options"
         plain = f"{start} {first} ... --group COLUMN   ({start} --help: {more}, intervals)"
         say_end([assessment], [where], grouped if assessment.grouped.factors else plain, reports)
-    decided_by([assessment])
+    decided_by([assessment], require=require)
 
 
 cli.add_command(init)
 cli.add_command(plan)
+cli.add_command(ledger_group)
 
 
 @cli.command()
@@ -154,7 +167,7 @@ def tally(
         from assay.app.commands.tally_and_merge_commands import said
 
         for line in said(content, written):
-            say(line)
+            say_line(line)
 
 
 @cli.command()
@@ -178,9 +191,9 @@ def merge(tallies: tuple[str, ...], *, out: str, report: str | None, as_json: bo
     if not quiet:
         say_summary(merged)
         say("")
-        say(f"record   {out}" + (f"   report   {report}" if report else ""))
+        say_line(f"record   {out}" + (f"   report   {report}" if report else ""))
         if report is None:
-            say(f"next     assay merge {' '.join(tallies)} -o {out} --report pooled.html")
+            say_line(f"next     assay merge {' '.join(tallies)} -o {out} --report pooled.html")
 
 
 @cli.command()
@@ -201,7 +214,7 @@ def report(record: str, *, out: str, kind: str | None, quiet: bool) -> None:
     if content is not None:
         click.echo(content, nl=False)
     elif not quiet:
-        say(f"report   {out}")
+        say_line(f"report   {out}")
 
 
 cli.add_command(gate)
@@ -259,7 +272,7 @@ def demo(*, task: str | None, out: str, opens: bool | None, as_json: bool, quiet
         folders.append(write_run(assessment, Path(out) / name.replace(" ", "-")))
         records[name] = dict(assessment.record)
         if not quiet:
-            say(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
+            say_line(click.style(f"── {name} " + "─" * (70 - len(name)), bold=True))
             say_summary(assessment)
     if as_json:
         click.echo(json.dumps(records, ensure_ascii=False, allow_nan=False))
@@ -310,7 +323,10 @@ def _desktop() -> bool:
 def main() -> None:
     """Run the command line; every failure has its exit code and its message."""
     try:
+        demand_address_space()
         status = cli.main(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except AssayError as error:
         _fail(error)
     except click.exceptions.Abort:
@@ -328,20 +344,12 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("ASSAY_DEBUG"):
             raise
-        from assay.core.text import visible
-
-        _fail(
-            AssayError(
-                "internal",
-                f"a fault of assay itself: {type(error).__name__}: {visible(error)}",
-                fix="run again with ASSAY_DEBUG=1 to see where, and report it with that output",
-            )
-        )
+        _fail(unforeseen(error))
     raise SystemExit(status if isinstance(status, int) else 0)
 
 
 def _fail(error: AssayError) -> None:
-    if "--json" in sys.argv:
+    if "--json" in sys.argv and sys.stdout is not None:
         click.echo(json.dumps(error.to_json(), ensure_ascii=False))
     text = str(error)
     if colour():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.app.messages import say_line
 from assay.assess.decide.criteria import Criterion, criterion
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
@@ -21,6 +22,11 @@ CODES: Final = {"supported": 0, "contradicted": 1, "not decidable": 3}
 
 FAIRNESS: Final = {None: 0, "pass": 0, "fail": 1, "inconclusive": 3}
 """The same of a verdict about groups."""
+REQUIRED: Final = {
+    "conforming": ("conforming",),
+    "declared": ("conforming", "conforming by declaration"),
+}
+"""What --require is content with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +73,20 @@ def stated(given: dict[str, Any], measures: Any = None) -> Stated:  # noqa: ANN4
     )
 
 
-def decided_by(assessments: Sequence[Assessment], *, claims: bool = True) -> None:
-    """Leave with 1 if a criterion fails or a claim is contradicted, with 3 if one is open; else go on."""
+def decided_by(assessments: Sequence[Assessment], *, claims: bool = True, require: str | None = None) -> None:
+    """Leave with 1 if a criterion or a shall row fails or a claim is contradicted, with 3 if one is open; else go on.
+
+    Conformity that is not demonstrated is open only where somebody requires it.
+    """
     codes = {one.decisions.exit_code for one in assessments if len(one.decisions)}
     if claims:
         codes |= {CODES[one.answer] for found in assessments for one in found.claims}
     codes |= {FAIRNESS[assessment.fairness.verdict] for assessment in assessments if "fairness" in assessment.record}
+        states = {str(one.record["conformity"]["overall"]) for one in assessments}
+        codes |= {1} if "non-conforming" in states else set()
+        if require is not None and (short := states - {"non-conforming", *REQUIRED[require]}):
+            codes.add(3)
+            say_line(f"required {require}, found {' and '.join(sorted(short))}")
     if codes - {0}:
         raise SystemExit(1 if 1 in codes else 3)
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.core.text import one_line
+
 if TYPE_CHECKING:
     from assay.assess.record.record import Record
     from assay.assess.record.report_formats import Result
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 def say(text: str) -> None:
     """One line, or several."""
     click.echo(text, err=True)
+
+
+def say_line(text: str) -> None:
+    """One line with names in it, which can neither act on a terminal or a log nor tell the secrets of an address."""
+    say(one_line(text))
 
 
 def colour() -> bool:
@@ -40,11 +47,11 @@ def say_end(found: Iterable[Result], folders: list[Path], next_command: str, mor
     say("")
     every = list(found)
     for line in dict.fromkeys(line for one in every for line in _verdict(one.record)):
-        say(f"verdict  {line}")
-    say("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
+        say_line(f"verdict  {line}")
+    say_line("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
     for path in more:
-        say(f"         {path}")
-    say(f"next     {next_command}")
+        say_line(f"         {path}")
+    say_line(f"next     {next_command}")
 
 
 def _verdict(record: Record) -> Iterable[str]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
 
 from assay.core.errors import PlanError
+from assay.core.text import quoted
 from assay.inference.resampling import SEED
 from assay.rows.files.formats import Reading
 from assay.rows.limits import EXACT
-from assay.rows.score_columns import Kind, MissingScore
+from assay.rows.score_columns import Kind, MissingScore, ScoreColumns
 
 if TYPE_CHECKING:
     from assay.core.traits import Policy
@@ -235,3 +236,20 @@ def name_factors(group: object) -> dict[str, object]:
     if texts and len(set(cast("list[str]", group))) == len(cast("list[str]", group)):
         return {name: name for name in cast("list[str]", group)}
     return {str(getattr(group, "name", None) or "group"): group}
+
+
+def demand_own_columns(roles: dict[str, object], scores: ScoreColumns | None, group: object) -> None:
+    """Check that no column plays two roles: truth that is its own prediction is always right."""
+    named = [(role, column) for role, column in roles.items() if isinstance(column, str)]
+    named += [("score", one) for one in (() if scores is None else scores.columns) if isinstance(one, str)]
+    named += [("group", one) for one in name_factors(group).values() if isinstance(one, str)]
+    taken: dict[str, str] = {}
+    for role, column in named:
+        before = taken.setdefault(column, role)
+        if before != role:
+            raise PlanError(
+                "role-clash",
+                f"column {quoted(column)} is {before} and {role} at once",
+                where=role,
+                fix="give each role its own column",
+            )

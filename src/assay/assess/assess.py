@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors, with_settings
+from assay.assess.arguments import IntervalSettings, ScoreSettings, demand_own_columns, name_factors, with_settings
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.assess.provenance import about, file_notes
@@ -99,9 +99,13 @@ def assess(
     )  # fmt: skip
     _check_labels(truth=truth, predicted=predicted, score=score)
     columns = score_columns(score)
+    if data is not None:
+        demand_own_columns({"truth": truth, "predicted": predicted, "weight": weight}, columns, group)
     if columns is not None or threshold is not None or scores != ScoreSettings():
         from assay.assess.scores.score_predictions import demand_scores
+        from assay.assess.scores.threshold_syntax import plain_threshold
 
+        threshold = plain_threshold(threshold)
         demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
     factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
@@ -239,7 +243,9 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     confusion = _confusion(scored, settled, counted_.weighted)
     if confusion.worth is not None:
         notes.append(f"the weighted rows are worth about {confusion.worth:,.0f} rows of equal weight (Kish)")
-    part, scores_by_level, more = (None, {}, ()) if decided is None else _score_part(decided, settled)
+    part, scores_by_level, more = (
+        (None, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
+    )
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=spelled)
@@ -269,14 +275,15 @@ def _read_costs(costs: object) -> Costs | None:
 
 
 def _score_part(
-    decided: Decided, settled: Classes
+    decided: Decided, settled: Classes, level: float
 ) -> tuple[ScorePart, dict[str, dict[Label, ScorePart]], tuple[str, ...]]:
     """Return the scores of all rows and of each level of each group, and notes about them."""
-    from assay.assess.scores.score_notes import score_notes
+    from assay.assess.scores.score_notes import demand_range, score_notes
     from assay.assess.scores.score_predictions import tallied
 
     part, levels = tallied(decided, settled)
-    return part, levels, (*decided.notes, *score_notes(part, settled.positive))
+    demand_range(part, decided.source.where)
+    return part, levels, (*decided.notes, *score_notes(part, settled.positive, level))
 
 
 def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: int) -> tuple[Cells, Census]:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from assay.core.text import redacted
+
 CODES: dict[str, str] = {
     "no-rows": "The input holds no rows, so there is nothing to assess.",
     "no-file": "A path does not exist or cannot be read.",
@@ -24,6 +26,8 @@ CODES: dict[str, str] = {
     "no-table": "A database has no such table.",
     "query-refused": "A query is not one SELECT, or the database refuses it.",
     "out-exists": "An output path cannot be written.",
+    "run-refused": "A plan runs a command, and nobody agreed to that.",
+    "run-failed": "The command of a plan failed, or wrote no predictions.",
     "missing-column": "A named column is not in the data.",
     "duplicate-column": "Two columns carry the same name.",
     "role-missing": "A role that the assessment needs was not given.",
@@ -106,6 +110,8 @@ CODES: dict[str, str] = {
     "key-unreadable": "A file is not an Ed25519 key, or not the half of it that is needed.",
     "tally-mismatch": "Two tallies cannot be merged.",
     "cell-too-small": "A tally to be shared holds a cell with fewer rows than may leave the site.",
+    "disk-full": "A disk is full, so that nothing more can be written.",
+    "memory-short": "There is less memory than the work needs.",
     "engine-failed": "The engine that holds the data reported a failure.",
     "internal": "A fault of assay itself.",
 }
@@ -132,8 +138,10 @@ class AssayError(Exception):
         if code not in CODES:
             msg = f"error code {code!r} is not declared in assay.core.errors.CODES"
             raise KeyError(msg)
-        self.code, self.what, self.where, self.found, self.known, self.fix = code, what, where, found, known, fix
-        super().__init__(what)
+        self.code, self.what = code, redacted(what)
+        told = (None if text is None else redacted(text) for text in (where, found, known, fix))
+        self.where, self.found, self.known, self.fix = told
+        super().__init__(self.what)
 
     def __reduce__(self) -> tuple[object, ...]:
         """As it travels between processes, with all its lines."""

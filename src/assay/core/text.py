@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -13,6 +14,11 @@ SHOWN = 256
 
 _INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"}
 _SAME = 1e-12
+_LOGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*://[^\s/@:]*):\S*@")
+_SECRET = re.compile(
+    r"([?&][\w.\-]*(?:password|secret|token|signature|credential|key|sig)=|\bpassword ?= ?)[^&\s]+", re.IGNORECASE
+)
+_OWN = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 def visible(name: object) -> str:
@@ -21,7 +27,7 @@ def visible(name: object) -> str:
     >>> visible("a\nb"), visible("")
     ('a\\nb', '(empty text)')
     """
-    text = str(name)
+    text = redacted(str(name))
     if not text:
         return "(empty text)"
     shown = "".join(_escape(c) if unicodedata.category(c) in _INVISIBLE else c for c in text[: SHOWN + 1])
@@ -29,6 +35,30 @@ def visible(name: object) -> str:
         return shown
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{shown[: SHOWN - 12]}…#{mark}"
+
+
+def redacted(text: str) -> str:
+    """A text without the passwords of addresses in it, and without what its parameters keep secret.
+
+    >>> redacted("mysql://ann:secret@host/db"), redacted("https://host/x?token=abc&n=1")
+    ('mysql://ann:***@host/db', 'https://host/x?token=***&n=1')
+    """
+    if "://" not in text and "=" not in text:
+        return text
+    return _SECRET.sub(r"\1***", _LOGIN.sub(r"\1:***@", text))
+
+
+def one_line(text: str) -> str:
+    r"""A message as one line of a terminal or a log: nothing in it but our own colours can act on either.
+
+    >>> one_line("next     assay run a\n::error b\x1b]0;c")
+    'next     assay run a\\n::error b\\x1b]0;c'
+    """
+    parts = _OWN.split(redacted(text))
+    return "".join(
+        part if i % 2 else "".join(_escape(c) if unicodedata.category(c) in _INVISIBLE else c for c in part)
+        for i, part in enumerate(parts)
+    )
 
 
 def _escape(character: str) -> str:

@@ -90,8 +90,8 @@ def insist(
     """The test somebody names instead: with a reason, and for a hard refusal with an explicit word."""
     plain = choose(kind, models, question, facts)
     test = _found(asked)
-    if plain.test is not None and test.name in (plain.test.name, plain.test.family if not because else ""):
-        return plain  # named as such, or by the name of its family
+    if plain.test is not None and test.name == plain.test.name:
+        return plain
     if not (because and because.strip()):
         raise PlanError(
             "test-refused",

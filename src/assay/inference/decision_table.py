@@ -173,6 +173,7 @@ TABLE: Final[tuple[Row, ...]] = (
             Way("greenhouse_geisser", NORMAL, "residuals look normal: repeated-measures analysis of variance, corrected for unequal correlations"),
             Way("iman_davenport", ALWAYS, "residuals do not look normal, or are too few to tell: ranks within items"),
         ),
+        refuses={"paired_t": ("it compares two models; among three or more, pairs of t tests raise false alarms (7.2)", True)},
         after="conover",
     ),
     Row(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from assay.inference.declare import TESTS, Significance
 from assay.inference.tests import (  # noqa: F401  importing declares
     anova,
@@ -46,3 +48,14 @@ def every_test(*, family: str | None = None) -> tuple[Significance, ...]:
     found = [one for one in TESTS if family in (None, one.family)]
     # By place in the specification and in the file: the order of declaration depends on what was imported first.
     return tuple(sorted(found, key=lambda one: (one.spec, one.where)))
+
+
+@cache
+def tests_meant(word: str) -> tuple[Significance, ...]:
+    """The tests that a word means: one by its name or alias, else all of a family; none where nobody knows it.
+
+    >>> [[one.name for one in tests_meant(word)] for word in ("delong", "wilcoxon", "t")]
+    [['delong'], ['wilcoxon'], []]
+    """
+    exact = tuple(one for one in every_test() if word == one.name or word in one.also)
+    return exact or every_test(family=word)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -104,7 +105,7 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
         array = _from_arrow(column)
     elif hasattr(column, "__array__"):
         array = np.asarray(column)
-    elif isinstance(column, Iterable) and not isinstance(column, (str, bytes, dict)):
+    elif isinstance(column, Iterable) and not isinstance(column, (str, bytes, dict, AbstractSet)):
         array = _from_list(list(column))
     else:
         raise RowsError(

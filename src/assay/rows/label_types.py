@@ -7,10 +7,11 @@ import math
 import numbers
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from assay.core.errors import PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label, in_order
@@ -130,6 +131,36 @@ class Classes:
     notes: tuple[str, ...]
 
 
+LETTERS: Final = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0430"
+    "\u0441\u0435\u0456\u0458\u043e\u0440\u0455\u0443\u0445\u0391\u0392\u0395\u0396\u0397\u0399\u039a"
+    "\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u0475",
+    "ABESIJKMHOPCTYXaceijopsyxABEZHIKMNOPTYXov",
+)
+"""Cyrillic and Greek letters that look like Latin ones."""
+
+
+def look_alike_notes(labels: Iterable[Label]) -> list[str]:
+    """Labels that a reader takes for one: letters of other alphabets, and one number written in several ways.
+
+    >>> look_alike_notes(["1", "1.0"])
+    ['"1" and "1.0" are one number written in several ways, and count as different classes']
+    """
+    numbers: dict[float, list[str]] = {}
+    shapes: dict[str, list[str]] = {}
+    for label in (one for one in labels if isinstance(one, str)):
+        with suppress(ValueError):
+            numbers.setdefault(float(label), []).append(label)
+        shapes.setdefault(label.translate(LETTERS), []).append(label)
+    told = [(alike, "are one number written in several ways") for alike in numbers.values()]
+    told += [(alike, "look alike, but are written with letters of different alphabets") for alike in shapes.values()]
+    return [
+        f"{' and '.join(map(quoted, alike))} {how}, and count as different classes"
+        for alike, how in told
+        if len(alike) > 1
+    ]
+
+
 def classes(
     *,
     truth: set[Label],
@@ -155,6 +186,7 @@ def classes(
         more = _outside(extra, known, truth, unknown=policy, where=where, locate=locate, notes=notes)
         labels = in_order({*known, *more})
         _refuse_look_alikes(labels, where)
+    notes += look_alike_notes(labels)
     return _with_positive(labels, positive, declared=declared is not None, where=where, notes=notes)
 
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from assay.core.errors import OutOfRange, PlanError, RowsError
@@ -195,6 +197,8 @@ def score_array(column: object, role: str) -> NDArray[np.float64]:
     from assay.rows.columns import as_array
     from assay.rows.label_types import absent
 
+    if stored_as(column).startswith("decimal") and hasattr(column, "to_numpy"):  # before a library rounds them
+        column = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()  # type: ignore[attr-defined]
     array = as_array(column, role)
     if array.dtype.kind == "O":
         odd = next(
@@ -202,15 +206,47 @@ def score_array(column: object, role: str) -> NDArray[np.float64]:
         )
         if odd is not None:
             raise _no_number(role, f"{visible(repr(array[odd]))} at index {odd}")
-        array = np.array([np.nan if absent(v) else float(v) for v in array], dtype=np.float64)
+        array = np.array([np.nan if absent(v) else _held(v, i, role) for i, v in enumerate(array)], dtype=np.float64)
     if array.dtype.kind not in "iuf":
         raise _no_number(role, f"a column of {array.dtype}")
     real = array.astype(np.float64, copy=False)
     if array.dtype.kind in "iu" and len(array) and bool((np.abs(real) > EXACT).any()):
-        raise OutOfRange(
-            "score-not-finite", "a score is a whole number above 2^53", where=role, fix="give scores as reals"
-        )
+        raise inexact(role, "a whole number above 2^53")
+    if array.dtype.itemsize > real.dtype.itemsize and not bool(((real == array) | np.isnan(array)).all()):
+        place = int(np.flatnonzero(~((real == array) | np.isnan(array)))[0])
+        raise inexact(role, f"{array[place]!r} at index {place}")
     return real
+
+
+DIGITS: Final = 17
+"""Decimal digits that a float64 can tell apart."""
+
+
+def _held(value: Any, place: int, role: str) -> float:  # noqa: ANN401  any number
+    """A number as float64, if that holds it: whole to 2^53, not more digits than it has, neither too large nor lost."""
+    try:
+        real = float(value)
+    except OverflowError:
+        real = math.inf
+    whole = isinstance(value, int) and abs(value) > EXACT
+    digits = isinstance(value, Decimal) and value.is_finite() and len(value.normalize().as_tuple().digits) > DIGITS
+    lost = (not real and bool(value)) or (math.isinf(real) and value != real)
+    wider = not isinstance(value, (int, float, Decimal, Fraction)) and not math.isnan(real) and real != value
+    if whole or digits or lost or wider:
+        raise inexact(role, f"{visible(repr(value))} at index {place}")
+    return real
+
+
+def inexact(role: str, found: str) -> OutOfRange:
+    """Scores that would change on their way into a float64."""
+    return OutOfRange(
+        "score-not-finite",
+        "a score is a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too large"
+        " or too small",
+        where=role,
+        found=found,
+        fix="give scores as float64, rounded or scaled by yourself",
+    )
 
 
 WIDTHS: Final = {"halffloat": "float16", "float": "float32", "double": "float64", "string": "text", "str": "text"}

@@ -7,16 +7,18 @@ process is gone, the lock is free, and the owner is us. Nothing else is ever rem
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
 import tempfile
 import weakref
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from assay.core.errors import PlanError
+from assay.core.errors import AssayError, EngineError, PlanError
 from assay.core.text import visible
 
 try:
@@ -63,27 +65,49 @@ def part_of(goal: Path) -> Path:
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file by renaming a complete one into place; on any failure nothing is left behind."""
-    goal = Path(path)
-    sweep(goal.parent)
-    part = part_of(goal)
+    write_together({Path(path): content})
+    return Path(path)
+
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write several files that belong together: all are complete before the first takes its place, or none does."""
+    parts: dict[Path, Path] = {}
+    placed: list[Path] = []
+    goal = Path()
     try:
-        with part.open("xb") as file:
-            hold(file.fileno())
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(goal)
+        for goal, content in contents.items():
+            sweep(goal.parent)
+            parts[goal] = part_of(goal)
+            with parts[goal].open("xb") as file:
+                hold(file.fileno())
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        for goal, part in parts.items():
+            fresh = not goal.exists()
+            part.replace(goal)
+            placed += [goal] if fresh else []
     except OSError as error:
-        raise PlanError(
-            "out-exists",
-            f"cannot write {visible(goal)}",
-            where=str(goal),
-            found=error.strerror,
-            fix="give a path that can be written",
-        ) from error
+        for one in placed:
+            one.unlink(missing_ok=True)
+        raise unwritten(goal, error) from error
     finally:
-        part.unlink(missing_ok=True)
-    return goal
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def unwritten(goal: Path, error: OSError) -> AssayError:
+    """What to say of a file that cannot be written; a full disk is called one."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        what = "the disk is full, and nothing was written"
+        return EngineError("disk-full", what, where=visible(goal), fix="make room, or write to another place")
+    return PlanError(
+        "out-exists",
+        f"cannot write {visible(goal)}",
+        where=visible(goal),
+        found=error.strerror,
+        fix="give a path that can be written",
+    )
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:

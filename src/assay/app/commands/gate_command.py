@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.app.messages import say
+from assay.app.messages import say_line
 from assay.app.options import of_decisions, of_rows
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def _say(records: Mapping[str, Record]) -> None:
         if found is None:
             continue
         for one in found.rows:
-            say(f"{one.sign} {one.verdict:<12} {one.criterion}")
-            say(f"  {one.why}")
+            say_line(f"{one.sign} {one.verdict:<12} {one.criterion}")
+            say_line(f"  {one.why}")
             if one.needed:
-                say(f"  {one.needed}")
-        say(f"verdict  {f'{name}: ' if name else ''}{found.overall}: {found.says}")
+                say_line(f"  {one.needed}")
+        say_line(f"verdict  {f'{name}: ' if name else ''}{found.overall}: {found.says}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from assay.app.messages import say_line
 from assay.assess.plan.template import template
 from assay.core.errors import PlanError
 from assay.core.text import counted, listed, nearest, quoted, visible
@@ -97,14 +98,14 @@ def _introduced(path: str, opened: OpenedFile) -> None:
     from assay.rows.engines.duckdb_engine import quote_identifier
 
     rows = opened.fetch("SELECT count(*) FROM rows")[0][0]
-    click.echo(f"{visible(Path(path).name)}: {counted(int(rows), 'row')}", err=True)
+    say_line(f"{visible(Path(path).name)}: {counted(int(rows), 'row')}")
     wide = max(map(len, map(visible, opened.columns)))
     for number, column in enumerate(opened.columns, start=1):
         name = quote_identifier(column)
         query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted
         found = [row[0] for row in opened.fetch(query)]
         many = f"more than {FEW} values" if len(found) > FEW else listed(sorted(map(str, found)), most=SHOWN)
-        click.echo(f"  {number:>2}  {visible(column):<{wide}}  {many}", err=True)
+        say_line(f"  {number:>2}  {visible(column):<{wide}}  {many}")
     click.echo("A column is named, or given by its number; Enter leaves out what is not there.", err=True)
 
 

@@ -79,7 +79,12 @@ def _runs(ids: list[str]) -> list[str]:
 
 
 def run_plan(
-    path: str, *, quiet: bool, limits: assay.Limits | None = None, ledger: bool = True
+    path: str,
+    *,
+    quiet: bool,
+    limits: assay.Limits | None = None,
+    ledger: bool = True,
+    allow_command: bool = False,
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, each with the name of its folder."""
     from assay.app.commands.run_command import bar, working
@@ -90,12 +95,13 @@ def run_plan(
         watching=lambda data: bar(data, quiet=quiet),
         working=lambda name: working(name, quiet=quiet),
         ledger=ledger,
+        allow_command=allow_command,
     )
 
 
 def refuse_options(given: dict[str, Any]) -> None:
     """What shapes the numbers is said in the plan, and nowhere else."""
-    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger")):
+    if found := typed(given, free=("out", "as_json", "quiet", "predictions", "ledger", "require", "allow_command")):
         raise PlanError(
             "role-clash",
             "a plan is run as it is: options about rows and measures are stated in it",

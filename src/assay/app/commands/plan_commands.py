@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from assay.app.messages import say_line
+
 
 class Group(click.Group):
     """Commands in the order they are told, with a hint for a mistyped one."""
@@ -64,8 +66,8 @@ def init(predictions: str, *, out: str | None, **given: Any) -> None:  # noqa: A
     if Path(out).exists():
         raise PlanError("out-exists", f"there is already a file {out}", where=out, fix="give another --out")
     write_whole(out, text.encode("utf-8"))
-    click.echo(f"plan     {out}", err=True)
-    click.echo(f"next     fill in what applies, then: assay plan check {out}", err=True)
+    say_line(f"plan     {out}")
+    say_line(f"next     fill in what applies, then: assay plan check {out}")
 
 
 @click.group(cls=Group)
@@ -85,5 +87,5 @@ def plan_check(path: str, *, as_json: bool) -> None:
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for line in said_of_check(found):
-        click.echo(line, err=True)
-    click.echo(f"next     assay run {path}", err=True)
+        say_line(line)
+    say_line(f"next     assay run {path}")

@@ -13,7 +13,7 @@ from assay.app.commands.plan_checks import refuse_options, run_plan
 from assay.app.commands.report_command import beside, write_run
 from assay.app.commands.run_command import limits_of
 from assay.app.criteria_options import Stated, decided_by
-from assay.app.messages import say, say_end, say_summary
+from assay.app.messages import say_end, say_line, say_summary
 
 
 def run_and_write(
@@ -26,10 +26,12 @@ def run_and_write(
     ledger: bool,
     given: dict[str, Any],
     wanted: Stated,
+    require: str | None = None,
+    allow_command: bool = False,
 ) -> None:
     """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
     refuse_options(given)
-    every = run_plan(path, quiet=quiet, limits=limits_of(given), ledger=ledger)
+    every = run_plan(path, quiet=quiet, limits=limits_of(given), ledger=ledger, allow_command=allow_command)
     found = [(name, wanted.held_to(one)) for name, one in every]
     folders = []
     for name, assessment in found:
@@ -42,7 +44,7 @@ def run_and_write(
     if not quiet:
         for name, assessment in found:
             if name:
-                say(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
+                say_line(click.style(f"── {name} " + "─" * max(0, 70 - len(name)), bold=True))
             say_summary(assessment)
         say_end([one for _, one in found], folders, f"assay plan check {path}   (what the plan still leaves open)")
-    decided_by([one for _, one in found])
+    decided_by([one for _, one in found], require=require)

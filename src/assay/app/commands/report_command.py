@@ -11,7 +11,7 @@ from assay.assess.record.record import Record
 from assay.assess.record.report_formats import Result, kind_of, rendered, write_report
 from assay.core.errors import PlanError, RecordError
 from assay.core.text import visible
-from assay.rows.temporary_files import write_whole
+from assay.rows.temporary_files import write_together
 from assay.tally.base import digest
 
 STDOUT = "-"
@@ -37,13 +37,12 @@ def write_run(assessment: Result, folder: Path, more: Iterable[str] = ()) -> Pat
     except OSError as error:
         raise PlanError(
             "out-exists",
-            f"cannot make the folder {folder}",
-            where=str(folder),
+            f"cannot make the folder {visible(folder)}",
+            where=visible(folder),
             found=error.strerror,
             fix="give another --out",
         ) from error
-    for path, content in made.items():
-        write_whole(path, content)
+    write_together(made)
     return folder
 
 

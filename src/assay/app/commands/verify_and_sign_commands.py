@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from assay.app.commands.plan_commands import Group
-from assay.app.messages import say
+from assay.app.messages import say_line
 
 MOST = 50
 """Mismatches listed for people; --json lists them all."""
@@ -42,22 +42,22 @@ def verify(record: str, *, key: str | None, signature: str | None, as_json: bool
         click.echo(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False))
     if not quiet:
         for one in found.mismatches[:MOST]:
-            say(f"mismatch {one.said()}")
+            say_line(f"mismatch {one.said()}")
         if len(found.mismatches) > MOST:
-            say(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
+            say_line(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
         for text in found.unchecked:
-            say(f"? not computed again: {text}")
+            say_line(f"? not computed again: {text}")
         parts = ", ".join(name.replace("_", " ") for name, n in found.checked.items() if n)
-        say(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
+        say_line(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
         for line in _said_of(signed, record):
-            say(line)
+            say_line(line)
         done = (
             "verified: everything" if found.made_by is None else f"only assay {found.made_by} recomputes it; the rest"
         )
         verdict = f"{done} is as it was written" if found.holds else "NOT as it was written"
         if signed is not None:
             verdict += ", and signed by the key" if signed["holds"] else ", and NOT signed by the key"
-        say(f"verdict  {verdict}")
+        say_line(f"verdict  {verdict}")
     if not holds:
         raise SystemExit(1)
 
@@ -100,8 +100,8 @@ def sign(record: str, *, key: str, out: str | None, quiet: bool) -> None:
 
     written, keyid = signed(record, key, passphrase=_passphrase(key), out=out)
     if not quiet:
-        say(f"signed   {written} by the key {keyid[:16]}…")
-        say(f"next     assay verify {record} --key {key}.pub")
+        say_line(f"signed   {written} by the key {keyid[:16]}…")
+        say_line(f"next     assay verify {record} --key {key}.pub")
 
 
 def _passphrase(key: str) -> str | None:
@@ -133,6 +133,6 @@ def key_new(*, out: str, asked: bool, quiet: bool) -> None:
         passphrase = str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
     private, public, keyid = new_key(out, passphrase)
     if not quiet:
-        say(f"key      {private}   keep it secret{'' if passphrase else '; it has no passphrase'}")
-        say(f"public   {public}   hand it out; id {keyid[:16]}…")
-        say(f"next     assay sign record.json --key {private}")
+        say_line(f"key      {private}   keep it secret{'' if passphrase else '; it has no passphrase'}")
+        say_line(f"public   {public}   hand it out; id {keyid[:16]}…")
+        say_line(f"next     assay sign record.json --key {private}")

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from assay.assess.compare.fold_values import FoldedModel, fold_values
 from assay.assess.conformity.plan_contests import CORRECTIONS, Contest, fought
 from assay.assess.conformity.plan_sources import Held
 from assay.assess.decide.claims import Claim
 from assay.assess.decide.plan_results import Standing, standing_of
 from assay.assess.plan.checked_plan import LoadedPlan, stated
 from assay.assess.plan.plan_answers import channel_columns
-from assay.core.errors import RowsError
+from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.traits import Task
 from assay.inference.power import alpha_of
@@ -23,6 +24,7 @@ from assay.tasks.classification.settings import ONE_CLASS
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
+    from assay.assess.conformity.plan_files import PlanFiles
     from assay.assess.plan.model_fields import Model
     from assay.rows.limits import Limits
 
@@ -43,8 +45,10 @@ class Entrant:
     """Whether a subject has several of the rows, so that rows are not independent and subjects are compared."""
 
 
-def match(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None) -> dict[str, Contest]:
-    """By test split: the models compared on the rows they all answered, or why they were not."""
+def match(
+    loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None = None, opened: PlanFiles | None = None
+) -> dict[str, Contest]:
+    """By test split: the models compared on the rows they all answered, or by values; or why they were not."""
     found = {}
     for split in dict.fromkeys(one.split for one in entrants):
         here = [one for one in entrants if one.split == split]
@@ -55,11 +59,12 @@ def match(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None
             found[split] = Contest(models=models, comparison=None, why_not=why)
             continue
         try:
-            given = _given(loaded, here, limits) | _wanted(loaded, here)
-        except RowsError as error:  # what was found names rows, and ids stay out of a Record
+            values = _values(loaded, here, opened)
+            given = _how(loaded) | (values or _given(loaded, here, limits) | _wanted(loaded, here))
+        except (PlanError, RowsError) as error:  # what was found names rows, and ids stay out of a Record
             found[split] = Contest(models=models, comparison=None, why_not=error.what)
             continue
-        found[split] = fought(loaded, models, given, _channels(loaded, given))
+        found[split] = fought(loaded, models, given, [] if values else _channels(loaded, given))
     return found
 
 
@@ -110,12 +115,48 @@ def _wanted(loaded: LoadedPlan, entrants: Sequence[Entrant]) -> dict[str, Any]:
     return {
         "positive": first.positive,
         "labels": list(first.labels),
-        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
-        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
         "measures": [primary] if fits else None,
         "costs": first.settings.costs,
+    }
+
+
+def _how(loaded: LoadedPlan) -> dict[str, Any]:
+    """What a plan asks of every comparison, of labels and of values."""
+    plan = loaded.plan
+    return {
+        "level": plan.intervals.level if plan.tests.alpha is None else alpha_of(plan.tests.alpha),
+        "correction": CORRECTIONS.get(plan.tests.correction or "", "holm"),
         "seed": plan.intervals.seed,
     }
+
+
+def _values(loaded: LoadedPlan, entrants: Sequence[Entrant], opened: PlanFiles | None) -> dict[str, Any] | None:
+    """Values that are compared in place of labels: a table that the plan names, or those of the folds."""
+    tests = loaded.plan.tests
+    if tests.values is not None:
+        given = {
+            "data": str(loaded.folder / tests.values),
+            "values": {one.name: one.name for one in entrants},
+            "per": tests.per,
+            "folds": tests.folds,
+            "independent": tests.independent,
+            "variance": tests.variance,
+            "lower_is_better": tests.lower_is_better,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+    if opened is None or any(one.truth is not None for one in entrants):
+        return None
+    folded = [
+        FoldedModel(
+            name=one.name,
+            rows=opened.predictions.get(one.name),
+            called=_called(one),
+            labels=tuple(one.assessment.labels),
+            positive=one.assessment.positive,
+        )
+        for one in entrants
+    ]
+    return fold_values(loaded, folded, opened.folds)
 
 
 def _given(loaded: LoadedPlan, entrants: Sequence[Entrant], limits: Limits | None) -> dict[str, Any]:

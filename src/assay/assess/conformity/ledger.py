@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ledger of a plan: when which plan was fixed, and every look at a test set; lines are only ever added.
 
-A line holds the digest of the line before it, so that a line that is changed or taken out shows.
+A line holds the digest of the line before it, so that a line that is changed or taken out shows. Every Record holds
+the number of lines and the digest of the last one, so that lines cut off the end show, too.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, RecordError
 from assay.core.json_text import strict_json
 from assay.core.text import visible
 from assay.tally.base import digest
@@ -28,7 +30,8 @@ NAME: Final = "assay-ledger.jsonl"
 LARGEST: Final = 16 * 2**20
 """Bytes a ledger may have."""
 SHORT: Final = 16
-SHAPING: Final = ("task", "columns", "claims", "intervals", "reading", "checks", "fairness", "tests", "metrics")
+SHAPING: Final = ("task", "columns", "claims", "intervals", "reading", "checks", "fairness", "tests", "metrics",
+                  "run")  # fmt: skip
 """Sections that shape numbers or verdicts, but for the sentences in them."""
 OF_MODEL: Final = ("predicted", "score", "scores", "threshold", "threshold_rule", "threshold_from", "predictions",
                    "sha256", "version")  # fmt: skip
@@ -36,6 +39,14 @@ OF_DATA: Final = ("role", "path", "sha256", "rows", "truth", "table", "query")
 SENTENCES: Final = ("reasons", "averaging_basis", "multilabel_basis", "justification", "none", "criterion", "words",
                     "encoding")  # fmt: skip
 """Keys that say why, and change no number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """Where a ledger ends: how many lines it has, and the digest of the last one."""
+
+    lines: int = 0
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +66,8 @@ class Access:
     broken: tuple[int, ...] = ()
     """Lines whose line before is not the one they were written after."""
     registered_at: str = ""
+    end: End = field(default_factory=End)
+    """Where the ledger ends after this run's entries."""
     why_not: str | None = None
     """Why nothing was entered."""
 
@@ -99,6 +112,7 @@ class Access:
             "first_look": min((str(one.get("time")) for one in looks), default=None),
             "plan_registered_at": self.registered_at,
             "earlier_plans": self.earlier_plans(),
+            "end": {"lines": self.end.lines, "digest": self.end.digest},
         }
 
 
@@ -110,42 +124,86 @@ class Ledger:
     named: bool
     entries: tuple[Mapping[str, Any], ...] = ()
     broken: tuple[int, ...] = ()
-    last: bytes = field(default=b"", repr=False)
+    ends: tuple[End, ...] = ()
+    """Where the ledger ended after each of its lines."""
 
-    def add(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Add entries at the end, each with the digest of the line before it; one writer at a time."""
-        with self.path.open("a+b") as file:
+    @property
+    def end(self) -> End:
+        """Where it ends."""
+        return self.ends[-1] if self.ends else End()
+
+    def add(self, entries: Sequence[Mapping[str, Any]]) -> End:
+        """Add entries at the end, each with the digest of the line before it; all of them whole, or none."""
+        with self.path.open("a+b", buffering=0) as file:
             _lock(file.fileno())
             file.seek(0)
-            lines = file.read(LARGEST + 1).splitlines()
-            last = next((line for line in reversed(lines) if line.strip()), b"")
-            made = []
+            before = file.read(LARGEST + 1)
+            lines = [line for line in before.splitlines() if line.strip()]
+            made, last = [], lines[-1] if lines else b""
             for one in entries:
                 last = json.dumps({**one, "before": _of(last)}, ensure_ascii=False).encode()
                 made.append(last)
-            file.write(b"".join(line + b"\n" for line in made))
+            content = (b"" if before[-1:] in (b"", b"\n") else b"\n") + b"".join(line + b"\n" for line in made)
+            try:
+                while content:
+                    content = content[file.write(content) or 0 :]
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(len(before))
+                raise
+        return End(lines=len(lines) + len(made), digest=_of(last))
 
 
 def ledger_of(loaded: LoadedPlan) -> Ledger:
     """The ledger that a plan names, or the one beside it; one that does not exist yet has no entries."""
     named = loaded.plan.tuning.ledger
-    path = loaded.folder / (named if named is not None else NAME)
+    return read_ledger(loaded.folder / (named if named is not None else NAME), named=named is not None)
+
+
+def read_ledger(path: Path, *, named: bool = True) -> Ledger:
+    """A ledger by its path."""
     shown = visible(path.name)
     if not path.is_file():
-        return Ledger(path=path, named=named is not None)
+        return Ledger(path=path, named=named)
     if path.stat().st_size > LARGEST:
         raise PlanError("plan-too-large", "the ledger is larger than any ledger", where=shown, fix="begin a new one")
-    entries, broken, last = [], [], b""
-    for i, line in enumerate(path.read_bytes().splitlines(), start=1):
+    content = path.read_bytes()
+    entries, broken, ends, last = [], [], list[End](), b""
+    for i, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
-        one = strict_json(line.decode("utf-8", "replace"), f"{shown}, line {i}")
+        try:
+            one = strict_json(line.decode("utf-8", "replace"), f"{shown}, line {i}")
+        except RecordError as error:
+            raise _unreadable(shown, i, line, cut=content.endswith(line), found=error.found or error.what) from error
         entry = one if isinstance(one, dict) else {}
         if "before" in entry and entry["before"] != _of(last):
             broken.append(i)
         entries.append(entry)
         last = line
-    return Ledger(path=path, named=named is not None, entries=tuple(entries), broken=tuple(broken), last=last)
+        ends.append(End(lines=len(entries), digest=_of(last)))
+    return Ledger(path=path, named=named, entries=tuple(entries), broken=tuple(broken), ends=tuple(ends))
+
+
+def _unreadable(shown: str, number: int, line: bytes, *, cut: bool, found: str) -> RecordError:
+    """A line that is no JSON; the last one may be half of what a killed program wrote."""
+    what = "the last line of the ledger is cut off" if cut else "a line of the ledger is not JSON"
+    fix = f"restore the file, or delete line {number}: what it was to say was not entered"
+    begins = visible(line[:60].decode("utf-8", "replace"))
+    return RecordError("record-unreadable", what, where=f"{shown}, line {number}", found=f"{begins}; {found}", fix=fix)
+
+
+def add_note(path: Path, says: str, *, purpose: str, data: str, model: str | None) -> End:
+    """Enter what was done before the test, at the end of the chain of a ledger."""
+    now = datetime.now(tz=UTC).isoformat(timespec="microseconds")
+    note = {"time": now, "purpose": purpose, "data": data, "says": says, "by": f"assay {_version()}"}
+    read_ledger(path)  # nothing is added behind a line that nobody can read
+    try:
+        return Ledger(path=path, named=True).add([note | ({} if model is None else {"model": model})])
+    except OSError as error:
+        where = visible(path)
+        what = f"the ledger cannot be written: {error.strerror}"
+        raise PlanError("out-exists", what, where=where, fix="give a path that can be written") from error
 
 
 def registered(loaded: LoadedPlan, at: str, *, enter: bool = True) -> Access:
@@ -162,6 +220,7 @@ def registered(loaded: LoadedPlan, at: str, *, enter: bool = True) -> Access:
         before=ledger.entries,
         broken=ledger.broken,
         registered_at=min(held, default=at),
+        end=ledger.end,
         why_not=None if enter else "the run was asked not to",
     )
     if held or not enter:
@@ -213,10 +272,10 @@ def _entry(at: str, purpose: str, access: Access, **more: Any) -> dict[str, Any]
 def _entered(loaded: LoadedPlan, access: Access, entries: Sequence[Mapping[str, Any]]) -> Access:
     """The same after writing; a folder that cannot be written is told, for predictions may lie where nobody writes."""
     try:
-        ledger_of(loaded).add(entries)
+        end = ledger_of(loaded).add(entries)
     except OSError as error:
         return replace(access, why_not=f"{access.name} cannot be written: {error.strerror}")
-    return replace(access, mine=(*access.mine, *entries))
+    return replace(access, mine=(*access.mine, *entries), end=end)
 
 
 def _of(line: bytes) -> str:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.arguments import arrange
-from assay.assess.compare.compare import compare
+from assay.assess.compare.compare import compare, compare_values
 from assay.assess.compare.questions.by_channel import ByChannel, by_channel
 from assay.assess.plan.checked_plan import stated
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, visible
-from assay.inference.tests_catalogue import every_test
+from assay.inference.tests_catalogue import tests_meant
 
 if TYPE_CHECKING:
     from assay.assess.compare.comparison import Comparison
@@ -60,12 +60,12 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
     """Compare models by the table's tests, or by the one that the plan names if it may, or overrides the table."""
     tests = loaded.plan.tests
     try:
-        found = compare(**arrange(**given))
+        found = _compared(given)
         apart = {one: by_channel(found, given, one) for one in channels} if len(models) == PAIR else {}
     except (PlanError, RowsError) as error:  # told in the Record: without a comparison there is no evidence
         return Contest(models=models, comparison=None, why_not=error.what)
     named = tuple(_named(name, found, given, tests.justification) for name in tests.chosen or ())
-    by_hand = [one.test for one in named if _by_hand(one, found, override=bool(tests.override))]
+    by_hand = [one.test for one in named if one.admitted is None or (one.admitted is False and tests.override)]
     if len(by_hand) > 1:
         raise PlanError(
             "role-clash",
@@ -83,31 +83,29 @@ def fought(loaded: LoadedPlan, models: tuple[str, ...], given: Mapping[str, Any]
             fix="leave the test out, or state tests.justification",
         )
     if by_hand:
-        found = compare(**arrange(**given, test=by_hand[0], because=tests.justification, override=bool(tests.override)))
+        found = _compared(given, test=by_hand[0], because=tests.justification, override=bool(tests.override))
     return Contest(models=models, comparison=found, named=named, channels=apart)
 
 
-def _by_hand(one: Named, found: Comparison, *, override: bool) -> bool:
-    """Whether a named test takes the place of the table's: another form of it, one for values like these, or forced."""
-    if one.admitted is not True:
-        return one.admitted is None or override
-    first = found.answers[0].choice.test
-    other = next((test for test in every_test() if test.name == one.test), None)
-    if first is None or other is None or one.test == first.family:  # by its family, whose form the table chooses
-        return False
-    return other.family == first.family and other.name != first.name
+def _compared(given: Mapping[str, Any], **more: Any) -> Comparison:  # noqa: ANN401  options by name
+    """Labels and scores row by row, or values where they are given."""
+    return (compare_values if "values" in given else compare)(**arrange(**given, **more))
 
 
 def _named(name: str, found: Comparison, given: Mapping[str, Any], because: str | None) -> Named:
-    """Whether a test that the plan names is one the table gives for these values."""
+    """Whether a test that the plan names is the one the table gives, by its own name or by that of its family."""
+    meant = {one.name for one in tests_meant(name)}
     for answer in found.answers:
-        every = [one for one in (answer.choice.test, *answer.choice.beside, answer.choice.after) if one is not None]
-        ran = {one.test for one in answer.findings} | {one.name for one in every}
-        family = {one.family for one in every_test() if one.name in ran}
-        if name in ran | family or any(name in one.also for one in every):
+        every = (answer.choice.test, *answer.choice.beside, answer.choice.after)
+        if meant & {one.name for one in every if one is not None}:
             return Named(test=name, admitted=True, why=answer.choice.why)
+    if len(meant) > 1:  # a family of which no form is the table's
+        first = found.answers[0].choice
+        given_ = "no test" if first.test is None else first.test.name
+        return Named(test=name, admitted=False, why=f"the table gives {given_}: {first.why}")
     try:
-        forced = compare(**arrange(**given, test=name, because=because))
+        forced = _compared(given, test=name, because=because)
     except (PlanError, RowsError) as error:
         return Named(test=name, admitted=False, why=f"{error.what}; {error.found or error.fix or ''}".rstrip("; "))
-    return Named(test=name, admitted=None, why=forced.answers[0].choice.label or forced.answers[0].choice.why)
+    choice = next(one.choice for one in forced.answers if one.choice.test is not None and one.choice.test.name in meant)
+    return Named(test=name, admitted=None, why=choice.label or choice.why)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -17,6 +16,7 @@ from assay.assess.assess import assess
 from assay.assess.compare.plan_comparison import Entrant, match, standings
 from assay.assess.conformity.ledger import Access, looked, registered
 from assay.assess.conformity.plan_files import PlanFiles, Progress
+from assay.assess.conformity.plan_predictions import MadeHere, demand_consent, digest_of_file, make_predictions
 from assay.assess.conformity.plan_sources import Held, of_model, of_split
 from assay.assess.conformity.statement import judge
 from assay.assess.conformity.task_plan import is_task_plan, run_task_plan
@@ -86,8 +86,8 @@ def freeze(loaded: LoadedPlan) -> Frozen:
     return Frozen(loaded=loaded, frozen_at=_now())
 
 
-def parts_of(loaded: LoadedPlan) -> tuple[Part, ...]:
-    """Every model with predictions, on every test split."""
+def parts_of(loaded: LoadedPlan, made: Mapping[tuple[str, str], MadeHere] | None = None) -> tuple[Part, ...]:
+    """Every model with predictions, in files or made here, on every test split."""
     plan, where = loaded.plan, visible(loaded.path)
     if plan.task.type == "multilabel":
         raise PlanError(
@@ -106,12 +106,16 @@ def parts_of(loaded: LoadedPlan) -> tuple[Part, ...]:
     if not models:
         raise _lack(where, "a model with predictions", '[models.NAME] predicted = "COLUMN", or score and threshold')
     return tuple(
-        _part(loaded, model, one, split, split_) for split, split_ in splits.items() for model, one in models.items()
+        _part(loaded, model, one, split, split_, (made or {}).get((model, split)))
+        for split, split_ in splits.items()
+        for model, one in models.items()
     )
 
 
-def _part(loaded: LoadedPlan, name: str, model: Model, split: str, of: Split) -> Part:
+def _part(loaded: LoadedPlan, name: str, model: Model, split: str, of: Split, made: MadeHere | None) -> Part:  # noqa: PLR0917
     rows, truth = of_model(loaded, model, of)
+    if made is not None:
+        rows, truth = Held(places=(str(made.path),)), of_split(loaded, of)
     return Part(model=name, split=split, rows=rows, truth=truth)
 
 
@@ -238,10 +242,12 @@ class Examined:
 
     def judged(self) -> Assessment:
         """The assessment with its controls and its conformity statement."""
+        made = self.inquiry.made.get((self.inquiry.model, self.inquiry.split))
+        run = {} if made is None else {"run": made.to_json()}
         return self.assessment.with_evidence(
             controls=[one.to_json() for one in self.checked],
             conformity=judge(self.inquiry, self.checked, self.assessment.record).to_json(),
-            environment={"fingerprint": dict(self.inquiry.moments[0].fields)},
+            environment={"fingerprint": dict(self.inquiry.moments[0].fields), **run},
         )
 
 
@@ -252,11 +258,14 @@ def run_planned(
     watching: Watching | None = None,
     working: Working | None = None,
     ledger: bool = True,
+    allow_command: bool = False,
 ) -> list[tuple[str, Assessment]]:
     """Every assessment a plan describes, judged, each with the name that tells it apart."""
     if is_task_plan(loaded):
         return run_task_plan(loaded, limits=limits, working=working)
-    found = examined(loaded, limits=limits, watching=watching, working=working, ledger=ledger)
+    found = examined(
+        loaded, limits=limits, watching=watching, working=working, ledger=ledger, allow_command=allow_command
+    )
     return [(one.title, one.judged()) for one in found]
 
 
@@ -267,14 +276,21 @@ def examined(
     watching: Watching | None = None,
     working: Working | None = None,
     ledger: bool = True,
+    allow_command: bool = False,
 ) -> list[Examined]:
     """Fix the plan and enter it in its ledger, count every part, enter every look, and let every control look."""
     watched = watching or (lambda _path: nullcontext(None))
-    parts = parts_of(loaded)
+    demand_consent(loaded, allowed=allow_command)
+    parts_of(loaded)  # a plan that cannot be counted runs nothing
     frozen, salt = freeze(loaded), secrets.token_hex(16)
     access = registered(loaded, frozen.frozen_at, enter=ledger)
     moments = [Moment(name="start", fields=fingerprint(salt))]
     before = dict(_artefacts(loaded))
+    made: dict[tuple[str, str], MadeHere] = {}
+    for one in make_predictions(loaded, limits):
+        made[one.model, one.split] = one
+        moments.append(Moment(name=f"model {one.model}", fields=fingerprint(salt)))
+    parts = parts_of(loaded, made)
     counted: list[tuple[Part, Assessment, str]] = []
     for part in parts:
         began = _now()
@@ -286,7 +302,7 @@ def examined(
         moments.append(Moment(name=f"model {part.model}", fields=fingerprint(salt)))
     with watched(parts[0].rows.data) as progress:
         opened = PlanFiles.of(loaded, {part.model: part.rows for part in parts}, limits, progress)
-        return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access, limits)
+        return _controlled(frozen, opened, parts, counted, before, tuple(moments), salt, access, limits, made)
 
 
 def _controlled(  # noqa: PLR0917  all that was counted before
@@ -299,6 +315,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
     salt: str,
     access: Access,
     limits: Limits | None,
+    made: Mapping[tuple[str, str], MadeHere],
 ) -> list[Examined]:
     """Every control on what was counted."""
     loaded = frozen.loaded
@@ -314,7 +331,7 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         )
         for part, one, _ in counted
     ]
-    contests = match(loaded, entrants, limits)
+    contests = match(loaded, entrants, limits, opened)
     beside = standings(loaded, entrants, contests)
     looks = [(part.model, part.split, _digest_of(opened, part, found)) for part, found, _ in counted]
     access = looked(loaded, access, ({"model": model, "split": split, "data": data} for model, split, data in looks))
@@ -335,6 +352,8 @@ def _controlled(  # noqa: PLR0917  all that was counted before
         contests=contests,
         ledger=access.entries if access.named else None,
         access=access,
+        ran_here=bool(made) and all((part.model, part.split) in made for part in parts),
+        made=made,
     )
     shared = tuple(run_controls(whole, "plan"))
     found = []
@@ -379,11 +398,10 @@ def _digest_of(opened: PlanFiles, part: Part, found: Assessment) -> str:
 
 
 def _artefacts(loaded: LoadedPlan) -> Iterator[tuple[str, str]]:
-    """Model -> digest of its file, which is hashed and never opened as anything else."""
+    """Model -> digest of its file."""
     for name, one in loaded.plan.models.items():
         if one.artefact is not None:
-            with (loaded.folder / one.artefact).open("rb") as file:
-                yield name, hashlib.file_digest(file, "sha256").hexdigest()
+            yield name, digest_of_file(loaded.folder / one.artefact)
 
 
 def _now() -> str:

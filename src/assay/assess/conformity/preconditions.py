@@ -6,13 +6,16 @@ A row is n/a only where something rules it out; silence leaves it without eviden
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from assay.assess.conformity.clauses import When
+from assay.assess.conformity.test_uses import Use
 from assay.assess.controls.evidence import Inquiry
-from assay.assess.plan.plan_answers import splits_of
+from assay.assess.plan.plan_answers import FAMILIES, splits_of
 from assay.core.text import quoted
+from assay.measures import REGISTRY
 from assay.tasks.classification.settings import chosen
 
 
@@ -26,19 +29,18 @@ class Applies:
 
 Condition: TypeAlias = Callable[[Inquiry], Applies]
 SILENT: Final = Applies(None, "the plan does not tell whether this applies")
+WEIGHTED_F: Final = frozenset(m.name for m in REGISTRY if m.name.startswith(("f_beta", "f_0_5", "f2", "f_weighted")))
+"""Measures with a weight between precision and recall."""
 CROSS_VALIDATION: Final = ("k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2")
 
 
-def applies(name: str, q: Inquiry) -> Applies:
-    """Whether a condition of the catalogue holds."""
-    if name.startswith("test "):
-        return _test(q, name.removeprefix("test "))
-    return CONDITIONS[name](q)
-
-
-def is_known(name: str) -> bool:
-    """Whether there is such a condition."""
-    return name.startswith("test ") or name in CONDITIONS
+def applies(when: When, q: Inquiry, uses: Sequence[Use]) -> Applies:
+    """Whether everything holds that a row presupposes: one part that does not is enough to rule it out."""
+    parts = [CONDITIONS[name](q) for name in when.conditions]
+    if when.tests:
+        parts.append(_made_or_planned(q, uses, when.tests))
+    ruled_out = next((one for one in parts if one.holds is False), None)
+    return ruled_out or next((one for one in parts if one.holds is None), parts[0])
 
 
 def _kind(q: Inquiry) -> str | None:
@@ -107,31 +109,35 @@ def _several_splits(q: Inquiry) -> Applies:
     return Applies(holds=True, why="there are several data sets") if several else SILENT
 
 
-def _both(*conditions: Condition) -> Condition:
-    def asked(q: Inquiry) -> Applies:
-        found = [one(q) for one in conditions]
-        ruled_out = next((one for one in found if one.holds is False), None)
-        return ruled_out or next((one for one in found if one.holds is None), found[0])
-
-    return asked
-
-
 def _tests(q: Inquiry) -> Applies:
     if q.findings or q.plan.tests.chosen:
         return Applies(holds=True, why="tests are planned or made")
     if q.signed(q.plan.tests.none):
         return Applies(holds=False, why=f"stated: no test is made, {quoted(q.plan.tests.none)}")
+    if len(q.plan.models) == 1 and q.assessment is not None:
+        return Applies(holds=False, why="one model was assessed, and nothing is compared")
     return SILENT
 
 
-def _test(q: Inquiry, word: str) -> Applies:
-    made = [str(one.get("test", "")) for one in q.findings] + list(q.plan.tests.chosen or ())
-    if any(word in name.casefold() for name in made):
-        return Applies(holds=True, why=f"a test of this kind is made: {word}")
-    if made and q.loaded.signed:
-        return Applies(holds=False, why=f"other tests were chosen: {', '.join(sorted(set(made)))}")
+def _no_tests(q: Inquiry) -> Applies:
+    made = _tests(q)
+    return SILENT if made.holds is None else Applies(not made.holds, made.why)
+
+
+def _made_or_planned(q: Inquiry, uses: Sequence[Use], wanted: Sequence[str]) -> Applies:
+    """Whether one of some tests was made or planned; the tests of comparisons rule others out."""
+    if made := sorted({one.test for one in uses if one.test in wanted}):
+        return Applies(holds=True, why=f"made or planned: {', '.join(made)}")
+    others = sorted({one.test for one in uses if not one.control})
+    if others and q.loaded.signed:
+        return Applies(holds=False, why=f"other tests were chosen: {', '.join(others)}")
     every = _tests(q)
     return every if every.holds is False else SILENT
+
+
+def _many_models(q: Inquiry) -> Applies:
+    n = len([one for one in q.plan.models.values() if one.counted])
+    return Applies(n > 2, f"{n} models are compared") if n else SILENT  # noqa: PLR2004
 
 
 def _average(wanted: str) -> Condition:
@@ -151,7 +157,7 @@ def _f_beta(q: Inquiry) -> Applies:
     planned = chosen(q.plan.metrics.measures)
     if not planned:
         return SILENT
-    used = [m.title for m in planned if m.title.startswith(("f_beta", "f_0", "f2", "f_weighted"))]
+    used = [m.title for m in planned if m.name in WEIGHTED_F]
     return Applies(bool(used), f"planned: {', '.join(used)}" if used else "no measure with such a weight is planned")
 
 
@@ -180,6 +186,13 @@ def _human(q: Inquiry) -> Applies:
     return SILENT if not kinds else Applies("human" in kinds, f"comparators: {', '.join(sorted(kinds))}")
 
 
+def _channels(q: Inquiry) -> Applies:
+    if columns := q.channels():
+        return Applies(holds=True, why=f"channels: {', '.join(columns)}")
+    stated = all(q.says(f"channels.{family}") for family in FAMILIES)
+    return Applies(holds=False, why="stated: every channel is constant") if stated else SILENT
+
+
 def _annotators(q: Inquiry) -> Applies:
     given = q.annotations is not None or bool(q.plan.ground_truth.annotators)
     return Applies(holds=True, why="there are annotations") if given else SILENT
@@ -189,12 +202,16 @@ def _costs(q: Inquiry) -> Applies:
     return Applies(holds=True, why="costs are stated") if q.signed(q.plan.use.costs) else SILENT
 
 
-def _false_discovery(q: Inquiry) -> Applies:
-    correction = q.plan.tests.correction
-    if correction is None or not q.loaded.signed:
-        every = _tests(q)
-        return every if every.holds is False else SILENT
-    return Applies(correction.startswith("benjamini"), f"the correction is {correction}")
+def _correction(*wanted: str) -> Condition:
+    def asked(q: Inquiry) -> Applies:
+        correction, every = q.plan.tests.correction, _tests(q)
+        if every.holds is False:
+            return every
+        if correction is None or not q.loaded.signed:
+            return SILENT
+        return Applies(correction in wanted, f"the correction is {correction}")
+
+    return asked
 
 
 CONDITIONS: Final[dict[str, Condition]] = {
@@ -212,10 +229,11 @@ CONDITIONS: Final[dict[str, Condition]] = {
     "verification": _stage("verification-validation"),
     "cross-validation": _scheme(*CROSS_VALIDATION),
     "nested": _scheme("nested"),
-    "cross-validated comparison": _both(_scheme(*CROSS_VALIDATION), _comparison),
     "validation": _validation,
     "several-splits": _several_splits,
     "tests": _tests,
+    "no tests": _no_tests,
+    "three or more models": _many_models,
     "macro": _average("macro"),
     "micro": _average("micro"),
     "weighted": _average("weighted"),
@@ -226,6 +244,8 @@ CONDITIONS: Final[dict[str, Condition]] = {
     "efficiency": _cost("efficiency"),
     "human": _human,
     "annotators": _annotators,
+    "channels": _channels,
     "costs": _costs,
-    "false-discovery": _false_discovery,
+    "step-down": _correction("holm"),
+    "false-discovery": _correction("benjamini-hochberg", "benjamini-yekutieli"),
 }

@@ -7,19 +7,20 @@ A row is judged by all of its parts, and the worst one decides. Nothing that is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from assay.assess.conformity.clauses import SUPPLEMENT, Row, catalogue, profile
+from assay.assess.conformity.clauses import SUPPLEMENT, CheckDemand, Row, catalogue, profile
 from assay.assess.conformity.preconditions import applies
-from assay.assess.controls import CONTROLS, Checked, Inquiry, Verdict, worst
+from assay.assess.conformity.test_uses import Use, ask, uses_of
+from assay.assess.controls import Checked, Inquiry, Verdict, worst
 from assay.assess.plan.checked_plan import stated
 from assay.assess.plan.plan_answers import answer
-from assay.core.text import counted, listed
+from assay.core.text import counted, listed, quoted
 
 Overall = Literal["conforming", "conforming by declaration", "conformity not demonstrated", "non-conforming"]
 LOOKED: Final = ("pass", "fail", "suspect")
-COMPUTED: Final = ("check", "measure", "record")
+COMPUTED: Final = ("check", "measure", "record", "test")
 DEVIATING: Final = ("should", "should not", "imperative", "limit")
 
 
@@ -27,7 +28,7 @@ DEVIATING: Final = ("should", "should not", "imperative", "limit")
 class Evidence:
     """One part of a row: a statement, a check, a measure, or a part of the Record."""
 
-    kind: Literal["plan", "check", "measure", "record", "precondition"]
+    kind: Literal["plan", "check", "measure", "record", "precondition", "test"]
     name: str
     verdict: Verdict
     says: str
@@ -92,7 +93,8 @@ def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> 
     """Judge every row of the plan's profile, and of the supplement."""
     found = {one.name: one for one in checked}
     chosen = profile(q.plan.plan.profile or profile().name)
-    rows = tuple(judged(row, q, found, record) for row in chosen.rows)
+    uses = uses_of(q.plan.tests.chosen or (), found, record)
+    rows = tuple(judged(row, q, found, record, uses) for row in chosen.rows)
     overall, said = settled(rows)
     return Conformity(
         profile=chosen.name,
@@ -100,31 +102,58 @@ def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> 
         overall=overall,
         says=said,
         rows=rows,
-        supplement=tuple(judged(row, q, found, record) for row in profile(SUPPLEMENT).rows),
+        supplement=tuple(judged(row, q, found, record, uses) for row in profile(SUPPLEMENT).rows),
     )
 
 
-def judged(row: Row, q: Inquiry, checked: Mapping[str, Checked], record: Mapping[str, Any]) -> Judged:
+def judged(
+    row: Row, q: Inquiry, checked: Mapping[str, Checked], record: Mapping[str, Any], uses: Sequence[Use]
+) -> Judged:
     """The verdict of one row."""
     text = q.plan.justifications.get(row.id)
     reply = text if q.signed(text) else None
     parts: list[Evidence] = []
-    if row.when is not None:
-        condition = applies(row.when, q)
-        if condition.holds is False:
-            only = Evidence(kind="precondition", name=row.when, verdict="n/a", says=condition.why)
-            return Judged(row=row, verdict="n/a", says=condition.why, evidence=(only,), answer=reply)
-        if condition.holds is None:
-            parts.append(Evidence(kind="precondition", name=row.when, verdict="no-evidence", says=condition.why))
+    condition = None if row.when is None else applies(row.when, q, uses)
+    if condition is not None and condition.holds is False:
+        parts.append(_presupposed(row, "n/a", condition.why))
+        return Judged(row=row, verdict="n/a", says=condition.why, evidence=tuple(parts), answer=reply)
+    if condition is not None and condition.holds is None:
+        parts.append(_presupposed(row, "no-evidence", condition.why))
     parts += [_statement(q, path) for path in row.states]
-    parts += [_check(name, checked) for name in row.checks]
+    parts += [_check(one, checked, q) for one in row.checks]
     parts += [_measure(names, record) for names in row.measures]
+    parts += _of_tests(row, uses)
     parts += [_part(path, record) for path in row.record]
+    reason = q.plan.not_applicable.get(row.id)
+    if q.signed(reason):
+        seen = [condition.why] if condition is not None and condition.holds else []
+        seen += [one.says for one in parts if one.verdict in LOOKED or (one.kind, one.verdict) == ("plan", "declared")]
+        parts = [_stated_away(f"not_applicable.{row.id}", str(reason), seen)]
     if not parts:
         parts.append(Evidence(kind="check", name="none", verdict="no-evidence", says="no check is built for this row"))
     verdict = combined([(one.kind, one.verdict) for one in parts])
     said = why([(one.verdict, one.says) for one in parts], verdict)
     return Judged(row=row, verdict=verdict, says=said, evidence=tuple(parts), answer=reply)
+
+
+def _presupposed(row: Row, verdict: Verdict, says: str) -> Evidence:
+    return Evidence(kind="precondition", name=str(row.when), verdict=verdict, says=says)
+
+
+def _stated_away(path: str, reason: str, seen: Sequence[str]) -> Evidence:
+    """A statement that something does not apply; it fails where the data show that it does."""
+    if seen:
+        said = f"the plan states that this does not apply, {quoted(reason)}, but: {'; '.join(seen)}"
+        return Evidence(kind="plan", name=path, verdict="fail", says=said)
+    return Evidence(kind="plan", name=path, verdict="n/a", says=f"n/a by declaration: {quoted(reason)}")
+
+
+def _of_tests(row: Row, uses: Sequence[Use]) -> list[Evidence]:
+    if row.tests is None:
+        return []
+    of = row.tests.of or (row.when.tests if row.when is not None else ())
+    told = ((what, *ask(what, of, uses)) for what in row.tests.asks)
+    return [Evidence(kind="test", name=what, verdict=verdict, says=says) for what, verdict, says in told]
 
 
 def why(parts: Sequence[tuple[str, str]], verdict: str) -> str:
@@ -163,25 +192,24 @@ def _statement(q: Inquiry, path: str) -> Evidence:
     return Evidence(kind="plan", name=path, verdict="no-evidence", says=f"the plan does not say {lacking}")
 
 
-def _check(name: str, checked: Mapping[str, Checked]) -> Evidence:
-    asked, looked = name.removesuffix("?"), name.endswith("?")
-    found = checked.get(asked)
+def _check(asked: CheckDemand, checked: Mapping[str, Checked], q: Inquiry) -> Evidence:
+    found, reason = checked.get(asked.name), q.plan.not_applicable.get(asked.id)
+    if q.signed(reason):
+        seen = [found.outcome.says] if found is not None and found.outcome.verdict in LOOKED else []
+        return replace(_stated_away(f"not_applicable.{asked.id}", str(reason), seen), kind="check", name=asked.name)
     if found is None:
-        built = asked.partition(":")[0] in CONTROLS
-        said = f"{asked} did not run" if built else f"{asked} is not built in this version"
-        return Evidence(kind="check", name=asked, verdict="no-evidence", says=said)
+        return Evidence(kind="check", name=asked.name, verdict="no-evidence", says=f"{asked.name} did not run")
     verdict = found.outcome.verdict
-    if looked and verdict in LOOKED:
+    if asked.looked and verdict in LOOKED:
         verdict = "pass"
-    return Evidence(kind="check", name=asked, verdict=verdict, says=found.outcome.says)
+    return Evidence(kind="check", name=asked.name, verdict=verdict, says=found.outcome.says)
 
 
-def _measure(names: str, record: Mapping[str, Any]) -> Evidence:
-    wanted = names.split("|")
-    there = {str(one["measure"]).partition("(")[0] for one in record.get("estimates", ())}
+def _measure(wanted: tuple[str, ...], record: Mapping[str, Any]) -> Evidence:
+    there = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in record.get("estimates", ())}
     found = [name for name in wanted if name in there]
     said = f"reported: {', '.join(found)}" if found else f"not reported: {listed(wanted)}"
-    return Evidence(kind="measure", name=names, verdict="pass" if found else "no-evidence", says=said)
+    return Evidence(kind="measure", name="|".join(wanted), verdict="pass" if found else "no-evidence", says=said)
 
 
 def _part(path: str, record: Mapping[str, Any]) -> Evidence:

@@ -10,8 +10,10 @@ from assay.assess.controls.control_declaration import Outcome, Verdict, control
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, listed
 from assay.core.traits import TS4213
+from assay.inference.decision_words import Kind
 from assay.tally.base import digest
 
+RESAMPLED: Final = (Kind.RESAMPLES, Kind.FIVE_BY_TWO, Kind.HALVED)
 BY_ACCURACY: Final = ("accuracy", "error_rate")
 CROSS_VALIDATED: Final = ("cv-comparison",)
 
@@ -23,6 +25,8 @@ CROSS_VALIDATED: Final = ("cv-comparison",)
     passes_when="every claim is supported, carries its n, compares no unbalanced classes by accuracy, speaks of what "
     "was assessed, and credits an algorithm only where training data and preprocessing are alike",
     scope="assessment",
+    parts=("answers", "accuracy", "estimand", "credit"),
+    lacks="claims",
 )
 def claims(q: Inquiry) -> Iterator[Outcome]:
     """Claims, held against the data and against what data of this kind can show."""
@@ -70,6 +74,8 @@ def _estimand(q: Inquiry, part: str) -> Outcome:
     resampled = q.plan.purpose.estimand == "algorithm" or any(
         aim in CROSS_VALIDATED for aim in q.plan.purpose.aims or ()
     )
+    made = [one.comparison for one in q.contests.values() if one.comparison is not None]
+    resampled = resampled or any(answer.kind in RESAMPLED for found in made for answer in found.answers)
     wrong = [
         str(one["claim"]) for one in q.claims if resampled and (one.get("about") or "trained-model") != "algorithm"
     ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -48,6 +48,10 @@ class Control:
     passes_when: str
     scope: Scope
     look: Look
+    parts: tuple[str, ...] = ()
+    """Answers of their own, beside the one on the whole."""
+    lacks: str = ""
+    """What an assessment may lack, so that a plan can state that there is nothing to look at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,8 @@ def control(
     passes_when: str,
     scope: Scope = "plan",
     version: str = "1",
+    parts: tuple[str, ...] = (),
+    lacks: str = "",
 ) -> Callable[[Look], Look]:
     """Declare a control; `scope` says whether it looks at a plan as a whole or at each assessment."""
 
@@ -117,16 +123,18 @@ def control(
             passes_when=passes_when,
             scope=scope,
             look=look,
+            parts=parts,
+            lacks=lacks,
         )
         return look
 
     return declared
 
 
-def run_controls(inquiry: Inquiry, scope: Scope) -> Iterator[Checked]:
-    """Run every control of a scope."""
+def run_controls(inquiry: Inquiry, scope: Scope, only: Collection[str] = ()) -> Iterator[Checked]:
+    """Run every control of a scope, or only some of them."""
     for one in CONTROLS.values():
-        if one.scope == scope:
+        if one.scope == scope and (not only or one.id in only):
             for outcome in one.look(inquiry):
                 yield Checked(control=one, outcome=outcome, at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"))
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.conformity.ledger import Access
     from assay.assess.conformity.plan_contests import Contest
+    from assay.assess.conformity.plan_predictions import MadeHere
     from assay.assess.plan.fields import Plan
     from assay.assess.plan.model_fields import Model
     from assay.tally.data.split_counts import SplitRows
@@ -59,6 +60,9 @@ class Inquiry:
     access: Access | None = None
     """What the ledger of the plan tells of the plan and of looks at the test data."""
     ran_here: bool = False
+    """Whether every answer was made here, by the command of the plan."""
+    made: Mapping[tuple[str, str], MadeHere] = field(default_factory=dict)
+    """By model and test split: the run that made its answers."""
 
     @property
     def plan(self) -> Plan:

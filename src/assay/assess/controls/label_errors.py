@@ -61,6 +61,7 @@ class Errors:
     passes_when="relabelled at the rate annotators err, nearly all draws leave every conclusion as it is: criteria by "
     "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
     scope="assessment",
+    lacks="annotators, or a rate of wrong labels",
 )
 def impact(q: Inquiry) -> Iterator[Outcome]:
     """What errors in the truth do to the result."""

@@ -35,6 +35,7 @@ PERCENTILES: Final = (0.5, 0.9, 0.95, 0.99)
     clause=TS4213("6.6.2"),
     passes_when="the share of answers within the bound lies above the declared one, by its interval over runs, "
     "for every model",
+    lacks="times of answers",
 )
 def latency(q: Inquiry) -> Iterator[Outcome]:
     """Answers keep their time."""

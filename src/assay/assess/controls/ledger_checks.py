@@ -15,6 +15,8 @@ from assay.core.text import counted, listed, quoted
 from assay.core.traits import TS4213
 
 TUNING: Final = ("tune", "select", "select threshold", "early stopping", "feature selection")
+OPEN: Final = (("by_hand", "outside the chain of lines"), ("without_data", "without the digest of its data"))
+"""What of entries keeps them from being more than a statement."""
 TIMES: Final = ("time", "purpose", "data")
 
 
@@ -35,7 +37,7 @@ class _Found:
     clause=TS4213("5.3.10"),
     passes_when="no choice names a test file, and nobody looked at the test data before the plan was fixed, by another"
     " plan, or twice, unless the plan says why; lines of the ledger follow on one another",
-    version="2",
+    version="3",
 )
 def ledger(q: Inquiry) -> Iterator[Outcome]:
     """No choice saw the test data, and no look at them is unaccounted for."""
@@ -67,12 +69,19 @@ def _written(q: Inquiry, written: list[Mapping[str, Any]], tests: set[str], foun
         "tested_early": len(early),
         "tested_twice": twice,
     }
+    found.facts |= _bare(written)
     if tuned:
         found.wrong.append(f"{counted(len(tuned), 'choice')} made on test data")
     if early:
         found.again.append(f"{counted(len(early), 'test')} before the plan was fixed")
     if twice:
         found.again.append(f"tested more than once without a reason: {listed(twice)}")
+
+
+def _bare(written: list[Mapping[str, Any]]) -> dict[str, int]:
+    """Entries outside the chain, and those that name no data."""
+    by_hand = [one for one in written if "before" not in one]
+    return {"by_hand": len(by_hand), "without_data": sum(not one["data"] for one in written)}
 
 
 def _run(q: Inquiry, tests: set[str], found: _Found) -> None:
@@ -107,6 +116,9 @@ def _told(q: Inquiry, found: _Found) -> Outcome:
     if q.ledger is not None:
         entries = counted(found.facts["entries"], "entry", "entries")
         said = f"{entries}, none made a choice on test data{times}"
+        open_ = [f"{counted(found.facts[key], 'entry', 'entries')} {words}" for key, words in OPEN if found.facts[key]]
+        if open_:  # what stands in no chain may have been written at any time
+            return Outcome(verdict="declared", says=f"{said}; {' and '.join(open_)}", facts=found.facts)
         return Outcome(verdict="pass", says=said, facts=found.facts)
     stated = q.signed(q.plan.tuning.test_unused)
     said = "stated: the test data were not used for any choice" if stated else "no ledger of choices, and no statement"

@@ -35,6 +35,7 @@ NONE: Final = ("none", "no", "not used")
     looks_for="changes of the machine between the start and the end of the assessment",
     clause=TS4213("5.3.11"),
     passes_when="every comparable field of the fingerprint is the same at every moment",
+    parts=("hardware",),
 )
 def unchanged(q: Inquiry) -> Iterator[Outcome]:
     """The machine did not change."""
@@ -85,6 +86,7 @@ def same_machine(q: Inquiry) -> Iterator[Outcome]:
     looks_for="a machine below what the plan asks for",
     clause=TS4213("5.3.11"),
     passes_when="every declared minimum is reached",
+    lacks="a smallest environment",
 )
 def large_enough(q: Inquiry) -> Iterator[Outcome]:
     """The machine reaches the declared minimum."""
@@ -126,6 +128,7 @@ def _version(text: str) -> tuple[int, ...]:
     looks_for="acceleration that is not reported, or reported otherwise than found",
     clause=TS4213("5.3.12"),
     passes_when="every model answers for training and testing; where the model ran here, the machine agrees",
+    parts=("families",),
 )
 def acceleration(q: Inquiry) -> Iterator[Outcome]:
     """Acceleration is reported, and the machine does not contradict it."""

@@ -64,6 +64,7 @@ def _without_value(models: Mapping[str, Model], lists: Mapping[str, list[str]]) 
     looks_for="models that were tuned much harder than others",
     clause=TS4213("5.3.10"),
     passes_when="no model had more than twice the trials or the searched hyperparameters of another",
+    lacks="tuning",
 )
 def parity(q: Inquiry) -> Iterator[Outcome]:
     """Models were tuned with like effort."""
@@ -160,6 +161,7 @@ def training_data(q: Inquiry) -> Iterator[Outcome]:
     looks_for="features that are not known when a prediction is made",
     clause=TS4213("5.3.7"),
     passes_when="every feature of the model is stated to be available at prediction time",
+    lacks="features in columns",
 )
 def features(q: Inquiry) -> Iterator[Outcome]:
     """Features are known at prediction time."""
@@ -180,6 +182,7 @@ def features(q: Inquiry) -> Iterator[Outcome]:
     looks_for="a model that changed during the assessment",
     clause=TS4213("5.2"),
     passes_when="the digest of the model's file is the declared one, before and after",
+    lacks="a file of the model",
 )
 def frozen(q: Inquiry) -> Iterator[Outcome]:
     """The model did not change."""

@@ -55,6 +55,7 @@ TABLE_A4: Final = {
     clause=TS4213("6.2.3"),
     passes_when="balance was computed; AUROC is not the primary measure outside the stated prevalences",
     scope="assessment",
+    parts=("auroc",),
 )
 def imbalance(q: Inquiry) -> Iterator[Outcome]:
     """How balanced the classes are."""
@@ -94,6 +95,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("5.3.13"),
     passes_when="baselines are there; `beats`: a test puts accuracy above the largest class; `comparator`: one exists",
     scope="assessment",
+    parts=("guesses", "beats", "comparator"),
 )
 def baseline(q: Inquiry) -> Iterator[Outcome]:
     """Values beside trivial guesses and other models."""
@@ -177,6 +179,7 @@ def _against_majority(model: Assessment) -> Finding:
     clause=TS4213("5.3.2"),
     passes_when="every declared stratum has at least its declared number of rows",
     scope="assessment",
+    lacks="strata of the intended use",
 )
 def coverage(q: Inquiry) -> Iterator[Outcome]:
     """Every declared stratum is covered."""
@@ -214,6 +217,7 @@ def _rows_of(q: Inquiry, column: str, level: str) -> int:
     clause=TS4213("8"),
     passes_when="right and wrong answers are counted at every declared operating point, and at one at least",
     scope="assessment",
+    lacks="scores with a threshold",
 )
 def operating_points(q: Inquiry) -> Iterator[Outcome]:
     """Counts at the operating points."""
@@ -235,6 +239,7 @@ def operating_points(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("5.3.10"),
     passes_when="the threshold was chosen by rule on data that are no test data; what is best on test only is suspect",
     scope="assessment",
+    lacks="a threshold",
 )
 def threshold(q: Inquiry) -> Iterator[Outcome]:
     """The threshold was not chosen on the test data."""

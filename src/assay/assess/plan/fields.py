@@ -128,6 +128,14 @@ class Tests(Section):
     correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
         "Correction of a family of tests.", "holm"
     )
+    values: Place | None = says("Table of values to compare, one column a model, in place of labels.", "values.csv")
+    per: Literal["item", "data set", "fold", "repeat", "5x2", "halves"] | None = says(
+        "What a value of the table belongs to.", "data set"
+    )
+    folds: Whole | None = says("Folds a repetition, where values are of folds.", 10)
+    independent: Yes | None = says("Whether the values of each model come from items of its own.", example=False)
+    variance: Yes | None = says("Whether the spread of values is compared, in place of their means.", example=False)
+    lower_is_better: Yes | None = says("Whether smaller values are better.", example=False)
     difference: Share | None = says("Smallest difference of the measure that leads the comparison that matters.", 0.05)
     none: Text | None = says("Why no test is made.", "One model, no comparison is claimed.")
 
@@ -167,10 +175,20 @@ class Reading(Section):
     unknown: Literal["error", "own"] = says("Predicted labels that are no class.", "error", default="error")
 
 
+class Run(Section):
+    """A command that makes the predictions here, so that machine, time and inputs of them are known."""
+
+    command: list[Text] | None = says(
+        "Program and arguments; {python}, {model}, {split}, {inputs} and {predictions} are filled in.",
+        ["{python}", "predict.py", "{model}", "{inputs}", "{predictions}"],
+    )
+    seconds: Real = says("Seconds it may take for one model.", 3600.0, default=3600.0)
+
+
 class Plan(Section):
     """A plan: what is declared before anything is counted."""
 
-    sections_of_names: ClassVar[tuple[str, ...]] = ("models", "data", "features", "justifications")
+    sections_of_names: ClassVar[tuple[str, ...]] = ("models", "data", "features", "justifications", "not_applicable")
     assay: Literal["1"] = says("Version of the plan format.", "1", default="1")
     plan: Identity = says("Who planned what, and when.", default=Identity())
     purpose: Purpose = says("Why the assessment is made.", default=Purpose())
@@ -187,6 +205,7 @@ class Plan(Section):
     ground_truth: GroundTruth = says("Ground truth.", default=GroundTruth())
     leakage: Leakage = says("Leakage.", default=Leakage())
     features: dict[Column, Feature] = says("Features at prediction time (PF-17).", default={})
+    run: Run = says("A command that makes the predictions.", default=Run())
     environment: Environment = says("Environment.", default=Environment())
     cost: Cost = says("Computational cost.", default=Cost())
     tests: Tests = says("Significance tests.", default=Tests())
@@ -197,4 +216,7 @@ class Plan(Section):
     checks: Thresholds = says("Thresholds of the checks.", default=Thresholds())
     justifications: dict[str, Text] = says(
         "Answers to suspicions and reasons for deviations, by requirement row.", default={}
+    )
+    not_applicable: dict[str, Text] = says(
+        "Why a requirement row or a control does not apply, by its name.", default={}
     )

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.conformity.clauses import profiles, row_ids
+from assay.assess.conformity.clauses import may_lack, profiles, row_ids
 from assay.assess.plan.claim_rules import promised
 from assay.assess.plan.document import ROLES, Problem, items, table, tables, unknown
 from assay.assess.plan.line_numbers import Path
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 KINDS: Final = ("binary", "multiclass", "multilabel")
 """Kinds of classification, which have sections of their own."""
 
+NAMED: Final = (("population", "sample"), ("metrics", "against"), ("ground_truth", "annotations"), ("tests", "values"))
+"""Fields that name a file beside the plan."""
 SCORED: Final = {"threshold", "threshold_rule", "scores", "missing_score", "renormalise"}
 """What a model can state only of scores."""
 SUM_TOLERANCE: Final = 1e-6
@@ -33,7 +35,8 @@ SUM_TOLERANCE: Final = 1e-6
 
 def broken(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     """Every rule that a document breaks."""
-    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names):
+    for rule in (_splits, _shares, _roles, _classes, _task_type, _measures, _costs, _tests, _contradictions, _names,
+                 _lacking, _command):  # fmt: skip
         yield from rule(document)
     yield from promised(document)
     yield from _files(document, folder)
@@ -108,7 +111,7 @@ def _roles(document: Mapping[str, Any]) -> Iterator[Problem]:
     parts += [
         ("predicted", ("models", name, "predicted"), one["predicted"])
         for name, one in tables(document, "models")
-        if "predicted" in one and "predictions" not in one
+        if "predicted" in one and "predictions" not in one and not table(document, "run")  # in files of their own
     ]
     parts += [
         ("feature", ("columns", "features", i), column)
@@ -318,14 +321,37 @@ def _names(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield unknown(("features", name), "no feature is called", name, columns)
 
 
+def _lacking(document: Mapping[str, Any]) -> Iterator[Problem]:
+    may = may_lack()
+    for name in table(document, "not_applicable"):
+        if name not in may and name in row_ids():
+            what = f"{name} applies to every assessment"
+            yield Problem(path=("not_applicable", name), what=what, fix="state what it asks for; or leave it open")
+        elif name not in may:
+            yield unknown(("not_applicable", name), "nothing that may be lacking is called", name, may)
+
+
+def _command(document: Mapping[str, Any]) -> Iterator[Problem]:
+    command = table(document, "run").get("command")
+    if not items(command):
+        return
+    if "id" not in table(document, "columns"):
+        yield Problem(path=("run", "command"), what="answers are matched by columns.id, which is not stated")
+    for word in ("{inputs}", "{predictions}"):
+        if not any(isinstance(part, str) and word in part for part in items(command)):
+            yield Problem(path=("run", "command"), what=f"the command is not given {word}", fix=f'add "{word}"')
+    for name, one in tables(document, "models"):
+        if "threshold_from" in one and "predictions" not in one:
+            what = "a threshold cannot be chosen on rows that the command does not answer"
+            yield Problem(path=("models", name, "threshold_from"), what=what, fix="state threshold")
+
+
 def _files(document: Mapping[str, Any], folder: FilePath) -> Iterator[Problem]:
     named: list[tuple[Path, object]] = [(("data", n, "path"), one.get("path")) for n, one in tables(document, "data")]
     for name, one in tables(document, "models"):
         named += [(("models", name, key), one.get(key)) for key in ("predictions", "artefact", "folds", "latencies")]
     named += [(("tuning", key), table(document, "tuning").get(key)) for key in ("ledger", "folds")]
-    named.append((("population", "sample"), table(document, "population").get("sample")))
-    named.append((("metrics", "against"), table(document, "metrics").get("against")))
-    named.append((("ground_truth", "annotations"), table(document, "ground_truth").get("annotations")))
+    named += [((section, key), table(document, section).get(key)) for section, key in NAMED]
     for path, given in named:
         for i, place in enumerate(items(given) or [given]):
             where = (*path, i) if isinstance(given, list) else path

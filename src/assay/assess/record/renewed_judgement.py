@@ -31,7 +31,7 @@ def rejudged(record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
 
 def _checked(controls: list[Mapping[str, Any]]) -> Iterator[Checked]:
     for one in controls:
-        outcome = Outcome(part=one["part"] or "", verdict=one["verdict"], says=one["says"])
+        outcome = Outcome(part=one["part"] or "", verdict=one["verdict"], says=one["says"], facts=one["facts"])
         yield Checked(control=CONTROLS[one["check"]], outcome=outcome, at=one["at"])
 
 

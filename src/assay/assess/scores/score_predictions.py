@@ -17,7 +17,14 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.core.typed_labels import speller
 from assay.rows.label_types import Classes, classes, kind_of
 from assay.rows.logits import Link, as_chances, log_odds
-from assay.rows.score_columns import Kind, MissingScore, ScoreColumns, demand_kind, labels_by_score, score_columns
+from assay.rows.score_columns import (
+    Kind,
+    MissingScore,
+    ScoreColumns,
+    demand_kind,
+    labels_by_score,
+    score_columns,
+)
 from assay.rows.score_repair import Rescaled, ranked_last, renormalised
 from assay.rows.scored_source import by_largest, by_threshold, sound
 from assay.rows.source import FrameSource, Roles, Source
@@ -243,7 +250,8 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
         sound(source, asked.settings.kind, single=single, drop=asked.drop)
     if how is not None:
         found = _named(found, _called(how, truth, labels, asked, source))
-    tied = f"{counted(ties, 'row')} with several largest scores: the first of these classes was taken"
+    share = 100 * ties / max(1, found.rows)
+    tied = f"{counted(ties, 'row')} ({share:.3g} %) with several largest scores: the first of these classes was taken"
     return Decided(
         source=source,
         counted=found,

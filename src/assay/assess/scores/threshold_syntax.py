@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
+from numbers import Real
 from typing import Final, TypeAlias
 
 from assay.core.errors import PlanError
 from assay.core.text import nearest, visible
+from assay.rows.score_columns import EXACT
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures import threshold_rules
 from assay.tasks.classification.measures.threshold_rules import Chosen
@@ -59,4 +63,25 @@ def rule(text: str) -> Rule:
         where="threshold",
         known=KNOWN,
         fix=f'did you mean "{close}"?' if close else "write one of these",
+    )
+
+
+def plain_threshold(given: object) -> float | str | None:
+    """A threshold as a plain number, whatever library it is of; rules stay as they are.
+
+    >>> from decimal import Decimal
+    >>> plain_threshold(Decimal("0.5")), plain_threshold("youden")
+    (0.5, 'youden')
+    """
+    if given is None or isinstance(given, str):
+        return given
+    whole = isinstance(given, int) and abs(given) > EXACT
+    if isinstance(given, (Real, Decimal)) and not isinstance(given, bool) and not whole and math.isfinite(given):
+        return float(given)
+    raise PlanError(
+        "option-unknown",
+        f"{visible(repr(given))} is not a threshold",
+        where="threshold",
+        known="a finite number, or a rule",
+        fix="give a number such as 0.5",
     )

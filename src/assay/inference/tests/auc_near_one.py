@@ -21,7 +21,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals.auc import area_ends, near_an_end
+from assay.inference.intervals.auc import MISRANKED_OF_TWO, area_ends, near_an_end
 from assay.inference.intervals.auc_covariance import Areas
 from assay.inference.intervals.proportion import Bounds, recovered
 from assay.inference.tail_probabilities import CERTAIN
@@ -91,7 +91,7 @@ def near_perfect(t: PairedScores) -> bool:
         return False
     found, fewest = areas(t), min(t.m, t.n)
     pairs = combinations(range(len(t.models)), 2)
-    return any(near_an_end(area, fewest) for area in found.area.tolist()) or any(
+    return any(near_an_end(area, fewest, MISRANKED_OF_TWO) for area in found.area.tolist()) or any(
         gap and not variance for gap, variance in (found.gap(a, b) for a, b in pairs)
     )
 

@@ -17,7 +17,7 @@ from assay.core.text import quoted, visible
 from assay.rows.engines.narwhals_frames import engine_failure
 from assay.rows.files.opened_file import numbered_rows
 from assay.rows.row_positions import places
-from assay.rows.score_columns import NORMAL, WIDTHS, Faults, Kind, demand_sound
+from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
 from assay.rows.source import FrameSource
 from assay.rows.spark.spark_errors import told_as_ours
 
@@ -68,10 +68,27 @@ def _with_numbers(
     return nw.from_native(relation.project(f"*, {numbers}"))
 
 
+WIDE: Final = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128, nw.Decimal)
+"""Types of numbers that a float64 cannot always hold."""
+
+
+def _demand_held(source: FrameSource, column: str, kind: Any) -> None:  # noqa: ANN401  a Narwhals type
+    """Refuse numbers of a frame that would change as float64, before they are cast."""
+    values = nw.col(column)
+    if kind == nw.Decimal:
+        score_array(source.frame.lazy().select(values).collect()[column].to_list(), source.shown(column))
+        return
+    ends = source.frame.lazy().select(low=values.min(), high=values.max()).collect().row(0)
+    if any(end is not None and abs(int(end)) > EXACT for end in ends):
+        raise inexact(source.shown(column), "a whole number above 2^53")
+
+
 def _number(source: FrameSource, column: str) -> Any:  # noqa: ANN401  a Narwhals expression
     """A column as float64; text is read as numbers only from a file, after a check of every value."""
     kind = source.frame.collect_schema()[column]
     if kind.is_numeric():
+        if source.opened is None and kind in WIDE:
+            _demand_held(source, column, kind)
         return nw.col(column).cast(nw.Float64)
     if kind != nw.String or source.opened is None:
         raise RowsError(

@@ -63,6 +63,14 @@ def list_files(data: Paths) -> list[Listed]:
     for path in each:
         if not path:
             raise PlanError("no-file", "a path is empty", where="data", fix="name a file, a folder or a pattern")
+        if "://" in path and not os.path.lexists(path):
+            raise PlanError(
+                "no-file",
+                "addresses of the web and of stores are not read",
+                where=visible(path),
+                known="files, folders, patterns, and postgresql://USER@HOST/DB",
+                fix="fetch the file first (curl, aws s3 cp, gsutil cp), then give its path",
+            )
         if os.path.isdir(path):  # noqa: PTH112
             found += _named(_walked(path), path)
         elif _is_pattern(path):

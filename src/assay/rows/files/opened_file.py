@@ -336,6 +336,9 @@ def number_column(opened: OpenedFile, column: str) -> str:
     name = quote_identifier(column)
     kind = opened.columns[column].partition("(")[0].lower()
     if kind in REAL:
+        if kind == "decimal":
+            exact = f"CAST({number_sql(opened, column)} AS {opened.columns[column]})"
+            _demand_numbers(opened, column, f"TRY_{exact} IS DISTINCT FROM {name}", "up to 17 digits, to be exact")
         return number_sql(opened, column)
     if kind in NUMERIC:
         _demand_numbers(opened, column, f"abs(CAST({name} AS HUGEINT)) > {_EXACT}", "up to 2^53, to be exact")
@@ -345,7 +348,12 @@ def number_column(opened: OpenedFile, column: str) -> str:
     mark = opened.decimal
     pattern = rf"[+-]?(\d+(\{mark}\d*)?|\{mark}\d+)([eE][+-]?\d+)?"
     number = f"TRY_{number_sql(opened, column)}"
-    wrong = f"NOT coalesce(regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}), false)"
+    whole = rf"coalesce(abs(TRY_CAST({name} AS HUGEINT)) > {_EXACT}, false) AND NOT contains({name}, '{mark}')"
+    lost = rf"{number} = 0 AND regexp_matches({name}, '^[^eE]*[1-9]')"  # 1e-400 is not 0
+    fits = (
+        f"regexp_full_match({name}, {quote_literal(pattern)}) AND isfinite({number}) AND NOT ({lost}) AND NOT ({whole})"
+    )
+    wrong = f"NOT coalesce({fits}, false)"
     _demand_numbers(
         opened, column, f"{name} IS NOT NULL AND {wrong}", f"digits with a decimal {quoted(mark)}, as in 0{mark}95"
     )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from assay.assess.assess import assess
-from assay.assess.compare.compare import compare
+from assay.assess.compare.compare import compare, compare_values
 from assay.assess.conformity.plan_run import run_planned
 from assay.assess.plan.checked_plan import load_plan
 from assay.assess.record.record import Record, sealed
@@ -274,6 +274,68 @@ def test_a_test_that_is_not_admissible_gives_way_unless_the_plan_overrides_the_t
         held = next(one for one in record["controls"] if one["check"] == "CHK-TEST")
         assert held["verdict"] == "fail"
         assert "not admissible: two_shares" in held["says"]
+
+
+def near_one(tmp_path):
+    """Two models that rank nearly every pair right, where the table squares and adds intervals."""
+    found = rows(100)
+    for row in found:
+        row |= {"sa": "0.9" if row["truth"] == "yes" else "0.1"}
+    save(tmp_path / "test.csv", found)
+    return ONE.replace('"a"', '"a"\nscore = "sa"').replace('"b"', '"b"\nscore = "sb"')
+
+
+@pytest.mark.parametrize(
+    ("reason", "test", "verdict"), [("", "area_difference", "fail"), ("as published", "delong", "declared")]
+)
+def test_a_planned_test_runs_with_its_reason_and_is_never_taken_for_another_of_its_family(
+    tmp_path, reason, test, verdict
+):
+    text = near_one(tmp_path) + '[tests]\nchosen = ["delong"]\n' + (f'justification = "{reason}"\n' if reason else "")
+    record = planned(tmp_path, text)["A"].record
+    assert [one["test"] for one in record["findings"] if one["about"] == "auroc"] == [test]
+    held = next(one for one in record["controls"] if one["check"] == "CHK-TEST")
+    assert held["verdict"] == verdict
+    rows_ = {one["id"]: one["verdict"] for one in record["conformity"]["rows"]}
+    assert (rows_["R-7.1-5"] == "fail") is (verdict == "fail")
+    assert ("R-7.1-5" in record["conformity"]["deviations"]) is (verdict == "fail")
+    assert verify(Record(json.loads(record.to_text()))).mismatches == ()
+
+
+@pytest.mark.usefixtures("table")
+def test_a_test_of_scores_is_refused_where_there_are_none(tmp_path):
+    record = planned(tmp_path, ONE + '[tests]\nchosen = ["delong"]\njustification = "x"\n')["A"].record
+    held = next(one for one in record["controls"] if one["check"] == "CHK-TEST")
+    assert held["verdict"] == "fail"
+    assert "there are none" in held["says"]
+
+
+@pytest.mark.parametrize("by", ["a column", "a fold table"])
+def test_folds_are_compared_fold_by_fold(table, tmp_path, by):
+    for i, row in enumerate(table):
+        row["fold"] = str(i % 5)
+    save(tmp_path / "folds.csv", table, "id", "fold")
+    save(tmp_path / "test.csv", table, *(table[0] if by == "a column" else [one for one in table[0] if one != "fold"]))
+    scheme = '[tuning]\nscheme = "k-fold"\nfolds = "folds.csv"\n'
+    record = planned(tmp_path, ONE + scheme)["A"].record
+    values = {
+        model: [sum(row["truth"] == row[column] for row in table[f::5]) / len(table[f::5]) for f in range(5)]
+        for model, column in (("A", "a"), ("B", "b"))
+    }
+    want = compare_values(values=values, per="fold", folds=5, rows=len(table))
+    assert facts(record["findings"]) == facts(want.record["findings"])
+    assert [one["test"] for one in record["findings"]] == ["corrected_resampled_t"]
+    assert verify(Record(json.loads(record.to_text()))).mismatches == ()
+
+
+@pytest.mark.usefixtures("table")
+def test_folds_of_other_rows_leave_the_test_set_to_mcnemar_unless_algorithms_are_judged(tmp_path):
+    (tmp_path / "folds.csv").write_text("id,fold\nx,1\ny,2\n", encoding="utf-8")
+    scheme = '[tuning]\nscheme = "k-fold"\nfolds = "folds.csv"\n'
+    assert planned(tmp_path, ONE + scheme)["A"].record["findings"][0]["test"].startswith("mcnemar")
+    record = planned(tmp_path, ONE + scheme + '[purpose]\nestimand = "algorithm"\n')["A"].record
+    assert record["findings"] == []
+    assert "nothing tells the fold of each test row" in record["plan"]["not_compared"]
 
 
 @pytest.mark.usefixtures("table")

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from assay.assess.conformity.ledger import NAME, ledger_of, looked, registered, shape_of
+from assay.assess.conformity.ledger import NAME, add_note, ledger_of, looked, registered, shape_of
 from assay.assess.conformity.plan_run import run_planned
 from assay.assess.plan.checked_plan import load_plan
 from assay.assess.record.record import Record
 from assay.assess.record.verification import verify
-from assay.core.errors import PlanError
+from assay.core.errors import PlanError, RecordError
 from tests import command
 from tests.layers.assess.compare.test_plan_comparison import HEAD, rows, save
 
@@ -96,8 +97,7 @@ def test_a_line_that_is_changed_or_taken_out_shows(folder):
 
 
 def test_a_named_ledger_is_continued(folder):
-    tuned = {"time": "2024-01-01T00:00:00+00:00", "purpose": "tune", "data": "0" * 64}
-    (folder / "own.jsonl").write_text(json.dumps(tuned) + "\n", encoding="utf-8")
+    add_note(folder / "own.jsonl", "tuned C", purpose="tune", data="0" * 64, model="A")
     named = PLAN + '[tuning]\nledger = "own.jsonl"\n'
     for looks in (1, 2):
         record = run(folder, named)
@@ -105,6 +105,78 @@ def test_a_named_ledger_is_continued(folder):
         assert record["ledger"]["looks"] == looks
     assert not (folder / NAME).exists()
     assert [one["purpose"] for one in lines(folder, "own.jsonl")] == ["tune", "plan", "test", "test"]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (
+            {"time": "2024-01-01T00:00:00+00:00", "purpose": "tune", "data": "0" * 64},
+            "1 entry outside the chain of lines",
+        ),
+        (
+            {"time": "2024-01-01T00:00:00+00:00", "purpose": "tune", "data": "", "before": ""},
+            "without the digest of its",
+        ),
+    ],
+)
+def test_a_line_that_shows_neither_its_time_nor_its_data_is_a_statement(folder, line, why):
+    (folder / "own.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    record = run(folder, PLAN + '[tuning]\nledger = "own.jsonl"\n')
+    assert checked(record)["verdict"] == "declared"
+    assert why in checked(record)["says"]
+
+
+def test_every_record_holds_the_end_of_its_ledger_and_a_cut_one_shows(folder):
+    first = run(folder)
+    path = folder / NAME
+    whole = path.read_bytes()
+    last = whole.splitlines()[-1]
+    assert first["ledger"]["end"] == {"lines": 2, "digest": hashlib.sha256(last).hexdigest()}
+    (folder / "record.json").write_text(first.to_text(), encoding="utf-8")
+    command.assay("ledger", "add", "looked at the errors", "--purpose", "note", cwd=folder)
+    assert command.assay("ledger", "check", NAME, "record.json", cwd=folder).returncode == 0
+    path.write_bytes(whole.splitlines(keepends=True)[0])
+    done = command.assay("ledger", "check", NAME, "record.json", cwd=folder)
+    assert done.returncode == 1
+    assert "line 2 is cut off or another one" in done.stderr
+
+
+def test_a_choice_is_entered_with_the_digest_of_its_data(folder):
+    done = command.assay("ledger", "add", "tuned C on validation", "--data", "test.csv", "--model", "A", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (line,) = lines(folder)
+    assert line["says"] == "tuned C on validation"
+    assert line["data"] == hashlib.sha256((folder / "test.csv").read_bytes()).hexdigest()
+    assert line["before"] == ""
+    done = command.assay("ledger", "add", "x", "--data", "nowhere.csv", cwd=folder)
+    assert done.returncode == 4
+    assert len(lines(folder)) == 1
+
+
+def test_a_half_line_names_its_fix(folder):
+    run(folder)
+    path = folder / NAME
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(RecordError, match="cut off") as error:
+        run(folder)
+    assert "delete line 2" in error.value.fix
+
+
+def test_a_last_line_without_its_end_is_completed_before_another_is_added(folder):
+    line = {"time": "2024-01-01T00:00:00+00:00", "purpose": "tune", "data": "0" * 64}
+    (folder / NAME).write_text(json.dumps(line), encoding="utf-8")
+    run(folder)
+    assert [one["purpose"] for one in lines(folder)] == ["tune", "plan", "test"]
+
+
+def test_what_cannot_be_written_whole_is_taken_back(folder, monkeypatch):
+    run(folder)
+    before = (folder / NAME).read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(PlanError, match="No space left"):
+        add_note(folder / NAME, "tuned", purpose="tune", data="", model=None)
+    assert (folder / NAME).read_bytes() == before
 
 
 def test_a_run_that_is_not_entered_says_so(folder):
@@ -124,7 +196,7 @@ def test_a_ledger_that_cannot_be_written_is_told(folder):
 
 def test_a_ledger_that_is_none_is_refused(folder):
     (folder / NAME).write_text("not json\n", encoding="utf-8")
-    with pytest.raises(Exception, match="not JSON") as error:
+    with pytest.raises(RecordError, match="not JSON") as error:
         run(folder)
     assert f"{NAME}, line 1" in str(error.value)
     with (folder / NAME).open("wb") as file:

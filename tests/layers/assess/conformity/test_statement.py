@@ -92,6 +92,22 @@ def test_a_statement_that_a_check_contradicts_fails():
     assert "states the contrary" in row.says
 
 
+def test_what_a_plan_states_not_to_apply_is_n_a_with_its_reason_unless_the_data_show_otherwise():
+    part = example("clean")[0]
+    reason = "the truth is a biopsy"
+    inquiry = changed(
+        part.inquiry, not_applicable={"R-8-6": "no scores", "CHK-AGE": "no dates", "CHK-ANNOTATOR": reason}
+    )
+    rows = judged_again(inquiry, part.assessment.record)
+    assert rows["R-8-6"].verdict == "n/a"
+    assert rows["R-8-6"].says == 'n/a by declaration: "no scores"'
+    assert rows["R-5.3.2-5"].verdict == "pass", "without the age of the data the rest decides"
+    assert rows["R-5.3.9-1"].verdict == "fail", "annotators there are"
+    assert "but: " in rows["R-5.3.9-1"].says
+    unsigned = changed(inquiry, plan={"assessor": "tbd"})
+    assert judged_again(unsigned, part.assessment.record)["R-8-6"].verdict == "no-evidence"
+
+
 @cache
 def constructed():
     """Row -> (what it needs to pass, what makes it fail)."""

@@ -12,6 +12,7 @@ from assay.assess.arguments import TestSettings
 from assay.assess.assess import assess
 from assay.assess.compare.compare import compare
 from assay.assess.record.verification import verify
+from assay.core.errors import PlanError
 from assay.core.values import Undefined
 from assay.inference.intervals.auc import newcombe
 from assay.inference.intervals.proportion import normal_quantile, recovered
@@ -126,9 +127,10 @@ def test_ordinary_areas_are_still_compared_by_delong():
                    positive=True)["auroc"].test == "delong"  # fmt: skip
 
 
-def test_delong_may_be_insisted_on_and_naming_the_family_takes_the_form_of_the_table():
+def test_delong_may_be_insisted_on_and_without_a_reason_it_is_refused_and_nothing_else_runs():
     given = {"truth": TRUTH, "score": {"A": PERFECT, "B": OTHER}}
-    assert flat.compare(**given, test="delong")["auroc"].test == "area_difference"
+    with pytest.raises(PlanError, match="not the test the table gives"):
+        flat.compare(**given, test="delong")
     forced = flat.compare(**given, test="delong", because="as published")["auroc"]
     assert forced.test == "delong"
     assert "chosen by hand" in forced.label

@@ -11,6 +11,7 @@ from assay.assess.compare.questions.different_row_questions import of_apart
 from assay.assess.compare.questions.label_questions import of_groups, of_labels, of_scores, of_values
 from assay.assess.compare.questions.request import Answer, Asked
 from assay.assess.compare.questions.unit_questions import of_rows
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.decision_words import UNITS
 from assay.inference.tests_catalogue import every_test
@@ -33,6 +34,10 @@ def answered(held: Mapping[str, Any], asked: Asked, positive: Label | None, data
         one = of_scores(held["scores"], asked) if "scores" in held else []
         return one + (of_rows(held["rows"], asked, positive=positive) if "rows" in held else [])
     named = _home(asked.test)
+    if named is not None and ("scores" if named is PairedScores else "rows") not in held:
+        raise PlanError(
+            "test-refused", f"{asked.test} compares scores, and there are none", fix="give score=..., or leave it out"
+        )
     free = replace(asked, test=None)
     found = of_labels(
         held["paired"], asked if named is None else free, positive=positive, channels=held.get("channels")

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requirement profiles as data: a later edition of a standard is a new file here, not new code."""
+"""Requirement profiles as data: a later edition of a standard is a new file here, not new code.
+
+Loading turns every name in a file into an object of its registry: conditions, plan fields, controls, measures, tests.
+A name that no registry knows is an error at once, so that no row can be met, or lie dead, by a misspelling.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -23,6 +27,49 @@ SUPPLEMENT: Final = "supplementary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class When:
+    """What must be the case for a row to apply: conditions that all hold, and a test that is made or planned."""
+
+    conditions: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    """Names of declared tests; one of them is enough."""
+
+    def __str__(self) -> str:
+        """In words."""
+        return " and ".join([*self.conditions, *([f"a test of {', '.join(self.tests)}"] if self.tests else [])])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDemand:
+    """A control that must pass, or one of its answers; `looked` asks only that it looked, whatever it found."""
+
+    id: str
+    part: str = ""
+    looked: bool = False
+
+    @property
+    def name(self) -> str:
+        """How a Record calls it."""
+        return f"{self.id}:{self.part}" if self.part else self.id
+
+    def __str__(self) -> str:
+        """As in the file."""
+        return f"{self.name}?" if self.looked else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestDemand:
+    """What is asked of tests: of some by name, or of all that were made where none are named."""
+
+    asks: tuple[str, ...]
+    of: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{', '.join(self.asks)} ({', '.join(self.of) or 'every test'})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One requirement, and what shows it."""
 
@@ -30,11 +77,14 @@ class Row:
     strength: Strength
     evidence: Evidence
     says: str
-    when: str | None = None
+    when: When | None = None
     states: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
-    measures: tuple[str, ...] = ()
+    checks: tuple[CheckDemand, ...] = ()
+    measures: tuple[tuple[str, ...], ...] = ()
+    tests: TestDemand | None = None
     record: tuple[str, ...] = ()
+    lacks: str = ""
+    """What an assessment may lack, so that a plan can state that the row does not apply."""
 
     @property
     def clause(self) -> str:
@@ -96,7 +146,7 @@ def profile(name: str = DEFAULT) -> Profile:
             fix=f'did you mean "{close}"?' if close else "choose one of them",
         )
     content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    rows = tuple(_row(one) for one in content["rows"])
+    rows = tuple(_row(one, content.get("later", ())) for one in content["rows"])
     heads = content.get("titles", {})
     return Profile(name=name, document=content["document"], title=content["title"], rows=rows, titles=heads)
 
@@ -107,13 +157,84 @@ def catalogue(name: str = DEFAULT) -> str:
     return digest([asdict(row) for part in (name, SUPPLEMENT) for row in profile(part).rows])
 
 
-def _row(entry: dict[str, Any]) -> Row:
-    lists = ("states", "checks", "measures", "record")
-    given: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in entry.items()}
-    return Row(**given)
+def _row(entry: dict[str, Any], later: Iterable[str]) -> Row:
+    """A row of a file, all of its names resolved."""
+    when = entry.get("when")
+    if when is not None:
+        named = when if isinstance(when, dict) else {"conditions": [when] if isinstance(when, str) else when}
+        when = When(conditions=tuple(named.get("conditions", ())), tests=_tests(entry, named.get("tests", ())))
+    asked = entry.get("tests")
+    row = Row(
+        **{name: entry[name] for name in ("id", "strength", "evidence", "says")},
+        lacks=entry.get("lacks", ""),
+        when=when,
+        states=tuple(entry.get("states", ())),
+        checks=tuple(_check(text) for text in entry.get("checks", ())),
+        measures=tuple(tuple(text.split("|")) for text in entry.get("measures", ())),
+        tests=None if asked is None else TestDemand(asks=tuple(asked["asks"]), of=_tests(entry, asked.get("of", ()))),
+        record=tuple(entry.get("record", ())),
+    )
+    if wrong := list(_unknown(row, set(later))):
+        msg = f"{row.id} names what nobody declares: {', '.join(wrong)}"
+        raise ValueError(msg)
+    return row
+
+
+def _check(text: str) -> CheckDemand:
+    name, _, part = text.removesuffix("?").partition(":")
+    return CheckDemand(id=name, part=part, looked=text.endswith("?"))
+
+
+def _tests(entry: Mapping[str, Any], words: Iterable[str]) -> tuple[str, ...]:
+    """The tests that names of tests and of families mean."""
+    from assay.inference.tests_catalogue import tests_meant
+
+    meant = {word: tests_meant(word) for word in words}
+    if unknown := [word for word, tests in meant.items() if not tests]:
+        msg = f"{entry['id']} names tests that nobody declares: {', '.join(unknown)}"
+        raise ValueError(msg)
+    return tuple(dict.fromkeys(one.name for tests in meant.values() for one in tests))
+
+
+def _unknown(row: Row, later: set[str]) -> Iterator[str]:
+    """Names in a row that stand in no registry."""
+    from assay.assess.conformity.preconditions import CONDITIONS
+    from assay.assess.conformity.test_uses import ASKS
+    from assay.assess.controls import CONTROLS
+    from assay.measures import REGISTRY
+
+    yield from (name for name in (row.when.conditions if row.when else ()) if name not in CONDITIONS)
+    yield from (name for name in (row.tests.asks if row.tests else ()) if name not in ASKS)
+    yield from (
+        str(one) for one in row.checks if one.id not in CONTROLS or one.part not in ("", *CONTROLS[one.id].parts)
+    )
+    measures = {one.name for one in REGISTRY} | later
+    yield from (name for names in row.measures for name in names if name not in measures)
+    yield from _unknown_fields(row)
+
+
+def _unknown_fields(row: Row) -> Iterator[str]:
+    """Fields that no plan has."""
+    from assay.assess.plan.checked_plan import keys_at
+
+    for path in (way for states in row.states for way in states.split("|")):
+        *above, last = path.split(".")
+        known = keys_at(tuple("x" if part == "*" or part.startswith("@") else part for part in above))
+        if known is not None and last not in known:
+            yield path
 
 
 @cache
 def row_ids() -> tuple[str, ...]:
     """The ids of every row of every profile and of the supplement."""
     return tuple(row.id for name in (*profiles(), SUPPLEMENT) for row in profile(name).rows)
+
+
+@cache
+def may_lack() -> dict[str, str]:
+    """Rows and controls that a plan may state away, and what an assessment may lack for each."""
+    from assay.assess.controls import CONTROLS
+
+    rows = [row for name in (*profiles(), SUPPLEMENT) for row in profile(name).rows if row.strength != "shall"]
+    named = {row.id: row.lacks or str(row.when) for row in rows if row.lacks or row.when is not None}
+    return named | {one.id: one.lacks for one in CONTROLS.values() if one.lacks}

@@ -32,6 +32,7 @@ WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
     looks_for="annotators who do not agree",
     clause=TS4213("5.3.9"),
     passes_when="agreement was computed, and no pair lies below the declared minimum",
+    lacks="annotators",
 )
 def annotators(q: Inquiry) -> Iterator[Outcome]:
     """How far annotators agree, pair by pair and all together."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SPARSE = 5
 """Expected counts below this make the chi-squared p a guess, so tables are drawn instead (Cochran 1954)."""
+METHODS = {"chi_squared_association": "chi-squared", "fisher_monte_carlo": "random tables of the same margins"}
 MANY = 200_000
 """Rows beyond which drawing tables takes long and is not needed."""
 
@@ -40,6 +41,8 @@ class Association:
     rows: int
     largest_gap: float
     method: str
+    test: str
+    """The declared test whose p this is."""
 
     def to_json(self, adjusted: float) -> dict[str, Any]:
         """As facts of a control."""
@@ -74,19 +77,20 @@ def associated(cells: Mapping[tuple[Any, ...], int]) -> Association | None:
     sides, total = [sum(row) for row in rows], sum(map(sum, rows))
     columns = [sum(row[j] for row in rows) for j in range(len(across))]
     sparse = min(a * b / total for a in sides for b in columns) < SPARSE and total <= MANY
-    p = fisher_monte_carlo(table).p if sparse else found.p
+    told = fisher_monte_carlo(table) if sparse else found
     unbiased, ends = found.more[0].value, found.more[0].interval
     strength = float(unbiased) if not isinstance(unbiased, Undefined) else 0.0
     least = found.least
     return Association(
-        p=1.0 if p is None else p,
+        p=1.0 if told.p is None else told.p,
         strength=strength,
         low=0.0 if ends is None else ends.low,
         high=1.0 if ends is None else ends.high,
         detectable=float(least) if isinstance(least, (int, float)) else None,
         rows=total,
         largest_gap=_largest_gap(rows, sides),
-        method="random tables of the same margins" if sparse else "chi-squared",
+        method=METHODS[told.test],
+        test=told.test,
     )
 
 
@@ -105,6 +109,7 @@ def associated_numbers(values: Floats, codes: Codes, classes: int) -> Associatio
         rows=len(values),
         largest_gap=0.0,
         method="Kruskal-Wallis, root of epsilon squared",
+        test="mann_whitney" if classes == 2 else "kruskal_wallis",  # noqa: PLR2004  the same test of two groups
     )
 
 
@@ -118,3 +123,8 @@ def quantile_cells(values: Floats, codes: Codes, parts: int = 20) -> dict[tuple[
 def adjusted(found: Sequence[Association]) -> list[float]:
     """The p values of a family, Holm-adjusted."""
     return holm([one.p for one in found]) if found else []
+
+
+def tests_of(looked: Sequence[tuple[str, Association, float, float]]) -> list[str]:
+    """The names of the tests that were made."""
+    return sorted({found.test for _, found, *_ in looked})

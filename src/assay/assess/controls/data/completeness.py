@@ -28,6 +28,7 @@ DAY: Final = 86_400
     looks_for="missing values, and missing values that tell the class",
     clause=TS4213("5.3.2"),
     passes_when="in no split the lack of a value goes with the class, beyond chance and beyond V",
+    lacks="features in columns",
 )
 def missing(q: Inquiry) -> Iterator[Outcome]:
     """Missing values do not tell the class."""
@@ -81,6 +82,7 @@ def _lacking(
     looks_for="test values outside what training saw, and categories it never met",
     clause=TS4213("5.3.2"),
     passes_when="of no feature more test values are new than chance brings and than the threshold allows",
+    lacks="features in columns",
 )
 def ranges(q: Inquiry) -> Iterator[Outcome]:
     """Test values lie within what training saw."""
@@ -160,6 +162,7 @@ def _new_levels(seen: list[Any], split: SplitRows, feature: str) -> dict[str, An
     looks_for="data that are old when they are assessed, and dates in the future",
     clause=TS4213("5.3.2"),
     passes_when="the newest sample of every split is no older than the declared maximum",
+    lacks="a time of the samples",
 )
 def age(q: Inquiry) -> Iterator[Outcome]:
     """The data are recent enough."""

@@ -14,6 +14,7 @@ from assay.assess.controls.data.association import (
     associated,
     associated_numbers,
     quantile_cells,
+    tests_of,
 )
 from assay.assess.controls.data.distribution_shift import SCALE, alike, as_declared
 from assay.assess.controls.evidence import Inquiry
@@ -37,6 +38,7 @@ Cells = Mapping[tuple[Any, ...], int]
     looks_for="size, composition, missing values, time span and digests of every data set",
     clause=TS4213("8"),
     passes_when="every split of the plan has a file that was counted, and a stated source",
+    parts=("train", "validation", "test"),
 )
 def manifest(q: Inquiry) -> Iterator[Outcome]:
     """What the data sets hold."""
@@ -77,6 +79,7 @@ def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
     looks_for="class shares that differ between splits",
     clause=TS4213("5.3.2"),
     passes_when="no class is missing in a split, and shares do not differ both beyond chance and beyond V or the gap",
+    parts=("features",),
 )
 def class_shares(q: Inquiry) -> Iterator[Outcome]:
     """Splits have similar class shares."""
@@ -97,7 +100,7 @@ def class_shares(q: Inquiry) -> Iterator[Outcome]:
     if found is None:
         yield Outcome(verdict="no-evidence", says="there is only one class", inputs=inputs)
         return
-    facts = {**found.to_json(found.p), "missing": missing}
+    facts = {**found.to_json(found.p), "missing": missing, "tests": [found.test]}
     apart = found.p < limits.alpha and (found.strength >= limits.association or found.largest_gap >= limits.share_gap)
     if missing:
         said = f"classes without rows: {', '.join(missing[:8])}"
@@ -124,6 +127,7 @@ def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
     looks_for="shares of classes, quantiles and levels of features that depart from the declared population",
     clause=TS4213("5.3.2"),
     passes_when="in test and training data class shares and features do not depart from it by chance and by size",
+    parts=("features",),
 )
 def population(q: Inquiry) -> Iterator[Outcome]:
     """Class shares against the declared population."""
@@ -184,6 +188,7 @@ def _shares_apart(split: SplitRows, truth: str, shares: Mapping[str, float]) -> 
     looks_for="samples alike in every feature that carry different labels",
     clause=TS4213("5.3.2"),
     passes_when="there are none, in any split",
+    lacks="features in columns",
 )
 def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
     """Like samples carry like labels."""
@@ -211,6 +216,8 @@ def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
     looks_for="channels that tell the class",
     clause=TS4213("5.3.8"),
     passes_when="in no split a channel goes with the class beyond chance and size, or guesses it better than chance",
+    parts=("reported",),
+    lacks="channels",
 )
 def channels(q: Inquiry) -> Iterator[Outcome]:
     """Channels do not tell the class."""
@@ -232,9 +239,11 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
             yield Outcome(verdict="declared", says="stated: every channel is constant", facts={"constant": constant})
         else:
             yield Outcome(verdict="no-evidence", says="no channel column is declared, or no split has it")
+        yield _reported(q, [])
         return
     limits, ps = q.plan.checks, adjusted([one[1] for one in looked])
-    facts, bad = {}, []
+    facts: dict[str, Any] = {}
+    bad = []
     for (name, found, excess, low), p in zip(looked, ps, strict=True):
         strong = p < limits.alpha and (found.strength >= limits.association or (excess >= limits.excess and low > 0))
         facts[name] = {**found.to_json(p), "guess_above_chance": excess, "guess_low": low, "flagged": strong}
@@ -243,6 +252,7 @@ def channels(q: Inquiry) -> Iterator[Outcome]:
     said = f"the class shows in {'; '.join(bad)}" if bad else f"{counted(len(looked), 'table')}, none tells the class"
     thresholds = {"alpha": limits.alpha, "cramers_v": limits.association, "excess": limits.excess}
     inputs = q.digests(*q.splits)
+    facts["tests"] = tests_of(looked)
     yield Outcome(verdict="fail" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=inputs)
     yield _reported(q, bad)
 

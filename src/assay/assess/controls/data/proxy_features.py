@@ -36,6 +36,7 @@ REPEATED: Final = 30
     looks_for="one feature that alone tells the label, or tells it as well as the model",
     clause=TS4213("5.3.7"),
     passes_when="no feature reaches the AUROC or V of a stand-in, and none alone guesses as well as the best model",
+    lacks="features in columns",
 )
 def proxies(q: Inquiry) -> Iterator[Outcome]:
     """No feature stands for the label."""

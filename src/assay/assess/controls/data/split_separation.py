@@ -24,6 +24,7 @@ PAIRS: Final = (("test", "train"), ("validation", "train"), ("validation", "test
     looks_for="samples that two splits share, by id and by content, and near-duplicates",
     clause=TS4213("5.3.5"),
     passes_when="no id and no feature vector of one split is found in the other",
+    parts=("test/train", "validation/train", "validation/test"),
 )
 def overlap(q: Inquiry) -> Iterator[Outcome]:
     """No sample in two splits."""
@@ -103,6 +104,7 @@ def _are(n: int) -> str:
     looks_for="subjects that have samples in training and in test",
     clause=TS4213("5.3.7"),
     passes_when="no subject is in both; without a subject column, somebody states that subjects are distinct",
+    lacks="subjects with several samples",
 )
 def groups(q: Inquiry) -> Iterator[Outcome]:
     """No subject in two splits."""
@@ -143,6 +145,7 @@ def groups(q: Inquiry) -> Iterator[Outcome]:
     looks_for="training samples that are later than test samples",
     clause=TS4213("5.2"),
     passes_when="the last training sample is earlier than the first test sample",
+    lacks="a time of the samples",
 )
 def times(q: Inquiry) -> Iterator[Outcome]:
     """Training comes before test."""
@@ -184,7 +187,7 @@ def same_test_set(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says="fewer than two models have predictions")
         return
     columns = [one for one in (q.plan.columns.id, q.plan.columns.truth, q.plan.columns.weight) if one is not None]
-    if all(name in q.plan.models and q.plan.models[name].joined for name in q.predictions):
+    if q.ran_here or all(name in q.plan.models and q.plan.models[name].joined for name in q.predictions):
         columns = [str(q.plan.columns.id)]  # the truth is that of the split for all of them
     inputs = {name: one.sha256 for name, one in q.predictions.items()}
     if len(set(inputs.values())) == 1:

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions that a plan makes here: a command reads the test rows without their truth and writes its answers."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.conformity.plan_sources import of_split
+from assay.assess.plan.plan_answers import splits_of
+from assay.core.errors import EngineError, PlanError
+from assay.core.text import visible
+from assay.rows.engines.duckdb_engine import quote_identifier
+from assay.rows.temporary_files import write_whole
+from assay.tally.data.split_counts import SplitRows
+
+if TYPE_CHECKING:
+    from assay.assess.plan.checked_plan import LoadedPlan
+    from assay.assess.plan.model_fields import Model
+    from assay.rows.limits import Limits
+
+FOLDER: Final = "assay-predictions"
+"""Beside the plan: the inputs that were handed over, and what came back."""
+MOST_LINES: Final = 8
+"""Lines of a failing command that are told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeHere:
+    """What one model answered here: when, in what time, to which rows, by which command."""
+
+    model: str
+    split: str
+    path: Path
+    command: tuple[str, ...]
+    began: str
+    seconds: float
+    inputs: str
+    predictions: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a Record: the command as the plan writes it, files by their digests."""
+        return {
+            "command": list(self.command),
+            "began": self.began,
+            "seconds": self.seconds,
+            "inputs_sha256": self.inputs,
+            "predictions_sha256": self.predictions,
+        }
+
+
+def models_run(loaded: LoadedPlan) -> dict[str, Model]:
+    """The models whose answers the command of a plan makes."""
+    own = loaded.plan.models.items()
+    return {name: model for name, model in own if model.counted and model.kind == "model" and model.predictions is None}
+
+
+def demand_consent(loaded: LoadedPlan, *, allowed: bool) -> None:
+    """Refuse to run what a file says unless somebody agreed to it."""
+    command = loaded.plan.run.command
+    if command and not allowed:
+        raise PlanError(
+            "run-refused",
+            "the plan runs a command, and nobody agreed to that",
+            where=f"{visible(loaded.path)}, run.command",
+            found=visible(" ".join(command)),
+            fix="look at it, then add --allow-command (allow_command=True)",
+        )
+
+
+def make_predictions(loaded: LoadedPlan, limits: Limits | None) -> Iterator[MadeHere]:
+    """Run the command of a plan for every model and test split, one after the other."""
+    command = tuple(loaded.plan.run.command or ())
+    if not command:
+        return
+    folder = loaded.folder / FOLDER
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        what = f"cannot make the folder {FOLDER}"
+        raise PlanError("out-exists", what, found=error.strerror, fix="run where files can be written") from error
+    for split, of in splits_of(loaded, "test").items():
+        source = of_split(loaded, of)
+        rows = None if source is None else SplitRows.of(source.data, reading=source.reading(loaded), limits=limits)
+        if rows is None:
+            raise PlanError("run-failed", f"the rows of {split} lie in no file", fix="name a file of the test split")
+        inputs = write_whole(folder / f"{split}-inputs.csv", _inputs(loaded, rows))
+        for model in models_run(loaded):
+            yield _run(loaded, command, model, split, inputs, folder / f"{model}-{split}.csv")
+
+
+def _inputs(loaded: LoadedPlan, rows: SplitRows) -> bytes:
+    """The ids and features of a test split; where no features are stated, all columns but the truth and answers."""
+    columns, plan = loaded.plan.columns, loaded.plan
+    hidden = {columns.truth, columns.weight, *(model.predicted for model in plan.models.values())}
+    hidden |= {model.score for model in plan.models.values() if isinstance(model.score, str)}
+    wanted = [columns.id, *(columns.features or [name for name in rows.columns if name != columns.id])]
+    names = [name for name in wanted if name is not None and name not in hidden]
+    answers = rows.opened.fetch(f"SELECT {', '.join(map(quote_identifier, names))} FROM rows")  # noqa: S608  quoted
+    with io.StringIO(newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(answers)
+        return text.getvalue().encode("utf-8")
+
+
+def _run(  # noqa: PLR0917  one model of one split
+    loaded: LoadedPlan, command: tuple[str, ...], model: str, split: str, inputs: Path, goal: Path
+) -> MadeHere:
+    """One run of the command: no shell, nothing to read but the inputs, an old answer taken away before."""
+    goal.unlink(missing_ok=True)
+    words = {
+        "{python}": sys.executable,
+        "{model}": model,
+        "{split}": split,
+        "{inputs}": str(inputs),
+        "{predictions}": str(goal),
+    }
+    filled = [_filled(word, words) for word in command]
+    before, began, clock = (
+        digest_of_file(inputs),
+        datetime.now(tz=UTC).isoformat(timespec="microseconds"),
+        time.perf_counter(),
+    )
+    try:
+        done = subprocess.run(  # noqa: S603  as the plan says, and somebody agreed
+            filled, cwd=loaded.folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            timeout=loaded.plan.run.seconds, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        limit = f"it took more than {loaded.plan.run.seconds:g} seconds"
+        raise _failed(model, limit, error.stderr or b"", fix="state run.seconds") from error
+    except OSError as error:
+        raise _failed(model, f"it cannot be started: {error.strerror}", b"", fix="correct run.command") from error
+    seconds = time.perf_counter() - clock
+    if done.returncode:
+        raise _failed(model, f"it ended with {done.returncode}", done.stderr, fix="correct the program")
+    if not goal.is_file():
+        raise _failed(model, "it wrote no predictions", done.stderr, fix='write to the path given as "{predictions}"')
+    if digest_of_file(inputs) != before:
+        raise _failed(model, "it changed its inputs", done.stderr, fix="leave the inputs as they are")
+    return MadeHere(
+        model=model, split=split, path=goal, command=command, began=began, seconds=seconds, inputs=before,
+        predictions=digest_of_file(goal),
+    )  # fmt: skip
+
+
+def _filled(word: str, words: Mapping[str, str]) -> str:
+    for name, value in words.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _failed(model: str, what: str, output: bytes, *, fix: str) -> EngineError:
+    lines = output.decode("utf-8", "replace").splitlines()[-MOST_LINES:]
+    last_words = "; ".join(visible(line) for line in lines if line.strip()) or None
+    return EngineError(
+        "run-failed", f"the command of {model} failed: {what}", where="run.command", found=last_words, fix=fix
+    )
+
+
+def digest_of_file(path: Path) -> str:
+    """SHA-256 of a file, which is not opened as anything else."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
