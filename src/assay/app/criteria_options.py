@@ -81,12 +81,12 @@ def decided_by(assessments: Sequence[Assessment], *, claims: bool = True, requir
     codes = {one.decisions.exit_code for one in assessments if len(one.decisions)}
     if claims:
         codes |= {CODES[one.answer] for found in assessments for one in found.claims}
-    codes |= {FAIRNESS[assessment.fairness.verdict] for assessment in assessments if "fairness" in assessment.record}
         states = {str(one.record["conformity"]["overall"]) for one in assessments}
         codes |= {1} if "non-conforming" in states else set()
         if require is not None and (short := states - {"non-conforming", *REQUIRED[require]}):
             codes.add(3)
             say_line(f"required {require}, found {' and '.join(sorted(short))}")
+    codes |= {FAIRNESS[assessment.fairness.verdict] for assessment in assessments if "fairness" in assessment.record}
     if codes - {0}:
         raise SystemExit(1 if 1 in codes else 3)
 

@@ -110,8 +110,7 @@ def assess(
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
     factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
     if unit is not None and weight is not None:
-        what = "weights and units are given together, and no interval is known for both"
-        raise PlanError("role-clash", what, where="unit", fix="leave one of them out")
+        raise PlanError("role-clash", "weights and units are given together", where="unit", fix="leave one of them out")
     roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
     request = _Request(
         roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
