@@ -39,6 +39,8 @@ MILLISECONDS: Final = 1_000
     looks_for="cost of computing that was not measured, or is out of its bounds",
     clause=TS4213("6.6"),
     passes_when="each amount in scope was measured for every model, and its interval keeps the declared bound",
+    parts=("latency", "throughput", "efficiency", "energy"),
+    lacks="times of answers",
 )
 def cost(q: Inquiry) -> Iterator[Outcome]:
     """Computational cost is measured."""

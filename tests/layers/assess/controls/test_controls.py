@@ -126,14 +126,14 @@ def test_ledger(table):
     bad = {**good, "data": held["test"].sha256}
     early = {**good, "purpose": "test", "model": "A"}
     given = {"splits": held, "frozen_at": "2026-01-01"}
-    assert look("CHK-LEDGER", asked(plan, ledger=(good,), **given)).verdict == "pass"
+    assert look("CHK-LEDGER", asked(plan, ledger=(good,), **given)).verdict == "declared"
     assert look("CHK-LEDGER", asked(plan, ledger=(good, bad), **given)).verdict == "fail"
     assert "before the plan" in look("CHK-LEDGER", asked(plan, ledger=(early,), **given)).says
     late = {**early, "time": "2026-02-01"}
-    assert look("CHK-LEDGER", asked(plan, ledger=(late,), **given)).verdict == "pass"
+    assert look("CHK-LEDGER", asked(plan, ledger=(late,), **given)).verdict == "declared"
     assert "more than once" in look("CHK-LEDGER", asked(plan, ledger=(late, late), **given)).says
     explained = {**late, "reason": "new machine"}
-    assert look("CHK-LEDGER", asked(plan, ledger=(late, explained), **given)).verdict == "pass"
+    assert look("CHK-LEDGER", asked(plan, ledger=(late, explained), **given)).verdict == "declared"
     assert look("CHK-LEDGER", asked(plan, ledger=({"purpose": "tune"},), **given)).verdict == "no-evidence"
 
 

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final, Literal
 
@@ -196,17 +197,22 @@ def _tests(entry: Mapping[str, Any], words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.name for tests in meant.values() for one in tests))
 
 
+def _table(module: str, name: str) -> Mapping[str, Any]:
+    """A registry of a module that itself reads the rows; it is there once rows are checked."""
+    table: Mapping[str, Any] = getattr(import_module(f"assay.assess.{module}"), name)
+    return table
+
+
 def _unknown(row: Row, later: set[str]) -> Iterator[str]:
     """Names in a row that stand in no registry."""
-    from assay.assess.conformity.preconditions import CONDITIONS
-    from assay.assess.conformity.test_uses import ASKS
-    from assay.assess.controls import CONTROLS
     from assay.measures import REGISTRY
 
-    yield from (name for name in (row.when.conditions if row.when else ()) if name not in CONDITIONS)
-    yield from (name for name in (row.tests.asks if row.tests else ()) if name not in ASKS)
+    conditions = _table("conformity.preconditions", "CONDITIONS")
+    asks, controls = _table("conformity.test_uses", "ASKS"), _table("controls", "CONTROLS")
+    yield from (name for name in (row.when.conditions if row.when else ()) if name not in conditions)
+    yield from (name for name in (row.tests.asks if row.tests else ()) if name not in asks)
     yield from (
-        str(one) for one in row.checks if one.id not in CONTROLS or one.part not in ("", *CONTROLS[one.id].parts)
+        str(one) for one in row.checks if one.id not in controls or one.part not in ("", *controls[one.id].parts)
     )
     measures = {one.name for one in REGISTRY} | later
     yield from (name for names in row.measures for name in names if name not in measures)
@@ -233,8 +239,6 @@ def row_ids() -> tuple[str, ...]:
 @cache
 def may_lack() -> dict[str, str]:
     """Rows and controls that a plan may state away, and what an assessment may lack for each."""
-    from assay.assess.controls import CONTROLS
-
     rows = [row for name in (*profiles(), SUPPLEMENT) for row in profile(name).rows if row.strength != "shall"]
     named = {row.id: row.lacks or str(row.when) for row in rows if row.lacks or row.when is not None}
-    return named | {one.id: one.lacks for one in CONTROLS.values() if one.lacks}
+    return named | {one.id: one.lacks for one in _table("controls", "CONTROLS").values() if one.lacks}
