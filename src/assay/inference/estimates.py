@@ -171,6 +171,8 @@ class Estimates(Mapping[str, Estimate]):
 
     slice: dict[str, Label]
     """The level of a group it is about; empty for all rows."""
+    beside: int = 1
+    """How many levels its group has."""
 
     @property
     @abstractmethod
@@ -190,6 +192,12 @@ class Estimates(Mapping[str, Estimate]):
     @abstractmethod
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
         """What a Record lists; `done` is called after each step."""
+
+    def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
+        """Work out measures of several levels of its group at once, where that is faster than one by one."""
+
+    def release(self) -> None:
+        """Forget what estimates were computed from, such as draws; it is made again when it is needed."""
 
     @property
     def steps(self) -> int:

@@ -25,7 +25,7 @@ from assay.inference.intervals.smooth_functions import (
     two_classes,
     with_part,
 )
-from assay.inference.resampling import JEFFREYS, CellDraws, Kind, TableDraws
+from assay.inference.resampling import JEFFREYS, STAGES, CellDraws, Kind, TableDraws
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ ALLOWED: Final = 0.05
 """Share of draws that may be undefined; above it there is no interval."""
 TOGETHER: Final = 128
 """Four-cell tables whose draws are evaluated at a time."""
+MOST_LEVELS: Final = 100
+"""Levels of a factor up to which the table of each may take more draws than the least number."""
 NEARING: Final = 3
 """Steps towards the part of a distance that chance still explains; what it drives apart is almost linear in it."""
 RESAMPLED: Final = ("bca", "percentile")
@@ -61,8 +63,11 @@ def is_closed(measure: Measure, wanted: Wanted) -> bool:
 class Tables:
     """Intervals for a stack of four-cell tables: one for two classes, one per class for more."""
 
-    def __init__(self, table: Binary, wanted: Wanted, labels: tuple[Label, ...], positive: int) -> None:
+    def __init__(
+        self, table: Binary, wanted: Wanted, labels: tuple[Label, ...], positive: int, beside: int = 1
+    ) -> None:
         self._wanted, self._labels, self._positive, self._table = wanted, labels, positive, table
+        self._most = STAGES[-1] if beside <= MOST_LEVELS else STAGES[0]
         self._held: dict[int, tuple[Places, Multiclass]] = {}
 
     def intervals(self, measure: Measure, results: Sequence[Number], tables: Places) -> list[Found]:
@@ -159,7 +164,7 @@ class Tables:
     @cached_property
     def _draws(self) -> TableDraws:
         kind: Kind = "multinomial" if self._wanted.cells in RESAMPLED else "dirichlet"
-        return TableDraws(self._table, kind, self._wanted.seed)
+        return TableDraws(self._table, kind, self._wanted.seed, most=self._most)
 
 
 class Classes:

@@ -8,11 +8,13 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, cast
 
+import numpy as np
+
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
-from assay.core.values import Share, Undefined, Value
+from assay.core.values import Number, Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
 from assay.tally.base import Count, Weight
 from assay.tally.labels.confusion import Confusion
@@ -22,7 +24,7 @@ from assay.tasks.classification.settings import ONE_CLASS, Scored, Settings, dem
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
-    from assay.inference.intervals.interval_choice import Found
+    from assay.inference.intervals.interval_choice import Found, Uncertainty
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_estimates import ScoreSlice
@@ -70,12 +72,9 @@ class View(Estimates):
         settings: Settings,
         slice: Mapping[str, Label] | None = None,  # noqa: A002
     ) -> None:
-        from assay.inference.intervals.interval_choice import Uncertainty
-
         self.tally, self.settings, self.slice = tally, settings, dict(slice or {})
         self.confusion, self.positive, self.task = tally.confusion, tally.positive, tally.task
         self.scores = None if tally.scores is None else tally.scores.slice()
-        self._uncertainty = Uncertainty(tally.confusion, settings.wanted, positive=tally.positive)
         self._found: dict[str, Estimate] = {}
         self._columns: dict[str, list[Estimate]] = {}
 
@@ -83,10 +82,12 @@ class View(Estimates):
         """The estimate of a measure of the whole table; any measure that fits can be asked for, listed or not."""
         from assay.measures import parse
 
-        wanted = self._ready(parse(name))
-        if wanted.title not in self._found:
-            self._found[wanted.title] = self._estimate(wanted)
-        return self._found[wanted.title]
+        return self._asked(self._ready(parse(name)))
+
+    def _asked(self, measure: Measure) -> Estimate:
+        if (title := measure.title) not in self._found:
+            self._found[title] = self._estimate(measure)
+        return self._found[title]
 
     def __iter__(self) -> Iterator[str]:
         """The names of the measures that fit, or that were asked for."""
@@ -138,12 +139,35 @@ class View(Estimates):
 
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
         """What a Record lists: the whole table and each class; it is told when a class is done, and when all is."""
-        found = [self[m.title] for m in self.measures]
+        found = [self._asked(self._ready(m)) for m in self.measures]
         if self.steps > 1:
             columns = self.columns(self.class_measures, done)
             found += [column[i] for i in range(self.confusion.k) for column in columns]
         done()
         return found
+
+    def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
+        """Work out what is drawn from the four cells of several levels, in one stack of tables."""
+        alike = [v for v in cast("Sequence[View]", views) if v.confusion.labels == self.confusion.labels]
+        if self.settings.by_unit or self.confusion.weighted or self.confusion.k != 2:  # noqa: PLR2004
+            return
+        stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001  its own kind
+        for measure in (self._ready(m) for m in measures if m.from_labels and m.gives is Number):
+            if not self._answerable(measure):
+                continue
+            results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
+            drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
+            if not drawn:
+                continue
+            numbers = [cast("Number", results[i]) for i in drawn]
+            for i, interval in zip(drawn, stack.intervals(measure, numbers, np.array(drawn, np.intp)), strict=True):
+                alike[i]._found[measure.title] = alike[i]._made(measure, results[i], interval, None)  # noqa: SLF001
+
+    def release(self) -> None:
+        """Forget draws and tables; the estimates stay."""
+        self.scores = None if self.tally.scores is None else self.tally.scores.slice()
+        for name in ("_uncertainty", "_units", "tables", "_table"):
+            self.__dict__.pop(name, None)
 
     @property
     def steps(self) -> int:
@@ -206,6 +230,12 @@ class View(Estimates):
             units = self._units
             return self._made(measure, result, IN_GROUPS if units is None else units.overall(measure, result), None)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    @cached_property
+    def _uncertainty(self) -> Uncertainty:
+        from assay.inference.intervals.interval_choice import Uncertainty
+
+        return Uncertainty(self.confusion, self.settings.wanted, positive=self.positive, beside=self.beside)
 
     @cached_property
     def _units(self) -> UnitIntervals | None:
