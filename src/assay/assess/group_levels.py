@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from assay.assess.tidy import Levels
 from assay.core.text import listed, quoted
 from assay.inference.estimates import Estimate, Estimates
+from assay.inference.intervals.functions_of_counts import MOST_LEVELS
 
 if TYPE_CHECKING:
     from assay.core.labels import Label
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 MOST_LISTED: Final = 1000
 """Levels of a group up to which a Record lists every measure of each; beyond, the leading ones."""
-TOGETHER: Final = 16
-"""Levels worked out at a time: few enough that the draws of all of them are small."""
+FEW, MANY: Final = 16, 64
+"""Levels worked out at a time, so that draws stay small: few where each may take more than the least number of draws."""
 
 
 def view_levels(contract: Task, settings: object, factor: str, tallies: Mapping[Label, Tally]) -> Levels:
@@ -56,8 +57,9 @@ class ListedLevels:
     def estimates(self, done: Callable[[], None]) -> list[Estimate]:
         """The estimates, some levels at a time; what they were drawn from is forgotten before the next."""
         views, found = list(self._levels.values()), []
-        for start in range(0, len(views), TOGETHER):
-            block = views[start : start + TOGETHER]
+        size = FEW if len(views) <= MOST_LEVELS else MANY
+        for start in range(0, len(views), size):
+            block = views[start : start + size]
             block[0].work_out(block, self._measures(block[0]))
             for view in block:
                 if self._short:

@@ -69,6 +69,7 @@ class Tables:
         self._wanted, self._labels, self._positive, self._table = wanted, labels, positive, table
         self._most = STAGES[-1] if beside <= MOST_LEVELS else STAGES[0]
         self._held: dict[int, tuple[Places, Multiclass]] = {}
+        self._chance: tuple[Places, Multiclass] | None = None
 
     def intervals(self, measure: Measure, results: Sequence[Number], tables: Places) -> list[Found]:
         """The intervals of the values of some of the tables."""
@@ -136,9 +137,7 @@ class Tables:
             return np.where(plain, ordered.low, ends[0]), np.where(plain, ordered.high, ends[1])
         if self._wanted.cells == "percentile" or not _is_distance(measure):
             return ordered.low, ordered.high
-        tp, fp, fn, tn = (self._counts[tables] + JEFFREYS).T[..., np.newaxis]
-        centre = self._two(Binary(tp=tp, fp=fp, fn=fn, tn=tn))
-        chance = measure.values(with_part(self._two_drawn(self._wanted.draws, tables), centre))
+        chance = measure.values(self._by_chance(tables))
         return _to_best(measure, values, (ordered.low, ordered.high), chance, self._wanted.level)
 
     def _values(self, measure: Measure, size: int, tables: Places) -> Floats:
@@ -156,6 +155,14 @@ class Tables:
         if (held := self._held.get(size)) is None or not np.array_equal(held[0], tables):
             held = self._held[size] = tables, self._two(self._draws.of(size, tables))
         return held[1]
+
+    def _by_chance(self, tables: Places) -> Multiclass:
+        """The draws as if true and called shares were equal, kept for the next distance."""
+        if self._chance is None or not np.array_equal(self._chance[0], tables):
+            tp, fp, fn, tn = (self._counts[tables] + JEFFREYS).T[..., np.newaxis]
+            centre = self._two(Binary(tp=tp, fp=fp, fn=fn, tn=tn))
+            self._chance = tables, with_part(self._two_drawn(self._wanted.draws, tables), centre)
+        return self._chance[1]
 
     @cached_property
     def _counts(self) -> Floats:

@@ -149,6 +149,9 @@ class View(Estimates):
     def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
         """Work out what is drawn from the four cells of several levels, in one stack of tables."""
         alike = [v for v in cast("Sequence[View]", views) if v.confusion.labels == self.confusion.labels]
+        for view in alike:
+            if (view.task, view.scored, view.tally.called) == (self.task, self.scored, self.tally.called):
+                view.measures = self.measures
         if self.settings.by_unit or self.confusion.weighted or self.confusion.k != 2:  # noqa: PLR2004
             return
         stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001  its own kind
@@ -157,11 +160,12 @@ class View(Estimates):
                 continue
             results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
             drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
-            if not drawn:
-                continue
             numbers = [cast("Number", results[i]) for i in drawn]
-            for i, interval in zip(drawn, stack.intervals(measure, numbers, np.array(drawn, np.intp)), strict=True):
-                alike[i]._found[measure.title] = alike[i]._made(measure, results[i], interval, None)  # noqa: SLF001
+            found = stack.intervals(measure, numbers, np.array(drawn, np.intp)) if drawn else []
+            intervals = dict(zip(drawn, found, strict=True))
+            for i, (view, result) in enumerate(zip(alike, results, strict=True)):
+                interval = intervals[i] if i in intervals else view._uncertainty.overall(measure, result)  # noqa: SLF001
+                view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
 
     def release(self) -> None:
         """Forget draws and tables; the estimates stay."""
