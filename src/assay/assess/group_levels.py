@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.tidy import Levels
-from assay.core.text import listed, quoted
-from assay.inference.estimates import Estimate, Estimates
-from assay.inference.intervals.functions_of_counts import MOST_LEVELS
+from assay.core.text import quoted
+from assay.inference.estimates import MOST_LEVELS, Estimate, Estimates
 
 if TYPE_CHECKING:
     from assay.core.labels import Label
@@ -18,8 +17,10 @@ if TYPE_CHECKING:
 
 MOST_LISTED: Final = 1000
 """Levels of a group up to which a Record lists every measure of each; beyond, the leading ones."""
-FEW, MANY: Final = 16, 64
-"""Levels worked out at a time, so that draws stay small: few where each may take more than the least number of draws."""
+FEW: Final = 16
+"""Levels worked out at a time where each may take more than the least number of draws, so that these stay small."""
+MANY: Final = 64
+"""The same where each takes the least number."""
 
 
 def view_levels(contract: Task, settings: object, factor: str, tallies: Mapping[Label, Tally]) -> Levels:
@@ -48,11 +49,11 @@ class ListedLevels:
         """What must be said where measures are left out."""
         if not self._short:
             return ()
-        factor = quoted(self._levels.factor)
-        return (
-            f"group {factor} has {len(self._levels):,} levels: only {listed(self._leading)} are listed of each, "
-            f"as of more than {MOST_LISTED:,}; every other measure is computed when asked for, by_group[{factor}]",
+        factor, size = quoted(self._levels.factor), len(self._levels)
+        what = (
+            f"group {factor} has {size:,} levels, and of more than {MOST_LISTED:,} only the leading measures are listed"
         )
+        return (f"{what}; all others are computed when asked for: by_group[{factor}]",)
 
     def estimates(self, done: Callable[[], None]) -> list[Estimate]:
         """The estimates, some levels at a time; what they were drawn from is forgotten before the next."""

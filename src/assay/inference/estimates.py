@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -16,6 +16,9 @@ from assay.tally.base import Count, count_to_json
 
 if TYPE_CHECKING:
     from assay.measures.declare import Measure
+
+MOST_LEVELS: Final = 100
+"""Levels of a group up to which the table of each may take more draws than the least number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

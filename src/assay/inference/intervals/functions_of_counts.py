@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.traits import HIGHER, NEITHER
 from assay.core.values import Number
-from assay.inference.estimates import Interval
+from assay.inference.estimates import MOST_LEVELS, Interval
 from assay.inference.intervals.proportion import fitting, koopman, of_shares
 from assay.inference.intervals.smooth_functions import (
     ROUNDING,
@@ -46,8 +46,6 @@ ALLOWED: Final = 0.05
 """Share of draws that may be undefined; above it there is no interval."""
 TOGETHER: Final = 128
 """Four-cell tables whose draws are evaluated at a time."""
-MOST_LEVELS: Final = 100
-"""Levels of a factor up to which the table of each may take more draws than the least number."""
 NEARING: Final = 3
 """Steps towards the part of a distance that chance still explains; what it drives apart is almost linear in it."""
 RESAMPLED: Final = ("bca", "percentile")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -16,11 +16,20 @@ from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Number, Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
-from assay.tally.base import Count, Weight
-from assay.tally.labels.confusion import Confusion
+from assay.tally.base import Count
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.labels.row_costs import Priced
-from assay.tasks.classification.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
+from assay.tasks.classification.settings import (
+    NOT_CALLED,
+    ONE_CLASS,
+    Scored,
+    Settings,
+    demand_costs,
+    of_class,
+    of_whole,
+    speaks_of_truth,
+    why_unfit,
+)
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
@@ -35,32 +44,6 @@ LISTED: Final = 200
 """Classes up to which a Record lists every class estimate; beyond, they are computed from the tally when asked for."""
 SMALL = 10
 """A group below this many rows is marked (ACCEPTANCE D04)."""
-
-
-NOT_CALLED: Final = Undefined(
-    reason="it needs predicted labels, and there are scores alone: give predicted=... or threshold=...",
-    code="no-predictions",
-)
-
-
-@cache
-def _truth_tables() -> list[tuple[Binary, Multiclass]]:
-    """Tables of the same true classes under different predictions."""
-    tables = []
-    for called in ((0, 0), (1, 1), (0, 1)):  # all, none and the right ones called
-        cells: dict[tuple[Label, Label], Count | Weight] = {(0, called[0]): 5, (1, called[1]): 3}
-        confusion = Confusion.from_cells(cells, labels=(0, 1), rows=8)
-        tables.append((confusion.binary(1), confusion.multiclass()))
-    return tables
-
-
-def speaks_of_truth(measure: Measure) -> bool:
-    """Whether a measure of labels depends on the true classes alone, such as the prevalence."""
-    if measure.needs:
-        return False
-    values = [measure(binary if measure.takes is Binary else multiclass) for binary, multiclass in _truth_tables()]
-    reals = [None if isinstance(value, Undefined) else value.value for value in values]
-    return None not in reals and len(set(reals)) == 1
 
 
 class View(Estimates):
@@ -148,15 +131,14 @@ class View(Estimates):
 
     def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
         """Work out what is drawn from the four cells of several levels, in one stack of tables."""
-        alike = [v for v in cast("Sequence[View]", views) if v.confusion.labels == self.confusion.labels]
+        alike = [view for view in cast("Sequence[View]", views) if view._kind == self._kind]  # noqa: SLF001  its own kind
         for view in alike:
-            if (view.task, view.scored, view.tally.called) == (self.task, self.scored, self.tally.called):
-                view.measures = self.measures
+            view.measures = self.measures
         if self.settings.by_unit or self.confusion.weighted or self.confusion.k != 2:  # noqa: PLR2004
             return
-        stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001  its own kind
+        stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001
         for measure in (self._ready(m) for m in measures if m.from_labels and m.gives is Number):
-            if not self._answerable(measure):
+            if not self._answerable(measure) or self.needs_class(measure):
                 continue
             results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
             drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
@@ -166,6 +148,12 @@ class View(Estimates):
             for i, (view, result) in enumerate(zip(alike, results, strict=True)):
                 interval = intervals[i] if i in intervals else view._uncertainty.overall(measure, result)  # noqa: SLF001
                 view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
+
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """What levels share whose measures can be worked out at once."""
+        confusion = self.confusion
+        return confusion.labels, confusion.weighted, self.positive, self.task, self.scored, self.tally.called
 
     def release(self) -> None:
         """Forget draws and tables; the estimates stay."""
