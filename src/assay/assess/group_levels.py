@@ -50,10 +50,8 @@ class ListedLevels:
         if not self._short:
             return ()
         factor, size = quoted(self._levels.factor), len(self._levels)
-        what = (
-            f"group {factor} has {size:,} levels, and of more than {MOST_LISTED:,} only the leading measures are listed"
-        )
-        return (f"{what}; all others are computed when asked for: by_group[{factor}]",)
+        said = f"group {factor} has {size:,} levels; of more than {MOST_LISTED:,} only the leading measures are listed"
+        return (f"{said}, and all others are computed when asked for: by_group[{factor}]",)
 
     def estimates(self, done: Callable[[], None]) -> list[Estimate]:
         """The estimates, some levels at a time; what they were drawn from is forgotten before the next."""
