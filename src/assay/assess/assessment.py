@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from assay.assess.environment import environment
+from assay.assess.group_levels import ListedLevels, view_levels
 from assay.assess.record.record import VERSION, Record, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
@@ -132,13 +133,7 @@ class Assessment(Mapping[str, Estimate], Result):
     def by_group(self) -> dict[str, Levels]:
         """Factor -> level -> measure -> estimate on the rows of that level."""
         return {
-            factor: Levels(
-                {
-                    level: cast("Estimates", self.contract.estimates(tally, self.settings, {factor: level}))
-                    for level, tally in levels.items()
-                },
-                factor,
-            )
+            factor: view_levels(self.contract, self.settings, factor, levels)
             for factor, levels in self.grouped.factors.items()
         }
 
@@ -187,17 +182,16 @@ class Assessment(Mapping[str, Estimate], Result):
     @property
     def estimates(self) -> list[Estimate]:
         """Everything a Record lists: the whole table, each class, each group."""
-        return [one for view in self._views() for one in view.listed()]
+        return self._listed(lambda: None)
 
     def work_out(self, progress: Callable[[int, int], None]) -> None:
         """Work out what a Record lists, telling how much of it is done: many classes and groups with scores take long.
 
         What was worked out is kept, so that nothing takes long after.
         """
-        total = sum(view.steps for view in self._views())
+        total = self._view.steps + sum(levels.steps for levels in self._levels)
         done = count(1)
-        for view in self._views():
-            view.listed(lambda: progress(next(done), total))
+        self._listed(lambda: progress(next(done), total))
 
     def _take_values(self, estimates: Iterable[Mapping[str, Any]]) -> None:
         """Take the values from all digits out of a Record that stores rounded scores."""
@@ -207,8 +201,12 @@ class Assessment(Mapping[str, Estimate], Result):
                 view = self._view if factor is None else self.by_group[factor][level]
                 view.take_value(estimate)
 
-    def _views(self) -> list[Estimates]:
-        return [self._view, *(view for levels in self.by_group.values() for view in levels.values())]
+    @property
+    def _levels(self) -> list[ListedLevels]:
+        return [ListedLevels(levels, self.contract, self.settings) for levels in self.by_group.values()]
+
+    def _listed(self, done: Callable[[], None]) -> list[Estimate]:
+        return [*self._view.listed(done), *(one for levels in self._levels for one in levels.estimates(done))]
 
     @cached_property
     def record(self) -> Record:
@@ -251,7 +249,7 @@ class Assessment(Mapping[str, Estimate], Result):
             "errata": sorted(used),
             **further,
             **({"ledger": self._evidence["ledger"]} if "ledger" in self._evidence else {}),
-            "notes": list(self.notes),
+            "notes": list(dict.fromkeys((*self.notes, *(note for levels in self._levels for note in levels.notes)))),
             "digests": {"tallies": digest(tallies), "files": self._data.get("files", {})},
         }
         return Record(sealed(content))

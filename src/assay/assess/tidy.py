@@ -106,7 +106,7 @@ class Levels(Mapping[Label, Estimates]):
     """Level of a group -> the estimates on its rows."""
 
     def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
-        self._views, self._factor = views, factor
+        self._views, self.factor = views, factor
 
     def __getitem__(self, level: Label) -> Estimates:
         """The estimates of one level."""
@@ -114,7 +114,7 @@ class Levels(Mapping[Label, Estimates]):
             close = nearest(str(level), [str(x) for x in self._views])
             raise PlanError(
                 "label-not-declared",
-                f"group {quoted(self._factor)} has no level {quoted(level)}",
+                f"group {quoted(self.factor)} has no level {quoted(level)}",
                 known=listed(self._views),
                 fix=f'did you mean "{close}"?' if close else "ask for one of the levels",
             )

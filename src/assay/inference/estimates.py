@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -16,6 +16,9 @@ from assay.tally.base import Count, count_to_json
 
 if TYPE_CHECKING:
     from assay.measures.declare import Measure
+
+MOST_LEVELS: Final = 100
+"""Levels of a group up to which the table of each may take more draws than the least number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +174,8 @@ class Estimates(Mapping[str, Estimate]):
 
     slice: dict[str, Label]
     """The level of a group it is about; empty for all rows."""
+    beside: int = 1
+    """How many levels its group has."""
 
     @property
     @abstractmethod
@@ -190,6 +195,12 @@ class Estimates(Mapping[str, Estimate]):
     @abstractmethod
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
         """What a Record lists; `done` is called after each step."""
+
+    def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
+        """Work out measures of several levels of its group at once, where that is faster than one by one."""
+
+    def release(self) -> None:
+        """Forget what estimates were computed from, such as draws; it is made again when it is needed."""
 
     @property
     def steps(self) -> int:

@@ -59,15 +59,15 @@ def stages(least: int, cells: int, numbers: int) -> Iterator[int]:
 class TableDraws:
     """Draws of a stack of four-cell tables; each table meets the same stream, whatever stands beside it."""
 
-    def __init__(self, table: Binary, kind: Kind, seed: int) -> None:
+    def __init__(self, table: Binary, kind: Kind, seed: int, *, most: int = STAGES[-1]) -> None:
         cells = [np.atleast_1d(floats(cell)) for cell in (table.tp, table.fp, table.fn, table.tn)]
         self.counts = np.stack(cells, axis=-1)
-        self._kind, self._seed = kind, seed
+        self._kind, self._seed, self._most = kind, seed, most
         self._drawn: dict[int, Floats] = {}
 
     def stages(self, least: int) -> Iterator[int]:
         """The numbers of draws to try."""
-        return stages(least, self.counts.size, TABLE_NUMBERS)
+        return (size for size in stages(least, self.counts.size, TABLE_NUMBERS) if size <= self._most * least)
 
     def of(self, draws: int, tables: NDArray[np.intp]) -> Binary:
         """The draws of some of the tables; axes (table, draw)."""

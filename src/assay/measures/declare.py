@@ -190,16 +190,20 @@ class Measure:
     @property
     def needs(self) -> tuple[str, ...]:
         """Parameters that must still be given."""
+        if not self.parameters:
+            return ()
         missing = inspect.Parameter.empty
         return tuple(name for name, default in self.parameters.items() if default is missing and name not in self.given)
 
     @property
     def title(self) -> str:
         """The name with its parameters, as it can be typed back."""
+        if not self.given:
+            return self.name
         if tuple(self.given) == (CUTOFF,) and hasattr(self.takes, "MEASURES"):
             return f"{self.name}@{self.given[CUTOFF]}"
         shown = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
-        return f"{self.name}({shown})" if shown else self.name
+        return f"{self.name}({shown})"
 
     @property
     def where(self) -> tuple[str, int]:

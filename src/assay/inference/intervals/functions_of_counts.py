@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.traits import HIGHER, NEITHER
 from assay.core.values import Number
-from assay.inference.estimates import Interval
+from assay.inference.estimates import MOST_LEVELS, Interval
 from assay.inference.intervals.proportion import fitting, koopman, of_shares
 from assay.inference.intervals.smooth_functions import (
     ROUNDING,
@@ -25,7 +25,7 @@ from assay.inference.intervals.smooth_functions import (
     two_classes,
     with_part,
 )
-from assay.inference.resampling import JEFFREYS, CellDraws, Kind, TableDraws
+from assay.inference.resampling import JEFFREYS, STAGES, CellDraws, Kind, TableDraws
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 
 if TYPE_CHECKING:
@@ -61,9 +61,13 @@ def is_closed(measure: Measure, wanted: Wanted) -> bool:
 class Tables:
     """Intervals for a stack of four-cell tables: one for two classes, one per class for more."""
 
-    def __init__(self, table: Binary, wanted: Wanted, labels: tuple[Label, ...], positive: int) -> None:
+    def __init__(
+        self, table: Binary, wanted: Wanted, labels: tuple[Label, ...], positive: int, beside: int = 1
+    ) -> None:
         self._wanted, self._labels, self._positive, self._table = wanted, labels, positive, table
+        self._most = STAGES[-1] if beside <= MOST_LEVELS else STAGES[0]
         self._held: dict[int, tuple[Places, Multiclass]] = {}
+        self._chance: tuple[Places, Multiclass] | None = None
 
     def intervals(self, measure: Measure, results: Sequence[Number], tables: Places) -> list[Found]:
         """The intervals of the values of some of the tables."""
@@ -131,9 +135,7 @@ class Tables:
             return np.where(plain, ordered.low, ends[0]), np.where(plain, ordered.high, ends[1])
         if self._wanted.cells == "percentile" or not _is_distance(measure):
             return ordered.low, ordered.high
-        tp, fp, fn, tn = (self._counts[tables] + JEFFREYS).T[..., np.newaxis]
-        centre = self._two(Binary(tp=tp, fp=fp, fn=fn, tn=tn))
-        chance = measure.values(with_part(self._two_drawn(self._wanted.draws, tables), centre))
+        chance = measure.values(self._by_chance(tables))
         return _to_best(measure, values, (ordered.low, ordered.high), chance, self._wanted.level)
 
     def _values(self, measure: Measure, size: int, tables: Places) -> Floats:
@@ -152,6 +154,14 @@ class Tables:
             held = self._held[size] = tables, self._two(self._draws.of(size, tables))
         return held[1]
 
+    def _by_chance(self, tables: Places) -> Multiclass:
+        """The draws as if true and called shares were equal, kept for the next distance."""
+        if self._chance is None or not np.array_equal(self._chance[0], tables):
+            tp, fp, fn, tn = (self._counts[tables] + JEFFREYS).T[..., np.newaxis]
+            centre = self._two(Binary(tp=tp, fp=fp, fn=fn, tn=tn))
+            self._chance = tables, with_part(self._two_drawn(self._wanted.draws, tables), centre)
+        return self._chance[1]
+
     @cached_property
     def _counts(self) -> Floats:
         return self._draws.counts
@@ -159,7 +169,7 @@ class Tables:
     @cached_property
     def _draws(self) -> TableDraws:
         kind: Kind = "multinomial" if self._wanted.cells in RESAMPLED else "dirichlet"
-        return TableDraws(self._table, kind, self._wanted.seed)
+        return TableDraws(self._table, kind, self._wanted.seed, most=self._most)
 
 
 class Classes:

@@ -15,7 +15,7 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
-from assay.core.values import Number, Share, Undefined
+from assay.core.values import Number, Share, Undefined, exact_cells
 from assay.inference.estimates import Interval
 from assay.inference.intervals.functions_of_counts import Classes, Tables, built, is_closed
 from assay.inference.intervals.proportion import FEWEST, SHARES, fitting, of_share, of_shares
@@ -99,8 +99,8 @@ def _meant(level: object) -> str | None:
 class Uncertainty:
     """Intervals for the values of one confusion tally; the draws are made once and shared by all measures."""
 
-    def __init__(self, confusion: Confusion, wanted: Wanted, *, positive: Label | None) -> None:
-        self._confusion, self._wanted = confusion, wanted
+    def __init__(self, confusion: Confusion, wanted: Wanted, *, positive: Label | None, beside: int = 1) -> None:
+        self._confusion, self._wanted, self._beside = confusion, wanted, beside
         self._positive = None if positive is None else confusion.labels.index(positive)
 
     def overall(self, measure: Measure, result: Value, priced: Priced | None = None) -> Found:
@@ -116,7 +116,7 @@ class Uncertainty:
         number, k = cast("Number", result), self._confusion.k
         if measure.through_accuracy is not None and k > 1:
             return self._through_accuracy(measure, number)
-        if measure.takes is Binary or k == 2:  # noqa: PLR2004  two classes are one table
+        if self.reads_table(measure, number):
             return self._whole.intervals(measure, [number], np.zeros(1, dtype=np.intp))[0]
         if not 1 < k <= MOST_CLASSES:
             few, many = (
@@ -125,6 +125,22 @@ class Uncertainty:
             )
             return few if k == 1 else f"{k:,} {many}; declare fewer classes, or ask for a share"
         return self._cells.interval(measure, number)
+
+    def reads_table(self, measure: Measure, result: Value) -> bool:
+        """Whether the interval of a value of the whole table comes from its four cells; two classes are one table."""
+        k = self._confusion.k
+        return (
+            isinstance(result, Number)
+            and (measure.takes is Binary or k == 2)  # noqa: PLR2004
+            and not (measure.through_accuracy is not None and k > 1)
+            and not (self._confusion.weighted or self._none(measure, result))
+        )
+
+    def stacked(self, others: Sequence[Uncertainty]) -> Tables:
+        """The four cells of several tallies of the same classes, one table each, for intervals of all at once."""
+        tables = [other._table for other in others]  # noqa: SLF001  its own kind
+        cells = {name: exact_cells([getattr(table, name) for table in tables]) for name in ("tp", "fp", "fn", "tn")}
+        return Tables(Binary(**cells), self._wanted, self._confusion.labels, self._place, self._beside)
 
     def by_class(self, measure: Measure, results: list[Value]) -> list[Found]:
         """The intervals of one measure for every class against the rest."""
@@ -196,8 +212,15 @@ class Uncertainty:
 
     @cached_property
     def _whole(self) -> Tables:
-        positive = self._confusion.k - 1 if self._positive is None else self._positive
-        return Tables(self._exact.one_vs_rest().at(positive), self._wanted, self._confusion.labels, positive)
+        return Tables(self._table, self._wanted, self._confusion.labels, self._place, self._beside)
+
+    @property
+    def _place(self) -> int:
+        return self._confusion.k - 1 if self._positive is None else self._positive
+
+    @property
+    def _table(self) -> Binary:
+        return self._exact.one_vs_rest().at(self._place)
 
     @cached_property
     def _each(self) -> Tables:

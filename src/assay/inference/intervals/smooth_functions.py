@@ -125,7 +125,8 @@ def two_classes(table: Binary, labels: tuple[Label, ...], positive: int) -> Mult
     """Four-cell tables as margins of two classes, in the order of the labels."""
     order = (0, 1) if positive == 0 else (1, 0)
     pairs = ((table.tp, table.tn), (table.actual, table.actual_negative), (table.called, table.called_negative))
-    hits, actual, called = (np.stack([pair[i] for i in order], axis=-1) for pair in pairs)
+    # The last axis has two entries; sums over it are fast where each of them lies together in memory.
+    hits, actual, called = (np.moveaxis(np.stack([pair[i] for i in order]), 0, -1) for pair in pairs)
     return Multiclass(hits=hits, actual=actual, called=called, labels=labels)
 
 

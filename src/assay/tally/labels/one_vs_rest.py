@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from assay.core.labels import Label, in_order
-from assay.core.values import exact_cells, pick
+from assay.core.values import exact_cells, pick, quotient
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from assay.core.values import Amount
 
 
@@ -119,6 +121,13 @@ class Multiclass:
     def correct(self) -> Amount:
         """Rows whose class was found."""
         return cast("Amount", self.hits.sum(axis=-1))
+
+    @cached_property
+    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The true share of each class, and the share called so."""
+        n = self.n
+        total = n[..., np.newaxis] if isinstance(n, np.ndarray) else n
+        return quotient(self.actual, total), quotient(self.called, total)
 
     def one_vs_rest(self) -> Binary:
         """A stack of four-cell tables, one per class."""

@@ -5,24 +5,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
-from assay.core.values import Share, Undefined, Value
+from assay.core.values import Number, Share, Undefined, Value
 from assay.inference.estimates import Estimate, Estimates, Interval
-from assay.tally.base import Count, Weight
-from assay.tally.labels.confusion import Confusion
+from assay.tally.base import Count
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.labels.row_costs import Priced
-from assay.tasks.classification.settings import ONE_CLASS, Scored, Settings, demand_costs, of_class, of_whole, why_unfit
+from assay.tasks.classification.settings import (
+    NOT_CALLED,
+    ONE_CLASS,
+    Scored,
+    Settings,
+    demand_costs,
+    of_class,
+    of_whole,
+    speaks_of_truth,
+    why_unfit,
+)
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
-    from assay.inference.intervals.interval_choice import Found
+    from assay.inference.intervals.interval_choice import Found, Uncertainty
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
     from assay.tasks.classification.score_estimates import ScoreSlice
@@ -35,32 +46,6 @@ SMALL = 10
 """A group below this many rows is marked (ACCEPTANCE D04)."""
 
 
-NOT_CALLED: Final = Undefined(
-    reason="it needs predicted labels, and there are scores alone: give predicted=... or threshold=...",
-    code="no-predictions",
-)
-
-
-@cache
-def _truth_tables() -> list[tuple[Binary, Multiclass]]:
-    """Tables of the same true classes under different predictions."""
-    tables = []
-    for called in ((0, 0), (1, 1), (0, 1)):  # all, none and the right ones called
-        cells: dict[tuple[Label, Label], Count | Weight] = {(0, called[0]): 5, (1, called[1]): 3}
-        confusion = Confusion.from_cells(cells, labels=(0, 1), rows=8)
-        tables.append((confusion.binary(1), confusion.multiclass()))
-    return tables
-
-
-def speaks_of_truth(measure: Measure) -> bool:
-    """Whether a measure of labels depends on the true classes alone, such as the prevalence."""
-    if measure.needs:
-        return False
-    values = [measure(binary if measure.takes is Binary else multiclass) for binary, multiclass in _truth_tables()]
-    reals = [None if isinstance(value, Undefined) else value.value for value in values]
-    return None not in reals and len(set(reals)) == 1
-
-
 class View(Estimates):
     """Estimates by measure name, of all rows or of one slice of them."""
 
@@ -70,12 +55,9 @@ class View(Estimates):
         settings: Settings,
         slice: Mapping[str, Label] | None = None,  # noqa: A002
     ) -> None:
-        from assay.inference.intervals.interval_choice import Uncertainty
-
         self.tally, self.settings, self.slice = tally, settings, dict(slice or {})
         self.confusion, self.positive, self.task = tally.confusion, tally.positive, tally.task
         self.scores = None if tally.scores is None else tally.scores.slice()
-        self._uncertainty = Uncertainty(tally.confusion, settings.wanted, positive=tally.positive)
         self._found: dict[str, Estimate] = {}
         self._columns: dict[str, list[Estimate]] = {}
 
@@ -83,10 +65,12 @@ class View(Estimates):
         """The estimate of a measure of the whole table; any measure that fits can be asked for, listed or not."""
         from assay.measures import parse
 
-        wanted = self._ready(parse(name))
-        if wanted.title not in self._found:
-            self._found[wanted.title] = self._estimate(wanted)
-        return self._found[wanted.title]
+        return self._asked(self._ready(parse(name)))
+
+    def _asked(self, measure: Measure) -> Estimate:
+        if (title := measure.title) not in self._found:
+            self._found[title] = self._estimate(measure)
+        return self._found[title]
 
     def __iter__(self) -> Iterator[str]:
         """The names of the measures that fit, or that were asked for."""
@@ -138,12 +122,44 @@ class View(Estimates):
 
     def listed(self, done: Callable[[], None] = lambda: None) -> list[Estimate]:
         """What a Record lists: the whole table and each class; it is told when a class is done, and when all is."""
-        found = [self[m.title] for m in self.measures]
+        found = [self._asked(self._ready(m)) for m in self.measures]
         if self.steps > 1:
             columns = self.columns(self.class_measures, done)
             found += [column[i] for i in range(self.confusion.k) for column in columns]
         done()
         return found
+
+    def work_out(self, views: Sequence[Estimates], measures: Sequence[Measure]) -> None:
+        """Work out what is drawn from the four cells of several levels, in one stack of tables."""
+        alike = [view for view in cast("Sequence[View]", views) if view._kind == self._kind]  # noqa: SLF001  its own kind
+        for view in alike:
+            view.measures = self.measures
+        if self.settings.by_unit or self.confusion.weighted or self.confusion.k != 2:  # noqa: PLR2004
+            return
+        stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001
+        for measure in (self._ready(m) for m in measures if m.from_labels and m.gives is Number):
+            if not self._answerable(measure) or self.needs_class(measure):
+                continue
+            results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
+            drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
+            numbers = [cast("Number", results[i]) for i in drawn]
+            found = stack.intervals(measure, numbers, np.array(drawn, np.intp)) if drawn else []
+            intervals = dict(zip(drawn, found, strict=True))
+            for i, (view, result) in enumerate(zip(alike, results, strict=True)):
+                interval = intervals[i] if i in intervals else view._uncertainty.overall(measure, result)  # noqa: SLF001
+                view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
+
+    @property
+    def _kind(self) -> tuple[object, ...]:
+        """What levels share whose measures can be worked out at once."""
+        confusion = self.confusion
+        return confusion.labels, confusion.weighted, self.positive, self.task, self.scored, self.tally.called
+
+    def release(self) -> None:
+        """Forget draws and tables; the estimates stay."""
+        self.scores = None if self.tally.scores is None else self.tally.scores.slice()
+        for name in ("_uncertainty", "_units", "tables", "_table"):
+            self.__dict__.pop(name, None)
 
     @property
     def steps(self) -> int:
@@ -206,6 +222,12 @@ class View(Estimates):
             units = self._units
             return self._made(measure, result, IN_GROUPS if units is None else units.overall(measure, result), None)
         return self._made(measure, result, self._uncertainty.overall(measure, result), None)
+
+    @cached_property
+    def _uncertainty(self) -> Uncertainty:
+        from assay.inference.intervals.interval_choice import Uncertainty
+
+        return Uncertainty(self.confusion, self.settings.wanted, positive=self.positive, beside=self.beside)
 
     @cached_property
     def _units(self) -> UnitIntervals | None:

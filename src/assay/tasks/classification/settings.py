@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.text import nearest, visible
 from assay.core.traits import POLICIES, Policy, Task
+from assay.core.values import Undefined
 from assay.inference.intervals.interval_choice import Wanted
 from assay.rows.score_columns import Kind
+from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.labels.row_costs import Priced
 from assay.tally.scores.ranked_table import Ranked
@@ -22,6 +25,7 @@ from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from assay.measures import Measure
+    from assay.tally.base import Count, Weight
     from assay.tasks.classification.cost_matrix import Costs
 
 ONE_CLASS = (Binary, Ranked)
@@ -30,6 +34,10 @@ ALL_CLASSES = (Multiclass, Priced, Scores, Ranks, RowScores)
 Scored: TypeAlias = Kind | None
 """What the scores are, or None where there are none."""
 
+NOT_CALLED = Undefined(
+    reason="it needs predicted labels, and there are scores alone: give predicted=... or threshold=...",
+    code="no-predictions",
+)
 CHOICES = {
     "missing": ("error", "drop"),
     "unknown": ("error", "own"),
@@ -209,3 +217,23 @@ def why_unfit(measure: Measure, scored: Scored) -> str | None:
     if measure.family in OF_PROBABILITIES and scored != "probability":
         return "speaks of probabilities, and the scores are not stated to be such"
     return None
+
+
+@cache
+def _truth_tables() -> list[tuple[Binary, Multiclass]]:
+    """Tables of the same true classes under different predictions."""
+    tables = []
+    for called in ((0, 0), (1, 1), (0, 1)):  # all, none and the right ones called
+        cells: dict[tuple[Label, Label], Count | Weight] = {(0, called[0]): 5, (1, called[1]): 3}
+        confusion = Confusion.from_cells(cells, labels=(0, 1), rows=8)
+        tables.append((confusion.binary(1), confusion.multiclass()))
+    return tables
+
+
+def speaks_of_truth(measure: Measure) -> bool:
+    """Whether a measure of labels depends on the true classes alone, such as the prevalence."""
+    if measure.needs:
+        return False
+    values = [measure(binary if measure.takes is Binary else multiclass) for binary, multiclass in _truth_tables()]
+    reals = [None if isinstance(value, Undefined) else value.value for value in values]
+    return None not in reals and len(set(reals)) == 1

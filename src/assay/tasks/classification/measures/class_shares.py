@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.text import listed
 from assay.core.traits import EXTENSION, HIGHER, LOWER, NEITHER, SCHLOSSER, TS4213
-from assay.core.values import NO_ROWS, Number, number, quotient
+from assay.core.values import NO_ROWS, Number, number
 from assay.measures.declare import measure
 from assay.tally.labels.one_vs_rest import Multiclass
 
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.values import Amount
-
-
-def _shares(t: Multiclass) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    n = t.n
-    total = n[..., np.newaxis] if isinstance(n, np.ndarray) else n
-    return quotient(t.actual, total), quotient(t.called, total)
 
 
 def _divergence(first: NDArray[np.float64], second: NDArray[np.float64]) -> Amount:
@@ -39,7 +33,7 @@ def _kl(t: Multiclass, first: Amount, second: Amount, gap: str) -> Number:
     one = Number(cast("Amount", 0), cast("Amount", 0), NO_ROWS)
     if first.ndim == 1 and not t.n:
         return one
-    truth, called = _shares(t)
+    truth, called = t.shares
     pair = (truth, called) if first is t.actual else (called, truth)
     note = None
     if first.ndim == 1:
@@ -95,7 +89,7 @@ def kl_pred_truth(t: Multiclass) -> Number:
 def jensen_shannon(t: Multiclass) -> Number:
     if t.actual.ndim == 1 and not t.n:
         return Number(cast("Amount", 0), cast("Amount", 0), NO_ROWS)
-    truth, called = _shares(t)
+    truth, called = t.shares
     middle = (truth + called) / 2
     return number(
         np.minimum((_divergence(truth, middle) + _divergence(called, middle)) / 2, math.log(2)), empty=NO_ROWS
