@@ -126,3 +126,25 @@ def digest(content: object) -> str:
     """SHA-256 of the canonical JSON of some content."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Digested:
+    """A tally that equals another of its kind with the same digest."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As in a Record."""
+        raise NotImplementedError
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical form; equal on every engine."""
+        return digest(self.to_json())
+
+    def __eq__(self, other: object) -> bool:
+        """Same content."""
+        return isinstance(other, type(self)) and self.digest() == other.digest()
+
+    def __hash__(self) -> int:
+        """By digest."""
+        return hash(self.digest())

@@ -24,9 +24,8 @@ from assay.tally.exact_sums import exact_sums
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from assay.core.arrays import Floats
     from assay.tally.scores.ranked_table import Ranked
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 Binning: TypeAlias = Literal["width", "mass"]
 BINNINGS: tuple[Binning, ...] = ("width", "mass")

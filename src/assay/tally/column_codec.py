@@ -14,8 +14,8 @@ from assay.core.errors import RecordError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
+
     Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -81,16 +81,6 @@ def unpacked_steps(text: str, size: int) -> Whole:
         raise _unreadable(told)
     parts = (found & 127).astype(np.int64) << (7 * place)
     return np.add.reduceat(parts, first) if size else np.zeros(0, dtype=np.int64)
-
-
-def packed_bytes(rows: NDArray[np.uint8]) -> str:
-    """Rows of bytes, one after the other."""
-    return _text(rows.tobytes())
-
-
-def unpacked_bytes(text: str, size: int, width: int) -> NDArray[np.uint8]:
-    """The inverse of `packed_bytes`: so many rows of one width."""
-    return _bytes(text, size, width).reshape(size, width)
 
 
 def packed_reals(numbers: Floats) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -31,9 +31,7 @@ from assay.inference.tail_probabilities import (
 from assay.tally.real_values import Blocks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 SHUFFLES: Final = 9999
 HELD: Final = 1 << 20

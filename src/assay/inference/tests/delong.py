@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -28,10 +28,7 @@ from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.scores.score_order import in_order
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 LEAST: Final = 2
 THREADS_FROM: Final = 50_000

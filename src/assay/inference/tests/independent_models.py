@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, cast
 
 import numpy as np
 
@@ -33,11 +33,6 @@ from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.different_rows import Apart
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.score_tally import Scores
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 PAIR: Final = 2
 APART: Final = ("all rows are independent", "the rows of both are drawn alike: else their difference counts as well")

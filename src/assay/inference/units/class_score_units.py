@@ -39,11 +39,10 @@ from assay.tally.scores.true_class_ranks import Ranks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
     from assay.tally.paired.joint_rows import PairedRows
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
     Entries: TypeAlias = list[tuple[Whole, Whole, Floats]]
     """Rows, the sums they add to, and how much."""
 

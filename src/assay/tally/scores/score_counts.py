@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
     Places: TypeAlias = NDArray[np.int64]
 
 

@@ -18,6 +18,7 @@ from assay.core.text import counted, listed, quoted
 from assay.rows.limits import EXACT
 from assay.tally.base import (
     VERSION,
+    Digested,
     demand_kind,
     demand_same_weighting,
 )
@@ -29,7 +30,8 @@ from assay.tally.scores.score_counts import Column, column_of, joined, pooled, r
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
     Places: TypeAlias = NDArray[np.int64]
 
 LARGEST_WHOLE = 2**53
@@ -47,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
+class Scores(Digested):
     """Distinct scores with counts, by score column and true class; `scored` names the class of each column."""
 
     labels: tuple[Label, ...]
@@ -218,14 +220,6 @@ class Scores:
     def notes(self) -> tuple[str, ...]:
         """The note that scores were rounded, where they were."""
         return () if self.rounding is None else (describe_rounding(self.rounding.bits),)
-
-    def __eq__(self, other: object) -> bool:
-        """Same classes in the same order, same scores with the same counts."""
-        return isinstance(other, Scores) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
 
     def digest(self) -> str:
         """SHA-256 of head and numbers, eight bytes a number, least significant first; equal on every engine."""
