@@ -19,7 +19,6 @@ OF_TASKS = {"roles", "tally", "measures", "intervals", "compare", "controls", "b
 SEVERAL_TIMES = {"claims", "comparison", "declare", "environment", "estimates", "findings"}
 """Stems in two folders; the list only shrinks."""
 CIRCLES = [
-    {"app.commands.run_command", "app.task_commands"},
     {
         "rows.databases.database",
         "rows.databases.duckdb_copy",

@@ -3,10 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any, TypeAlias
 
 import click
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _giver(options: Sequence[Decorator]) -> Decorator:
+    """What gives a command some options, in the order of the list."""
+    return lambda command: reduce(lambda given, option: option(given), reversed(options), command)
+
 
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
@@ -209,11 +218,8 @@ _ROWS = (
 )
 
 
-def of_rows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command every option about rows, in the order of the list."""
-    for option in reversed(_ROWS):
-        command = option(command)
-    return command
+of_rows = _giver(_ROWS)
+"""Give a command every option about rows, in the order of the list."""
 
 
 def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
@@ -251,11 +257,8 @@ _WRITTEN = (
 )
 
 
-def of_files(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options about what it writes."""
-    for option in reversed(_WRITTEN):
-        command = option(command)
-    return command
+of_files = _giver(_WRITTEN)
+"""Give a command the options about what it writes."""
 
 
 _MODELS = (
@@ -354,11 +357,8 @@ _MODELS = (
 )
 
 
-def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command every option about models that are compared, in the order of the list."""
-    for option in reversed(_MODELS):
-        command = option(command)
-    return command
+of_models = _giver(_MODELS)
+"""Give a command every option about models that are compared, in the order of the list."""
 
 
 _FAIRNESS = (
@@ -397,8 +397,5 @@ _DECISIONS = (
 )
 
 
-def of_decisions(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options about criteria."""
-    for option in reversed(_DECISIONS):
-        command = option(command)
-    return command
+of_decisions = _giver(_DECISIONS)
+"""Give a command the options about criteria."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, TypeAlias, cast
 
 from assay.core.errors import PlanError
@@ -65,9 +66,8 @@ TESTS: Registry[Significance] = Registry(
 
 
 def _restore_test(name: str) -> Significance:
-    from assay.inference.tests_catalogue import find_test
-
-    return find_test(name)
+    import_module("assay.inference.tests_catalogue")  # declares every test; by name, because it imports this module
+    return TESTS.find(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.tally.base import VERSION, Digested, demand_kind, digest
-from assay.tally.column_codec import packed_reals, packed_steps, unpacked_reals, unpacked_steps
+from assay.tally.base import (
+    VERSION,
+    Digested,
+    demand_kind,
+    digest,
+    packed_reals,
+    packed_steps,
+    unpacked_reals,
+    unpacked_steps,
+)
 
 if TYPE_CHECKING:
     from assay.core.arrays import Whole

@@ -19,8 +19,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.auc import area_ends, freedom
-from assay.inference.intervals.auc_covariance import ROUNDING, Areas
+from assay.inference.intervals.auc import ROUNDING, Areas, area_ends, freedom
 from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.tail_probabilities import CERTAIN, Alternative, chi_squared, normal

@@ -16,8 +16,7 @@ from assay.core.values import Share, Undefined, Value
 from assay.inference.declare import significance
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.auc import near_an_end
-from assay.inference.intervals.auc_covariance import Areas
+from assay.inference.intervals.auc import Areas, near_an_end
 from assay.inference.intervals.difference_of_two import mover
 from assay.inference.intervals.interval_choice import Found, Uncertainty, Wanted
 from assay.inference.intervals.score_intervals import ScoreUncertainty

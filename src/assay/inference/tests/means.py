@@ -16,6 +16,7 @@ from assay.inference.findings import Effect, Finding, Real
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
 from assay.inference.tests.variance import equal_spread, normality
+from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Pairs
 
 SOME: Final = 2
@@ -250,4 +251,38 @@ def degenerate(name: str, mean: float, n: int, level: float, same: str) -> Findi
         level=level,
         notes=(same,) if not mean else (),
         least=CONSTANT,
+    )
+
+
+@significance(
+    title="Half-sample t test of cross-validation",
+    also=("half-sample t",),
+    asks="do two algorithms perform alike on average, judged by cross-validating one data set and halves of it?",
+    null="the expected performance of the algorithms is equal",
+    effect="mean of A minus B over the folds of all rows",
+    assumes=("with half the rows the difference varies about twice as much", "differences are about normal"),
+    never=("as proof about one final trained model (TS 4213, 5.3.6)",),
+    source=(Source("Nadeau and Bengio 2003", "section 3.4"), EXTENSION),
+    spec="T-04",
+    errata=("E-RAI-18", "E-XS-10"),
+)
+def half_sample_t(t: Halved, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    # Folds share rows, so their values cannot tell how far the mean varies between data sets. Two halves share none:
+    # the squared distance of their results estimates that, training and all.
+    name = f"mean of {t.models[0]} minus {t.models[1]}"
+    gap, values = float(t.whole), 1 + 2 * t.splits
+    if not t.variance:
+        return degenerate(name, gap, values, level, NO_DIFFERENCE)
+    error, df = math.sqrt(t.variance), t.splits
+    return Finding(
+        chance=student(gap / error, df, alternative),
+        effect=student_effect(name, gap, error, df, level),
+        statistic=gap / error,
+        statistic_name="t",
+        df=(df,),
+        n=values,
+        level=level,
+        alternative=alternative,
+        least=least_student(error, df, level),
+        notes=(f"standard error from {t.splits} splits into halves, which share no rows",),
     )

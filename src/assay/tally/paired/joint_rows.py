@@ -16,9 +16,12 @@ from assay.rows.columns import weights
 from assay.tally.base import (
     VERSION,
     demand_kind,
+    packed_reals,
+    packed_whole,
     places,
+    unpacked_reals,
+    unpacked_whole,
 )
-from assay.tally.column_codec import packed_reals, packed_whole, unpacked_reals, unpacked_whole
 from assay.tally.labels.label_codes import Codes
 
 if TYPE_CHECKING:

@@ -19,13 +19,11 @@ from assay.tally.base import (
     VERSION,
     Digested,
     demand_kind,
-    places,
-)
-from assay.tally.column_codec import (
     packed_flags,
     packed_reals,
     packed_steps,
     packed_whole,
+    places,
     unpacked_flags,
     unpacked_reals,
     unpacked_steps,
