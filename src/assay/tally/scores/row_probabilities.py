@@ -12,11 +12,9 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Final, cast
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from assay.core.labels import Label
-from assay.rows.engines.score_expressions import fetched, first_largest
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource, Source
 from assay.tally.base import VERSION, demand_kind
@@ -120,6 +118,10 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
 
     The direction is the score of the true class over the length of all, summed from left to right.
     """
+    import narwhals.stable.v2 as nw
+
+    from assay.rows.engines.score_expressions import fetched, first_largest
+
     every = [nw.col(source.score[place]) for place in columns]
     places = {label: i for i, label in enumerate(labels)}
     truth = nw.col(source.truth)
