@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from assay.core.text import counted
@@ -54,26 +55,6 @@ def paired_t(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-s
 
 
 @significance(
-    title="Corrected resampled t test (Nadeau and Bengio)",
-    also=("Nadeau-Bengio", "corrected t"),
-    asks="do two algorithms perform alike on average, judged by resampling one data set?",
-    null="the expected performance of the algorithms is equal",
-    effect="mean of A minus B over the resamples",
-    assumes=("resamples overlap as their sizes say", "differences are about normal"),
-    never=("as proof about one final trained model (TS 4213, 5.3.6)",),
-    source=(Source("Nadeau and Bengio 2003", "eq. 7"), EXTENSION),
-    spec="T-04",
-    errata=("E-RAI-18", "E-XS-10"),
-)
-def corrected_resampled_t(t: Folds, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
-    gap = t.difference
-    scale = Fraction(1, gap.n) + t.test_over_train
-    found = _student(gap, scale, t.models, unit="resample", level=level, alternative=alternative, checks=False)
-    told = f"variance times 1/{gap.n} + {float(t.test_over_train):.4g}, because resamples share rows"
-    return found.said(notes=(*found.notes, told, BY_LEARNER))
-
-
-@significance(
     title="Half-sample t test of cross-validation",
     also=("half-sample t",),
     asks="do two algorithms perform alike on average, judged by cross-validating one data set and halves of it?",
@@ -98,16 +79,37 @@ def half_sample_t(t: Halved, *, level: float = 0.95, alternative: Alternative = 
 
 
 @significance(
-    title="5x2 cv paired t test (Dietterich)",
+    title="Corrected resampled t test (Nadeau and Bengio)",
+    also=("Nadeau-Bengio", "corrected t"),
+    asks="do two algorithms perform alike on average, judged by resampling one data set?",
+    null="the expected performance of the algorithms is equal",
+    effect="mean of A minus B over the resamples",
+    assumes=("resamples overlap as their sizes say", "differences are about normal"),
+    never=("as proof about one final trained model (TS 4213, 5.3.6)",),
+    source=(Source("Nadeau and Bengio 2003", "eq. 7"), EXTENSION),
+    spec="T-04",
+    errata=("E-RAI-18", "E-XS-10"),
+)
+def corrected_resampled_t(t: Folds, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    gap = t.difference
+    scale = Fraction(1, gap.n) + t.test_over_train
+    found = _student(gap, scale, t.models, unit="resample", level=level, alternative=alternative, checks=False)
+    told = f"variance times 1/{gap.n} + {float(t.test_over_train):.4g}, because resamples share rows"
+    return found.said(notes=(*found.notes, told, BY_LEARNER))
+
+
+_five_by_two = partial(
+    significance,
     asks="do two algorithms perform alike on training sets of half the size?",
     null="both algorithms have the same expected performance",
     effect="mean of the ten differences",
     assumes=("the ten differences are about normal",),
     never=("for trained models: it judges algorithms", "with data too few to halve"),
-    source=TS4213("7.2"),
-    spec="T-02",
     errata=("E-XS-10",),
 )
+
+
+@_five_by_two(title="5x2 cv paired t test (Dietterich)", source=TS4213("7.2"), spec="T-02")
 def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spread, ten = _spreads(t), [x for run in t.difference for x in run]
     first = ten[0]
@@ -117,16 +119,8 @@ def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     return _five(t, chance, statistic, "t", df=(5,), level=level).said(notes=(order, HALVINGS, SHARED))
 
 
-@significance(
-    title="5x2 cv combined F test (Alpaydin)",
-    asks="do two algorithms perform alike on training sets of half the size?",
-    null="both algorithms have the same expected performance",
-    effect="mean of the ten differences",
-    assumes=("the ten differences are about normal",),
-    never=("for trained models: it judges algorithms", "with data too few to halve"),
-    source=(Source("Alpaydin 1999", "eq. 9"), EXTENSION),
-    spec="T-03",
-    errata=("E-XS-10",),
+@_five_by_two(
+    title="5x2 cv combined F test (Alpaydin)", source=(Source("Alpaydin 1999", "eq. 9"), EXTENSION), spec="T-03"
 )
 def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spread, ten = _spreads(t), [x for run in t.difference for x in run]
