@@ -7,16 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from assay.core.errors import PlanError
 from assay.core.text import counted, quoted
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Counts: TypeAlias = NDArray[np.int64]
 
 Two: TypeAlias = tuple[str, str]
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
