@@ -74,18 +74,6 @@ class Outcomes:
             "both wrong": self.neither,
         }
 
-    def __add__(self, other: Outcomes) -> Outcomes:
-        """Both tables together."""
-        return Outcomes(
-            both=self.both + other.both,
-            only_a=self.only_a + other.only_a,
-            only_b=self.only_b + other.only_b,
-            neither=self.neither + other.neither,
-            models=self.models,
-            about=self.about,
-            among=self.among,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patterns:
@@ -207,14 +195,6 @@ class Channels:
 
     by: Mapping[str, Outcomes]
     models: Two = ("A", "B")
-
-    @property
-    def pooled(self) -> Outcomes:
-        """All channels together."""
-        first, *rest = self.by.values()
-        for one in rest:
-            first += one
-        return first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -268,10 +267,6 @@ class Blocks:
         """Two of the models."""
         models = (self.models[a], self.models[b])
         return Pairs(a=self.values[a], b=self.values[b], models=models, unit=self.unit, about=self.about)
-
-    def pairs(self) -> list[Pairs]:
-        """Every two of the models."""
-        return [self.pair(a, b) for a, b in combinations(range(self.k), 2)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -137,11 +137,6 @@ class OpenedFile:
         with translated(self):
             yield from batches(query)
 
-    @property
-    def threads(self) -> int:
-        """How many threads the engine may use."""
-        return int(self.fetch("SELECT current_setting('threads')")[0][0])
-
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
         release(self.connection)

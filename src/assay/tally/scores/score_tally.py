@@ -24,7 +24,7 @@ from assay.tally.base import (
 )
 from assay.tally.fixed_point import Weights
 from assay.tally.scores.ranked_table import Multiset, Ranked
-from assay.tally.scores.rounded_scores import DOUBLE, RESOLVED, Rounding, describe_rounding
+from assay.tally.scores.rounded_scores import DOUBLE, RESOLVED, Rounding
 from assay.tally.scores.score_counts import Column, column_of, joined, pooled, read
 
 if TYPE_CHECKING:
@@ -215,11 +215,6 @@ class Scores(Digested):
     def resolution(self) -> int:
         """How many scores, the commonest first, hold half of the rows; of the column that has most."""
         return max((column.resolution for column in self.columns), default=0)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The note that scores were rounded, where they were."""
-        return () if self.rounding is None else (describe_rounding(self.rounding.bits),)
 
     def digest(self) -> str:
         """SHA-256 of head and numbers, eight bytes a number, least significant first; equal on every engine."""

@@ -17,7 +17,6 @@ from assay.tally.base import (
     count_from_json,
     count_to_json,
     demand_kind,
-    digest,
 )
 from assay.tally.fixed_point import Weights
 
@@ -89,10 +88,6 @@ class Ranks:
         both = {*self.cells, *other.cells}
         cells = {cell: self.cells.get(cell, 0) + other.cells.get(cell, 0) for cell in sorted(both)}
         return Ranks(k=self.k, cells=cells, rows=self.rows + other.rows, weighted=self.weighted)
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
