@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 import click
@@ -19,21 +19,14 @@ def _giver(options: Sequence[Decorator]) -> Decorator:
 
 _SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
 
-_EXACT_SCORES = click.option(
-    "--exact-scores",
-    metavar="NUMBER",
-    type=int,
-    default=4_000_000,
-    show_default=True,
-    help="Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.",
+_exact_scores = partial(
+    click.option, "--exact-scores", metavar="NUMBER", type=int, default=4_000_000, show_default=True
+)
+_EXACT_SCORES = _exact_scores(
+    help="Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits."
 )
 
-_COMPARED_SCORES = click.option(
-    "--exact-scores",
-    metavar="NUMBER",
-    type=int,
-    default=4_000_000,
-    show_default=True,
+_COMPARED_SCORES = _exact_scores(
     help="Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
     " scores are rounded to 9 bits, and labels come as sums over the units.",
 )

@@ -44,7 +44,6 @@ def test_json_brings_back_the_same_tally(some):
     for tally in (ranks(some), ranks(some, [0.1] * len(some))):
         again = Ranks.from_json(json.loads(json.dumps(tally.to_json())))
         assert again == tally
-        assert again.digest() == tally.digest()
 
 
 def test_a_weight_counts_as_that_many_rows():
