@@ -19,6 +19,7 @@ from assay.inference.units.large_sample_z import unit_z, unit_z_non_inferiority
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.labels.label_codes import Codes
 from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.unit_counts import summed
 from assay.tally.paired.unit_sums import UnitSums
 
 MEASURES = ("accuracy", "recall", "specificity", "balanced_accuracy", "f1", "matthews_corrcoef")
@@ -48,6 +49,12 @@ def rows_of(truth: np.ndarray, calls: list[np.ndarray], **units: np.ndarray) -> 
     return PairedRows.of(truth=codes[0], labels=(0, 1), models=("A", "B"), calls=codes[1:], **units)
 
 
+def sums_of(t: PairedRows) -> UnitSums:
+    """The sums that stand in place of rows."""
+    columns = [Codes(codes=column.astype(np.int32), names=t.labels) for column in (t.truth, *(t.calls or ()))]
+    return summed(columns, t.subject, t.weight, limit=0).of(t.models, t.labels)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
@@ -67,7 +74,7 @@ def main() -> None:
             "both": rows_of(truth, [a, b], subject=who, weight=weight),
         }
         for by, t in tallies.items():
-            sums = UnitSums.of(t)
+            sums = sums_of(t)
             for name in MEASURES:
                 found = unit_z(sums, measure=name, positive=1)
                 _count(alarms[f"{name}, {by}"], found.p)
@@ -78,7 +85,7 @@ def main() -> None:
         cells = Outcomes(both=both, only_a=only_a, only_b=only_b, neither=neither)
         _count(alarms["accuracy, McNemar row by row"], mcnemar_plain(cells).p)
         who, truth, a, b = drawn(rng, asked.subjects, -MARGIN)
-        found = unit_z_non_inferiority(UnitSums.of(rows_of(truth, [a, b], subject=who)), margin=MARGIN)
+        found = unit_z_non_inferiority(sums_of(rows_of(truth, [a, b], subject=who)), margin=MARGIN)
         _count(alarms["non-inferiority by accuracy, subjects"], found.p)
     error = 100 * math.sqrt(ALPHA * (1 - ALPHA) / asked.runs)
     print(f"{asked.runs:,} runs of {asked.subjects:,} subjects; the error of 5 % is {error:.2f} points")

@@ -24,6 +24,7 @@ from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.unit_sums import UnitSums
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+from tests.unitsums import sums_of
 
 TESTS = every_test()
 COSTS = {(i, j): 0.0 if i == j else 1.0 + i for i in range(3) for j in range(3)}
@@ -93,7 +94,7 @@ def sums(seed, *, same=False, swapped=False):
     more = {"weight": rng.random(900)} if seed % 2 else {"subject": rng.integers(0, 300, 900).tolist()}
     truth = rng.integers(0, 2, 900).tolist()
     t = PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
-    return UnitSums.of(t, limit=400)
+    return sums_of(t, limit=400)
 
 
 def class_scores(seed, *, swapped=False, same=False):

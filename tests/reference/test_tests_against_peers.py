@@ -16,7 +16,6 @@ import scipy.stats as ss
 from assay.inference.tests import anova, contingency, mcnemar, means, ranks, strata, variance
 from assay.inference.tests import block_ranks as blockranks
 from assay.inference.tests import group_ranks as groupranks
-from assay.inference.tests import half_sample_t as halving
 from assay.inference.tests import marginal_homogeneity as marginal
 from assay.inference.tests.delong import areas, delong
 from assay.inference.units.joint_cell_draws import Joint
@@ -239,7 +238,7 @@ def test_halves_of_a_plain_mean_have_the_standard_error_of_scipys_t_test():
     values, every = [rows.mean()], set(range(len(rows)))
     for half in itertools.combinations(range(len(rows)), len(rows) // 2):
         values += [rows[list(half)].mean(), rows[list(every - set(half))].mean()]
-    found = halving.half_sample_t(Halved.of(Pairs.of(values, [0.0] * len(values))))
+    found = means.half_sample_t(Halved.of(Pairs.of(values, [0.0] * len(values))))
     peer = ss.ttest_1samp(rows, 0.0)
     assert found.statistic == pytest.approx(peer.statistic, rel=1e-12)
     assert found.p == pytest.approx(2 * ss.t.sf(abs(peer.statistic), 70), rel=1e-9)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from assay.inference.tests_catalogue import find_test
 from assay.tally.paired.joint_rows import PairedRows
-from assay.tally.paired.unit_sums import UnitSums
+from tests.unitsums import sums_of
 
 api = pytest.importorskip("statsmodels.api")
 COSTS = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 1.0, (1, 0): 5.0}
@@ -43,7 +43,7 @@ def regressed(t, gap, among):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_unit_z_is_the_regression_on_differences(seed, weighted):
     t = made(seed, weighted=weighted)
-    sums, unit_z = UnitSums.of(t), find_test("unit_z")
+    sums, unit_z = sums_of(t), find_test("unit_z")
     right = (t.calls == t.truth).astype(float)
     everyone = np.ones(t.n, dtype=bool)
     for measure, among in (("accuracy", everyone), ("recall", t.truth == 1), ("specificity", t.truth == 0)):

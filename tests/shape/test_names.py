@@ -37,7 +37,6 @@ CIRCLES = [
         "rows.spark.spark_frames",
         "rows.weights",
     },
-    {"tally.paired.unit_counts", "tally.paired.unit_sums"},
 ]
 """Modules that import each other, at least from within functions; the list only shrinks."""
 

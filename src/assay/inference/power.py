@@ -65,22 +65,6 @@ def least_chi_squared(df: int, n: int, level: float, power: float = POWER) -> fl
     return math.sqrt(float(noncentral) / n)
 
 
-def rows_for_share(width: float, level: float = 0.95, *, share: float = 0.5) -> int:
-    """Rows for a Wilson interval of a share to be at most so wide.
-
-    >>> rows_for_share(0.1)
-    381
-    """
-    _between(width, 0, 1, "width")
-    _between(share, 0, 1, "share", closed=True)
-    z2 = normal_quantile((1 + level) / 2) ** 2
-
-    def wide(n: int) -> float:
-        return 2 * math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
-
-    return _smallest(lambda n: wide(n) <= width)
-
-
 def rows_for_mcnemar(difference: float, disagree: float, level: float = 0.95, power: float = POWER) -> int:
     """Rows for McNemar's test to find a difference of two shares, given the share of rows in dispute (Connor 1987).
 
@@ -98,50 +82,6 @@ def rows_for_mcnemar(difference: float, disagree: float, level: float = 0.95, po
     a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
     need = a * math.sqrt(disagree) + b * math.sqrt(disagree - difference**2)
     return math.ceil((need / difference) ** 2)
-
-
-def rows_for_auroc(
-    difference: float,
-    auroc: float,
-    correlation: float,
-    level: float = 0.95,
-    power: float = POWER,
-    *,
-    negatives_per_positive: float = 1.0,
-) -> tuple[int, int]:
-    """Positives and negatives for DeLong's test to find a difference of two areas (Obuchowski's binormal variance).
-
-    >>> rows_for_auroc(0.05, 0.8, 0.5)
-    (366, 366)
-    """
-    _between(difference, 0, 1, "difference")
-    _between(auroc, 0.5, 1, "auroc")
-    _between(correlation, -1, 1, "correlation", closed=True)
-    if not negatives_per_positive > 0:
-        raise PlanError("value-out-of-domain", "negatives_per_positive is not above 0", fix="give a positive number")
-    ratio = negatives_per_positive
-
-    def variance(area: float) -> float:
-        edge = 1.414 * normal_quantile(area)  # Obuchowski 1994: areas of binormal curves with equal spread
-        return 0.0099 * math.exp(-(edge**2) / 2) * ((5 * edge**2 + 8) + (edge**2 + 8) / ratio)
-
-    first, second = variance(auroc), variance(min(auroc + difference, 1 - 1e-9))
-    null, other = 2 * first * (1 - correlation), first + second - 2 * correlation * math.sqrt(first * second)
-    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
-    positives = math.ceil((a * math.sqrt(null) + b * math.sqrt(other)) ** 2 / difference**2)
-    return positives, math.ceil(positives * ratio)
-
-
-def rows_for_non_inferiority(margin: float, disagree: float, level: float = 0.95, power: float = POWER) -> int:
-    """Rows to show that a model is not worse by the margin, if both are equally good; one-sided, half of alpha.
-
-    >>> rows_for_non_inferiority(0.05, 0.15)
-    471
-    """
-    _between(margin, 0, 1, "margin")
-    _between(disagree, 0, 1, "disagree")
-    a, b = normal_quantile((1 + level) / 2), normal_quantile(power)
-    return math.ceil((a + b) ** 2 * disagree / margin**2)
 
 
 def rows_for_limit(share: float, limit: float, level: float = 0.95, power: float = POWER) -> int:
@@ -168,21 +108,6 @@ def times_the_rows(half: float, room: float, level: float = 0.95, power: float =
     2.04
     """
     return (half / room * (1 + normal_quantile(power) / normal_quantile((1 + level) / 2))) ** 2
-
-
-def _smallest(enough: object) -> int:
-    """The smallest whole number for which a condition that stays true from there on holds."""
-    holds = enough
-    high = 1
-    while not holds(high):  # type: ignore[operator]
-        high *= 2
-        if high > LARGEST:
-            raise PlanError("value-out-of-domain", "no feasible number of rows is enough", fix="ask for less")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)  # type: ignore[operator]
-    return high
 
 
 def _between(value: float, low: float, high: float, name: str, *, closed: bool = False) -> None:

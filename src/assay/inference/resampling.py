@@ -19,11 +19,10 @@ from assay.tally.labels.one_vs_rest import Binary, Multiclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
     from assay.measures.declare import Measure
     from assay.tally.labels.confusion import Confusion
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 Kind: TypeAlias = Literal["dirichlet", "multinomial"]
 

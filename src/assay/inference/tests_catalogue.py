@@ -13,7 +13,6 @@ from assay.inference.tests import (  # noqa: F401  importing declares
     contingency,
     delong,
     group_ranks,
-    half_sample_t,
     independent_models,
     marginal_homogeneity,
     mcnemar,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from assay.core.errors import PlanError
-from assay.core.parallel import usable
 from assay.core.text import quoted, visible
 
 EXACT: Final = 4_000_000
@@ -63,17 +62,6 @@ class Limits:
     def bytes(self) -> int | None:
         """The memory in bytes."""
         return None if self.memory is None else bytes_of(self.memory)
-
-
-def workers(threads: int | None = None) -> int:
-    """How many threads of ours may work at once: as many as stated, else one for each processor we may use, to 4.
-
-    >>> workers(3)
-    3
-    """
-    if threads is not None:
-        return Limits(threads=threads).threads or 1
-    return usable()
 
 
 def bytes_of(size: str) -> int:

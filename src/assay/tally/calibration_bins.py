@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -12,21 +11,15 @@ import numpy as np
 
 from assay.core.errors import OutOfRange, PlanError
 from assay.tally.base import (
-    VERSION,
     Count,
-    count_from_json,
-    count_to_json,
-    demand_kind,
-    digest,
 )
 from assay.tally.exact_sums import exact_sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from assay.core.arrays import Floats
     from assay.tally.scores.ranked_table import Ranked
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 Binning: TypeAlias = Literal["width", "mass"]
 BINNINGS: tuple[Binning, ...] = ("width", "mass")
@@ -72,27 +65,6 @@ class CalibrationBins:
             binning=binning,
         )
 
-    def __add__(self, other: CalibrationBins) -> CalibrationBins:
-        """Both together; only over the same edges."""
-        if (self.edges, self.binning) != (other.edges, other.binning):
-            raise PlanError(
-                "tally-mismatch",
-                "the two tallies have different calibration bins",
-                found=f"{len(self.count)} and {len(other.count)} bins, {self.binning} and {other.binning}",
-                fix="count both with the edges of one of them",
-            )
-        count, positive, total = (
-            tuple(a + b for a, b in zip(getattr(self, part), getattr(other, part), strict=True))
-            for part in ("count", "positive", "total")
-        )
-        return CalibrationBins(
-            edges=self.edges,
-            count=count,
-            positive=positive,
-            total=cast("tuple[Fraction, ...]", total),
-            binning=self.binning,
-        )
-
     @property
     def mean_score(self) -> list[float | None]:
         """The mean score of each bin; None where it is empty."""
@@ -102,38 +74,6 @@ class CalibrationBins:
     def positive_share(self) -> list[float | None]:
         """The share of positives of each bin; None where it is empty."""
         return [float(Fraction(p) / n) if n else None for p, n in zip(self.positive, self.count, strict=True)]
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
-    def to_json(self) -> dict[str, object]:
-        """As in a Record."""
-        return {
-            "kind": "calibration",
-            "version": VERSION,
-            "binning": self.binning,
-            "edges": list(self.edges),
-            "count": [count_to_json(one) for one in self.count],
-            "positive": [count_to_json(one) for one in self.positive],
-            "total": [str(one) for one in self.total],
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, object]) -> CalibrationBins:
-        """The inverse of `to_json`."""
-        demand_kind(content, "calibration", "a calibration tally")
-        count, positive, total = (
-            [count_from_json(one) for one in cast("list[object]", content[part])]
-            for part in ("count", "positive", "total")
-        )
-        return cls(
-            edges=tuple(cast("list[float]", content["edges"])),
-            count=tuple(count),
-            positive=tuple(positive),
-            total=tuple(Fraction(one) for one in total),
-            binning=cast("Binning", content["binning"]),
-        )
 
 
 def equal_width(bins: int) -> Floats:

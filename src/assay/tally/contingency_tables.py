@@ -7,16 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from assay.core.errors import PlanError
 from assay.core.text import counted, quoted
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Counts: TypeAlias = NDArray[np.int64]
 
 Two: TypeAlias = tuple[str, str]
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
@@ -79,18 +73,6 @@ class Outcomes:
             f"only {b} right": self.only_b,
             "both wrong": self.neither,
         }
-
-    def __add__(self, other: Outcomes) -> Outcomes:
-        """Both tables together."""
-        return Outcomes(
-            both=self.both + other.both,
-            only_a=self.only_a + other.only_a,
-            only_b=self.only_b + other.only_b,
-            neither=self.neither + other.neither,
-            models=self.models,
-            about=self.about,
-            among=self.among,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,14 +195,6 @@ class Channels:
 
     by: Mapping[str, Outcomes]
     models: Two = ("A", "B")
-
-    @property
-    def pooled(self) -> Outcomes:
-        """All channels together."""
-        first, *rest = self.by.values()
-        for one in rest:
-            first += one
-        return first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

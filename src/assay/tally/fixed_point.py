@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     from numpy.typing import ArrayLike, NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.rows.engines.score_expressions import Frame
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
     Index: TypeAlias = Whole | NDArray[np.bool_] | slice[int, int, None]
 
 HALF: Final = 27

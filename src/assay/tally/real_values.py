@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from assay.core.text import counted, visible
 from assay.tally.base import VERSION
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 SIGNIFICAND: Final = 53
 RUNS, HALVES = 5, 2
@@ -270,10 +267,6 @@ class Blocks:
         """Two of the models."""
         models = (self.models[a], self.models[b])
         return Pairs(a=self.values[a], b=self.values[b], models=models, unit=self.unit, about=self.about)
-
-    def pairs(self) -> list[Pairs]:
-        """Every two of the models."""
-        return [self.pair(a, b) for a, b in combinations(range(self.k), 2)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

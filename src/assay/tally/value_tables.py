@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from assay.core.errors import OutOfRange
 from assay.core.labels import Label
@@ -17,14 +17,11 @@ from assay.tally.labels.label_codes import fetch_columns
 from assay.tally.paired.joint_counts import _labels
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.rows.files.file import Reading
     from assay.rows.limits import Limits
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 LISTED = 3
 """Places an error names."""

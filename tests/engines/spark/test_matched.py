@@ -15,8 +15,8 @@ from assay.rows.spark import spark_columns as sparkcolumns
 from assay.tally.labels import label_codes as codes
 from assay.tally.paired import unit_counts as unitcounting
 from assay.tally.paired.joint_rows import PairedRows
-from assay.tally.paired.unit_sums import UnitSums
 from tests import flat
+from tests.unitsums import sums_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -81,7 +81,7 @@ def test_subjects_and_weights_are_summed_up_on_the_cluster(classic, by, monkeypa
     )
     frames = {"A": classic.createDataFrame(ROWS, SCHEMA), "B": classic.createDataFrame(OTHERS, SCHEMA)}
     found = compared(frames, **LABELS, **{by: column}, exact_scores=10)
-    assert found["tallies"]["rows"] == UnitSums.of(rows, limit=10).to_json()
+    assert found["tallies"]["rows"] == sums_of(rows, limit=10).to_json()
 
 
 SPOILED = {

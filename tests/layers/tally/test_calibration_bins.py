@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.errors import AssayError, PlanError, RecordError
+from assay.core.errors import AssayError
 from assay.tally.calibration_bins import CalibrationBins, equal_mass, equal_width
 from assay.tally.scores.score_tally import Scores
 
@@ -28,19 +27,6 @@ def test_a_bin_holds_its_lower_edge_and_the_last_one_both(some, bins):
         assert found.count[i] == len(inside)
         assert found.positive[i] == sum(y for _, y in inside)
         assert found.total[i] == sum(Fraction(s) for s, _ in inside)
-
-
-@given(rows, rows)
-def test_merging_equals_counting_the_union(a, b):
-    assert CalibrationBins.of(table(a), 5) + CalibrationBins.of(table(b), 5) == CalibrationBins.of(table(a + b), 5)
-
-
-@given(rows, st.sampled_from(["width", "mass"]))
-def test_json_brings_back_the_same_tally(some, binning):
-    tally = CalibrationBins.of(table(some), 4, binning)
-    again = CalibrationBins.from_json(json.loads(json.dumps(tally.to_json())))
-    assert again == tally
-    assert again.digest() == tally.digest()
 
 
 def test_bins_of_equal_mass_hold_equally_many_rows_and_keep_ties_together():
@@ -67,13 +53,6 @@ def test_what_is_no_probability_is_refused():
     with pytest.raises(AssayError) as refused:
         CalibrationBins.of(table([(1.5, True)]), 5)
     assert refused.value.code == "score-out-of-range"
-
-
-def test_other_bins_are_not_merged_and_other_content_is_not_read():
-    with pytest.raises(PlanError):
-        CalibrationBins.of(table([(0.1, True)]), 5) + CalibrationBins.of(table([(0.1, True)]), 6)
-    with pytest.raises(RecordError):
-        CalibrationBins.from_json({"kind": "scores"})
 
 
 def test_edges_of_equal_width_are_rounded_once():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from assay.app.task_commands import TASK, TaskCommand, compare_by_task
 
 if TYPE_CHECKING:
     from assay.assess.record.report_formats import Result
+    from assay.inference.declare import Significance
 
 
 @click.command(cls=TaskCommand)
@@ -65,7 +67,6 @@ def compare(
 @click.option("--json", "as_json", is_flag=True, help="Print the declarations as JSON.")
 def tests(name: str | None, *, as_json: bool) -> None:
     """List the tests of significance, or explain one: what it asks, assumes, and must never be used on."""
-    from assay.app.commands.tests_command import declaration, explained, listing
     from assay.inference.tests_catalogue import every_test, find_test
 
     if name is not None:
@@ -74,3 +75,43 @@ def tests(name: str | None, *, as_json: bool) -> None:
         return
     every = every_test()
     click.echo(json.dumps([declaration(t) for t in every], indent=1, ensure_ascii=False) if as_json else listing(every))
+
+
+def declaration(one: Significance) -> dict[str, object]:
+    """Everything that is declared of a test, for machines."""
+    return {
+        "name": one.name,
+        "family": one.family,
+        "title": one.title,
+        "also": list(one.also),
+        "asks": one.asks,
+        "null": one.null,
+        "effect": one.effect,
+        "assumes": list(one.assumes),
+        "never": list(one.never),
+        "source": [str(source) for source in one.source],
+        "specification": one.spec,
+        "errata": list(one.errata),
+        "takes": one.takes.__name__,
+        "pairwise": one.pairwise,
+    }
+
+
+def explained(one: Significance) -> str:
+    """A test on a few lines."""
+    lines = [
+        f"{one.name}   {one.title}",
+        f"  asks     {one.asks}",
+        f"  null     {one.null}",
+        f"  effect   {one.effect}",
+    ]
+    lines += [f"  assumes  {text}" for text in one.assumes]
+    lines += [f"  never    {text}" for text in one.never]
+    lines += [f"  source   {source}" for source in one.source]
+    lines += [f"  errata   {', '.join(one.errata)}"] if one.errata else []
+    return "\n".join(lines)
+
+
+def listing(every: Sequence[Significance]) -> str:
+    """One line a test."""
+    return "\n".join(f"{one.name:<26} {one.asks}" for one in every)

@@ -16,10 +16,10 @@ from assay.tally.labels.one_vs_rest import Multiclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.labels import Label
     from assay.core.values import Amount
 
-    Floats: TypeAlias = NDArray[np.float64]
     Counts: TypeAlias = NDArray[np.int64]
 
 DRAWS: Final = 1000

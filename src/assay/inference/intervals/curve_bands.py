@@ -12,12 +12,11 @@ from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.intervals.score_draws import draws_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from assay.core.arrays import Floats
     from assay.inference.intervals.interval_choice import Wanted
     from assay.tally.scores.ranked_table import Ranked
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 Curve: TypeAlias = Literal["roc", "pr"]
 PLACES: Final = 101

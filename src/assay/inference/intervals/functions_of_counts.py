@@ -31,12 +31,12 @@ from assay.tally.labels.one_vs_rest import Binary, Multiclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.labels import Label
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
     from assay.tally.labels.confusion import Confusion
 
-    Floats: TypeAlias = NDArray[np.float64]
     Places: TypeAlias = NDArray[np.intp]
     Ends: TypeAlias = tuple[Floats, Floats]
 

@@ -8,7 +8,7 @@ Wilson's interval. How often it covers the truth is simulated in `bench/costs.py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from assay.inference.intervals.smooth_functions import Ordered, bca, delta
 from assay.inference.resampling import TABLE_NUMBERS, stages, stream
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.values import Amount, Number
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
     from assay.tally.labels.row_costs import Priced
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 NAME: Final = "score of costs"
 EDGE: Final = 1e-10

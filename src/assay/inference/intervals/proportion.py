@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats
 
-    Floats: TypeAlias = NDArray[np.float64]
     Stack: TypeAlias = tuple[Floats, Floats]
 
 Bounds: TypeAlias = tuple[float, float]

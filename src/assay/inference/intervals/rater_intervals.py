@@ -23,8 +23,9 @@ FEW: Final = "one item has no spread"
 
 def kappa_interval(found: Agreement, level: float) -> Found:
     """The interval of a coefficient of two annotators, by the normal distribution; or why there is none."""
-    variance = float(found.count @ found.influence**2) / found.items**2
-    return _around(found, math.sqrt(variance), normal_quantile((1 + level) / 2), level, "fleiss-cohen-everitt")
+    return _around(
+        found, standard_error(found, raters=2), normal_quantile((1 + level) / 2), level, "fleiss-cohen-everitt"
+    )
 
 
 def items_interval(found: Agreement, level: float) -> Found:
@@ -34,8 +35,7 @@ def items_interval(found: Agreement, level: float) -> Found:
     n = found.items
     if n < 2:  # noqa: PLR2004
         return FEW
-    variance = float(found.count @ found.influence**2) / (n * (n - 1))
-    return _around(found, math.sqrt(variance), float(stdtrit(n - 1, (1 + level) / 2)), level, "gwet")
+    return _around(found, standard_error(found, raters=3), float(stdtrit(n - 1, (1 + level) / 2)), level, "gwet")
 
 
 def standard_error(found: Agreement, *, raters: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,11 +18,8 @@ from assay.tally.scores.log_odds import Linked
 from assay.tally.scores.ranked_table import Ranked
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.measures.declare import Measure
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 CELLS: Final = 1024
 """Neighbourhoods kept; with 512 the standard errors of all measures already agree to two figures."""

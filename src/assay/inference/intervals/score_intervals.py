@@ -26,15 +26,13 @@ from assay.tally.scores.row_probabilities import RIGHT, RowScores
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.values import Value
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
     from assay.tally.calibration_bins import Binning
     from assay.tally.scores.score_tally import Scores
 
-    Floats: TypeAlias = NDArray[np.float64]
     Counted: TypeAlias = Ranked | Scores | Ranks | RowScores
 
 WEIGHTED: Final = "no interval for weighted rows: weights are not counts"

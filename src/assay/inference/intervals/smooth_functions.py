@@ -17,15 +17,13 @@ from assay.tally.labels.one_vs_rest import Binary, Multiclass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.labels import Label
     from assay.core.values import Amount
     from assay.inference.resampling import Spare
     from assay.measures.declare import Measure
     from assay.tally.labels.confusion import Confusion
 
-    Floats: TypeAlias = NDArray[np.float64]
     Ends: TypeAlias = tuple[Floats, Floats]
 
 NUDGE: Final = 1e-6

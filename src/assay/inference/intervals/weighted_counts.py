@@ -8,7 +8,7 @@ that is drawn at once from its two sums. Multiplying all weights by a number cha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -20,13 +20,12 @@ from assay.tally.labels.one_vs_rest import Binary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.values import Number, Share, Value
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
     from assay.tally.labels.confusion import Confusion
     from assay.tally.labels.one_vs_rest import Multiclass
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 NAME: Final = "weighted dirichlet on cells"
 ASKED: Final = ("auto", "dirichlet")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from assay.inference.tests.variance import equal_spread, need_groups, normality
 from assay.tally.real_values import Blocks, Exact, Groups
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 NO_SPREAD: Final = Undefined(reason="no group has any spread", code="zero-variance")
 UNPAIRED: Final = ("on values of the same items, folds or data sets: those are paired",)

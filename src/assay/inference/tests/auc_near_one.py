@@ -21,8 +21,7 @@ from assay.core.values import Undefined
 from assay.inference.declare import significance
 from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
-from assay.inference.intervals.auc import MISRANKED_OF_TWO, area_ends, near_an_end
-from assay.inference.intervals.auc_covariance import Areas
+from assay.inference.intervals.auc import MISRANKED_OF_TWO, Areas, area_ends, near_an_end
 from assay.inference.intervals.proportion import Bounds, recovered
 from assay.inference.tail_probabilities import CERTAIN
 from assay.inference.tests.delong import (

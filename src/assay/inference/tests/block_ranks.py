@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -31,9 +32,7 @@ from assay.inference.tail_probabilities import (
 from assay.tally.real_values import Blocks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 SHUFFLES: Final = 9999
 HELD: Final = 1 << 20
@@ -47,14 +46,19 @@ BLOCKED: Final = ("blocks are independent", "the values of a block come from the
 RANKS: Final = "difference of two mean ranks, 1 being best"
 
 
-@significance(
-    title="Friedman's test",
+_friedman_form = partial(
+    significance,
     family="friedman",
     asks="do several models rank alike over the same items or data sets?",
     null="all models have the same distribution of ranks",
     effect="Kendall's W",
     assumes=BLOCKED,
     never=RESAMPLED,
+)
+
+
+@_friedman_form(
+    title="Friedman's test",
     source=RAINIO("Friedman test"),
     spec="T-17",
     errata=("E-RAI-21", "E-RAI-18", "E-XS-11"),
@@ -67,14 +71,9 @@ def friedman(t: Blocks, *, level: float = 0.95) -> Finding:
     return _friedman(t, ranks, chi_squared(value, t.k - 1), value, name="chi-squared", df=(t.k - 1,), level=level)
 
 
-@significance(
+@_friedman_form(
     title="Friedman's test by random permutation",
-    family="friedman",
-    asks="do several models rank alike over the same items or data sets?",
     null="within a block every order of the models is equally likely",
-    effect="Kendall's W",
-    assumes=BLOCKED,
-    never=RESAMPLED,
     source=(RAINIO("Friedman test"), EXTENSION),
     spec="T-17",
     errata=("E-RAI-21",),
@@ -88,14 +87,8 @@ def friedman_permutation(t: Blocks, *, level: float = 0.95, draws: int = SHUFFLE
     return found.said(notes=(*found.notes, f"{draws:,} random orders within blocks, seed {seed}"))
 
 
-@significance(
+@_friedman_form(
     title="Iman-Davenport test",
-    family="friedman",
-    asks="do several models rank alike over the same items or data sets?",
-    null="all models have the same distribution of ranks",
-    effect="Kendall's W",
-    assumes=BLOCKED,
-    never=RESAMPLED,
     source=RAINIO("Iman-Davenport"),
     spec="T-18",
     errata=("E-RAI-21", "E-XS-11"),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from assay.inference.tail_probabilities import CERTAIN, Tail, chi_squared, norma
 from assay.tally.contingency_tables import Successes, Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 SAME: Final = 1e-7
 """Tables whose chances differ by less, relatively, are equally likely (the tolerance of R's fisher.test)."""

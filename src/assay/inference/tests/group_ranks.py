@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from assay.inference.tail_probabilities import CERTAIN, chi_squared, normal
 from assay.tally.real_values import Groups
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 TIED: Final = Undefined(reason="all values are equal", code="all-tied")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, cast
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from assay.core.values import Share, Undefined, Value
 from assay.inference.declare import significance
 from assay.inference.estimates import Estimate, Interval
 from assay.inference.findings import Effect, Finding, Real
-from assay.inference.intervals.auc import near_an_end
-from assay.inference.intervals.auc_covariance import Areas
+from assay.inference.intervals.auc import Areas, near_an_end
 from assay.inference.intervals.difference_of_two import mover
 from assay.inference.intervals.interval_choice import Found, Uncertainty, Wanted
 from assay.inference.intervals.score_intervals import ScoreUncertainty
@@ -33,11 +32,6 @@ from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.different_rows import Apart
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.score_tally import Scores
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 PAIR: Final = 2
 APART: Final = ("all rows are independent", "the rows of both are drawn alike: else their difference counts as well")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Final
 
 from assay.core.text import counted
@@ -23,23 +24,24 @@ NO_ROWS: Final = Undefined(reason="there are no rows", code="n=0")
 EXACT_BELOW: Final = 25
 """Rows in dispute below which the exact form is used; the chi-squared tail is off there."""
 ASKS: Final = "are A and B right equally often on the same rows?"
-NULL: Final = "P(only A right) = P(only B right)"
 EFFECT: Final = "share only A gets right, minus share only B gets right"
 ASSUMES: Final = ("rows are independent", "both models were run on the same rows")
 NEVER: Final = ("on folds pooled from several training runs", "on models tested on different rows", "on totals only")
-SOURCE: Final = (TS4213("7.9"), RAINIO("McNemar's test"))
-
-
-@significance(
-    title="McNemar's test, exact form",
+_mcnemar = partial(
+    significance,
     family="mcnemar",
     asks=ASKS,
-    null=NULL,
+    null="P(only A right) = P(only B right)",
     effect=EFFECT,
     assumes=ASSUMES,
     never=NEVER,
-    source=SOURCE,
+    source=(TS4213("7.9"), RAINIO("McNemar's test")),
     spec="T-14",
+)
+
+
+@_mcnemar(
+    title="McNemar's test, exact form",
     errata=("E-RAI-03", "E-RAI-16", "E-TS-30", "E-XS-02"),
 )
 def mcnemar_exact(t: Outcomes, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
@@ -47,16 +49,9 @@ def mcnemar_exact(t: Outcomes, *, level: float = 0.95, alternative: Alternative 
     return _finding(t, chance, float(t.only_a), "rows only A gets right", level=level, alternative=alternative)
 
 
-@significance(
+@_mcnemar(
     title="McNemar's test, mid-p form",
-    family="mcnemar",
-    asks=ASKS,
-    null=NULL,
-    effect=EFFECT,
-    assumes=ASSUMES,
-    never=NEVER,
     source=(TS4213("7.9"), EXTENSION),
-    spec="T-14",
     errata=("E-RAI-03",),
 )
 def mcnemar_midp(t: Outcomes, *, level: float = 0.95) -> Finding:
@@ -64,16 +59,9 @@ def mcnemar_midp(t: Outcomes, *, level: float = 0.95) -> Finding:
     return _finding(t, chance, float(t.only_a), "rows only A gets right", level=level)
 
 
-@significance(
+@_mcnemar(
     title="McNemar's test, chi-squared with continuity correction",
-    family="mcnemar",
-    asks=ASKS,
-    null=NULL,
-    effect=EFFECT,
     assumes=(*ASSUMES, "25 rows in dispute, at least"),
-    never=NEVER,
-    source=SOURCE,
-    spec="T-14",
     errata=("E-RAI-03", "E-XS-02"),
 )
 def mcnemar_continuity(t: Outcomes, *, level: float = 0.95) -> Finding:
@@ -83,16 +71,9 @@ def mcnemar_continuity(t: Outcomes, *, level: float = 0.95) -> Finding:
     return _finding(t, chi_squared(value, 1), value, "chi-squared", level=level, df=(1,))
 
 
-@significance(
+@_mcnemar(
     title="McNemar's test, plain chi-squared",
-    family="mcnemar",
-    asks=ASKS,
-    null=NULL,
-    effect=EFFECT,
     assumes=(*ASSUMES, "25 rows in dispute, at least"),
-    never=NEVER,
-    source=SOURCE,
-    spec="T-14",
     errata=("E-RAI-03",),
 )
 def mcnemar_plain(t: Outcomes, *, level: float = 0.95) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from assay.core.text import counted
@@ -16,6 +17,7 @@ from assay.inference.findings import Effect, Finding, Real
 from assay.inference.power import least_student
 from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, fisher_f, student
 from assay.inference.tests.variance import equal_spread, normality
+from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.real_values import Exact, FiveByTwo, Folds, Groups, Pairs
 
 SOME: Final = 2
@@ -53,6 +55,30 @@ def paired_t(t: Pairs, *, level: float = 0.95, alternative: Alternative = "two-s
 
 
 @significance(
+    title="Half-sample t test of cross-validation",
+    also=("half-sample t",),
+    asks="do two algorithms perform alike on average, judged by cross-validating one data set and halves of it?",
+    null="the expected performance of the algorithms is equal",
+    effect="mean of A minus B over the folds of all rows",
+    assumes=("with half the rows the difference varies about twice as much", "differences are about normal"),
+    never=("as proof about one final trained model (TS 4213, 5.3.6)",),
+    source=(Source("Nadeau and Bengio 2003", "section 3.4"), EXTENSION),
+    spec="T-04",
+    errata=("E-RAI-18", "E-XS-10"),
+)
+def half_sample_t(t: Halved, *, level: float = 0.95, alternative: Alternative = "two-sided") -> Finding:
+    # Folds share rows, so their values cannot tell how far the mean varies between data sets. Two halves share none:
+    # the squared distance of their results estimates that, training and all.
+    name = f"mean of {t.models[0]} minus {t.models[1]}"
+    gap, values = float(t.whole), 1 + 2 * t.splits
+    if not t.variance:
+        return degenerate(name, gap, values, level, NO_DIFFERENCE)
+    error = math.sqrt(t.variance)
+    found = _by_student(name, gap, error, t.splits, values, level=level, alternative=alternative)
+    return found.said(notes=(f"standard error from {t.splits} splits into halves, which share no rows",))
+
+
+@significance(
     title="Corrected resampled t test (Nadeau and Bengio)",
     also=("Nadeau-Bengio", "corrected t"),
     asks="do two algorithms perform alike on average, judged by resampling one data set?",
@@ -72,17 +98,18 @@ def corrected_resampled_t(t: Folds, *, level: float = 0.95, alternative: Alterna
     return found.said(notes=(*found.notes, told, BY_LEARNER))
 
 
-@significance(
-    title="5x2 cv paired t test (Dietterich)",
+_five_by_two = partial(
+    significance,
     asks="do two algorithms perform alike on training sets of half the size?",
     null="both algorithms have the same expected performance",
     effect="mean of the ten differences",
     assumes=("the ten differences are about normal",),
     never=("for trained models: it judges algorithms", "with data too few to halve"),
-    source=TS4213("7.2"),
-    spec="T-02",
     errata=("E-XS-10",),
 )
+
+
+@_five_by_two(title="5x2 cv paired t test (Dietterich)", source=TS4213("7.2"), spec="T-02")
 def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spread, ten = _spreads(t), [x for run in t.difference for x in run]
     first = ten[0]
@@ -92,16 +119,8 @@ def five_by_two_t(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     return _five(t, chance, statistic, "t", df=(5,), level=level).said(notes=(order, HALVINGS, SHARED))
 
 
-@significance(
-    title="5x2 cv combined F test (Alpaydin)",
-    asks="do two algorithms perform alike on training sets of half the size?",
-    null="both algorithms have the same expected performance",
-    effect="mean of the ten differences",
-    assumes=("the ten differences are about normal",),
-    never=("for trained models: it judges algorithms", "with data too few to halve"),
-    source=(Source("Alpaydin 1999", "eq. 9"), EXTENSION),
-    spec="T-03",
-    errata=("E-XS-10",),
+@_five_by_two(
+    title="5x2 cv combined F test (Alpaydin)", source=(Source("Alpaydin 1999", "eq. 9"), EXTENSION), spec="T-03"
 )
 def five_by_two_f(t: FiveByTwo, *, level: float = 0.95) -> Finding:
     spread, ten = _spreads(t), [x for run in t.difference for x in run]
@@ -136,19 +155,8 @@ def welch_t(t: Groups, *, level: float = 0.95, alternative: Alternative = "two-s
     df = sum(parts) ** 2 / sum(part**2 / (one.n - 1) for part, one in zip(parts, (a, b), strict=True))
     pooled = math.sqrt(float((a.squares + b.squares) / (a.n + b.n - 2)))
     more = (Effect(name="Cohen's d", value=gap / pooled),) if pooled else ()
-    return Finding(
-        chance=student(gap / error, df, alternative),
-        effect=student_effect(name, gap, error, df, level),
-        statistic=gap / error,
-        statistic_name="t",
-        df=(df,),
-        n=a.n + b.n,
-        level=level,
-        alternative=alternative,
-        checks=(*checks, equal_spread(t)),
-        more=more,
-        least=least_student(error, df, level),
-    )
+    found = _by_student(name, gap, error, df, a.n + b.n, level=level, alternative=alternative)
+    return found.said(checks=(*checks, equal_spread(t)), more=more)
 
 
 def _student(
@@ -168,18 +176,26 @@ def _student(
     if not variance:
         return degenerate(name, mean, gap.n, level, NO_DIFFERENCE)
     error = math.sqrt(float(variance * scale))
-    df = gap.n - 1
-    return Finding(
-        chance=student(mean / error, df, alternative),
-        effect=student_effect(name, mean, error, df, level),
-        statistic=mean / error,
-        statistic_name="t",
-        df=(df,),
-        n=gap.n,
-        level=level,
-        alternative=alternative,
+    found = _by_student(name, mean, error, gap.n - 1, gap.n, level=level, alternative=alternative)
+    return found.said(
         more=(Effect(name="Cohen's d of the differences", value=mean / math.sqrt(float(variance))),),
         checks=(normality(gap, "differences"),) if checks else (),
+    )
+
+
+def _by_student(
+    name: str, gap: float, error: float, df: float, n: int, *, level: float, alternative: Alternative
+) -> Finding:
+    """A difference over its standard error, against Student's distribution."""
+    return Finding(
+        chance=student(gap / error, df, alternative),
+        effect=student_effect(name, gap, error, df, level),
+        statistic=gap / error,
+        statistic_name="t",
+        df=(df,),
+        n=n,
+        level=level,
+        alternative=alternative,
         least=least_student(error, df, level),
     )
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,10 +20,7 @@ from assay.inference.tail_probabilities import CERTAIN, Alternative, Tail, binom
 from assay.tally.real_values import Exact, Groups, Pairs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 EXACT: Final = 50
 """Up to this many differences the null distribution of the rank sum is counted out, ties and all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from assay.inference.tests.contingency import EMPTY_MARGIN, NOT_PAIRED
 from assay.tally.contingency_tables import Strata
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 
 @significance(

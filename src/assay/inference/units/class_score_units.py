@@ -15,7 +15,6 @@ import numpy as np
 
 from assay.core.errors import PlanError
 from assay.core.text import counted
-from assay.inference.units.row_values import MEANS, by_row
 from assay.inference.units.unit_measures import (
     FEWER,
     NEIGHBOURHOODS,
@@ -31,6 +30,7 @@ from assay.inference.units.unit_measures import (
     two_of,
 )
 from assay.measures.declare import Measure, parse
+from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
@@ -39,13 +39,16 @@ from assay.tally.scores.true_class_ranks import Ranks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
+    from assay.measures.declare import Measure
     from assay.tally.paired.joint_rows import PairedRows
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
     Entries: TypeAlias = list[tuple[Whole, Whole, Floats]]
     """Rows, the sums they add to, and how much."""
+
+MEANS = ("log_loss_multiclass", "brier_score_multiclass", "spherical_score_multiclass", "top_k_accuracy")
+
 
 OF_CLASSES: Final = (Scores, Ranks, RowScores)
 """Tallies of measures that read the scores of all classes."""
@@ -218,3 +221,37 @@ def class_tally(t: PairedRows, measure: Measure, model: int) -> Scores | Ranks |
     if measure.takes is RowScores:
         return RowScores.of(matrix, t.truth, weight)
     return Scores.per_class(matrix, t.truth, t.labels, weight)
+
+
+def by_row(measure: Measure, matrix: Floats, truth: Whole) -> Floats:
+    """The value of a measure on each row alone, from a matrix of scores (one column a class) and class numbers.
+
+    >>> from assay.tasks.classification.measures.multiclass_scores import brier_score_multiclass
+    >>> by_row(brier_score_multiclass, np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([0, 2])).tolist()
+    [0.0, 2.0]
+    """
+    given = {**measure.parameters, **measure.given}
+    own = np.take_along_axis(matrix, truth[:, np.newaxis], axis=1)
+    if measure.name == "log_loss_multiclass":
+        with np.errstate(divide="ignore", invalid="ignore"):  # no probabilities: told as undefined
+            loss: Floats = -np.log(clipped(own[:, 0], cast("float | None", given["clip"])))
+            return loss
+    if measure.name == "brier_score_multiclass":
+        squares: Floats = (matrix**2).sum(axis=1)
+        gap: Floats = (1 - own[:, 0]) ** 2 - own[:, 0] ** 2
+        return squares + gap
+    if measure.name == "spherical_score_multiclass":
+        length = np.sqrt((matrix**2).sum(axis=1))
+        towards: Floats = np.divide(own[:, 0], length, out=np.zeros(len(own)), where=length > 0)
+        return towards
+    if measure.name != "top_k_accuracy":
+        msg = f"{measure.name} is no mean over rows"
+        raise TypeError(msg)
+    above, tied = (matrix > own).sum(axis=1), (matrix == own).sum(axis=1) - 1
+    room = np.maximum(cast("int", given["k"]) - above, 0)
+    held: Floats = np.minimum(room / (tied + 1), 1.0)
+    if given["ties"] == "pessimistic":
+        held = (tied < room).astype(np.float64)
+    if given["ties"] == "optimistic":
+        held = (room > 0).astype(np.float64)
+    return held

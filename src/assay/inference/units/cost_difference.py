@@ -30,12 +30,8 @@ from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_rows import PairedRows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats, Whole
     from assay.core.values import Number
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 Costs: TypeAlias = Mapping[tuple[Label, Label], float]
 MEASURE: Final = "mean_cost"

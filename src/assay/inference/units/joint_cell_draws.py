@@ -24,10 +24,8 @@ from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.paired.joint_cells import PairedLabels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from assay.core.arrays import Floats, Whole
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
     Margins: TypeAlias = tuple[Floats, Floats, Floats]
     Two: TypeAlias = tuple[Margins, Margins]
 

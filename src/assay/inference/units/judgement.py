@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,10 +17,7 @@ from assay.inference.intervals.proportion import normal_quantile
 from assay.measures.declare import Measure
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 HELD: Final = 1 << 20
 """Random numbers held at a time: 8 MiB."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -26,9 +26,7 @@ from assay.measures.declare import Measure, parse
 from assay.tally.paired.unit_sums import UnitSums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
 
 ROBUST: Final = (
     Source("Liang and Zeger 1986", "Biometrika 73, theorem 1"),

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -28,11 +28,9 @@ from assay.tally.labels.one_vs_rest import Binary, Multiclass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
     from assay.tally.paired.unit_sums import UnitSums
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 STEP: Final = 1e-3
 """Of what a pattern weighs: a fourth-order difference then errs by 1e-12 at most, and rounding by about as much."""

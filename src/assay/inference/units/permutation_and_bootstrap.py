@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,12 +33,6 @@ from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 DRAWS: Final = 9999
 MOST_ITEMS: Final = 1 << 24

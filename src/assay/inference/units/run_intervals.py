@@ -17,11 +17,8 @@ from assay.inference.estimates import Interval
 from assay.inference.unit_intervals import FEWEST, jackknife_error, student_quantile
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.tally.data.durations import Durations
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 Bounds: TypeAlias = tuple[float, float]
 PARTS: Final = 10

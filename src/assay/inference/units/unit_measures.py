@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -32,13 +32,11 @@ from assay.tally.scores.ranked_table import Ranked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
     from assay.measures.declare import Tally
     from assay.tally.paired.joint_rows import PairedRows
     from assay.tally.paired.joint_scores import PairedScores
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 NEIGHBOURHOODS: Final = 512
 """Of scores, beyond which neighbours are joined: from 512 on, standard errors agree to two figures."""

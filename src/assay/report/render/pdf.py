@@ -28,7 +28,6 @@ STANDARDS: Final = ("a-3a", "ua-1")
 """Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
 UNKNOWN: Final = 0
 """The date of a Record that does not say when it was counted: the start of Unix time."""
-FAMILY: Final = "Libertinus Serif"
 _RULE: Final = re.compile(r"^(\.[\w.,\s-]+)\{((?:stroke|fill|opacity)[^}]*)\}$", re.MULTILINE)
 
 

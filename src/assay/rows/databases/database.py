@@ -90,11 +90,6 @@ def is_server(data: object) -> bool:
     return isinstance(data, str) and data.lower().startswith(_SERVERS)
 
 
-def is_connection(data: object) -> bool:
-    """Whether it is a connection of DuckDB, told by its name so that nothing is imported to ask."""
-    return type(data).__name__ == "DuckDBPyConnection"
-
-
 def shown(data: object) -> str:
     """A path or address as it may be printed: of a server only user, host, port and database, never a password."""
     if not is_server(data):

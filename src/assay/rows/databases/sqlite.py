@@ -21,7 +21,7 @@ from assay.rows.databases.database import chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates
 from assay.rows.files.file_digests import LEFT_OUT, Hashing
 from assay.rows.files.formats import Reading, unreadable
-from assay.rows.files.opened_file import Stamp, stamp_of
+from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 
 if TYPE_CHECKING:
     from assay.rows.databases.database import Use
@@ -125,7 +125,7 @@ class SqliteTable:
         """Check that the digest is of the file that was read."""
         del rows
         self.hashing.result()
-        self._unchanged()
+        demand_stamp(self.path, self.stamp, "database")
 
     def close(self) -> None:
         """Let go of the file."""
@@ -134,20 +134,6 @@ class SqliteTable:
 
     def _telling(self) -> _Telling:
         return _Telling(self.path)
-
-    def _unchanged(self) -> None:
-        try:
-            now = stamp_of(Path(self.path).stat())
-        except OSError as error:
-            raise unreadable(self.path, error) from None
-        if now != self.stamp:
-            raise RowsError(
-                "digest-mismatch",
-                "the file changed while it was being read",
-                where=visible(self.path),
-                found="another size, another time of change, or another file",
-                fix="run again when nothing writes to the database",
-            )
 
 
 class _Telling:

@@ -28,7 +28,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
 )
 from assay.rows.files import csv_checks, json_lines, parquet
-from assay.rows.files.file_digests import LEFT_OUT, Hashing, digest_of
+from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_digest, digest_of
 from assay.rows.files.file_list import Listed
 from assay.rows.files.formats import Format, Reading, confirm_magic, named_format, regular_file, unreadable
 from assay.rows.files.opened_file import (
@@ -180,19 +180,7 @@ def pins_of(files: Sequence[Listed], reading: Reading) -> Mapping[str, str]:
 def demand_pinned(path: str, reading: Reading, sha256: str) -> None:
     """Demand that a file opened by itself is the one that was pinned."""
     one = Listed(path=path, name=Path(path).name)
-    _demand_pinned(path, pins_of([one], reading).get(one.name), sha256)
-
-
-def _demand_pinned(path: str, pin: str | None, sha256: str) -> None:
-    if pin is not None and sha256 != pin.lower():
-        raise RowsError(
-            "digest-mismatch",
-            "the file is not the one that was pinned",
-            where=visible(path),
-            found=f"sha256 {sha256}",
-            known=f"sha256 {pin.lower()}",
-            fix="give the pinned file, or pin this one if it is meant",
-        )
+    demand_digest(path, pins_of([one], reading).get(one.name), sha256)
 
 
 def _literal_path(known_as: str) -> tuple[str, Scratch | None]:
@@ -243,10 +231,10 @@ class Prepared:
             opened = self._opened(connection, progress, view)
         except (RowsError, EngineError) as error:
             if error.code not in {"too-many-rows", "expands-past-limit"}:
-                _demand_pinned(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
+                demand_digest(self.known_as, self.pin, digest_of(self.known_as) if self.pin else "")
             raise
         if self.pin is not None:
-            _demand_pinned(self.known_as, self.pin, opened.sha256)
+            demand_digest(self.known_as, self.pin, opened.sha256)
         demand_unchanged(opened)
         return opened
 

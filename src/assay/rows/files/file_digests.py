@@ -9,6 +9,8 @@ import threading
 from pathlib import Path
 from queue import SimpleQueue
 
+from assay.core.errors import RowsError
+from assay.core.text import visible
 from assay.rows.files.formats import unreadable
 
 BLOCK = 1 << 20
@@ -27,6 +29,19 @@ def digest_of(path: str, stop: threading.Event | None = None) -> str:
     except OSError as error:
         raise unreadable(path, error) from None
     return digest.hexdigest()
+
+
+def demand_digest(path: str, pin: str | None, sha256: str) -> None:
+    """Refuse a file that has another digest than it was pinned by."""
+    if pin is not None and sha256 != pin.lower():
+        raise RowsError(
+            "digest-mismatch",
+            "the file is not the one that was pinned",
+            where=visible(path),
+            found=f"sha256 {sha256}",
+            known=f"sha256 {pin.lower()}",
+            fix="give the pinned file, or pin this one if it is meant",
+        )
 
 
 class Hashing:

@@ -137,11 +137,6 @@ class OpenedFile:
         with translated(self):
             yield from batches(query)
 
-    @property
-    def threads(self) -> int:
-        """How many threads the engine may use."""
-        return int(self.fetch("SELECT current_setting('threads')")[0][0])
-
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
         release(self.connection)
@@ -209,17 +204,22 @@ def demand_unchanged(opened: OpenedFile) -> None:
         return
     if not any(opened.stamp):
         return  # rows that were fetched from a database
+    demand_stamp(opened.path, opened.stamp, "file")
+
+
+def demand_stamp(path: str, stamp: Stamp, what: str) -> None:
+    """Demand that a file was neither written to nor replaced."""
     try:
-        now = stamp_of(Path(opened.path).stat())
+        now = stamp_of(Path(path).stat())
     except OSError as error:
-        raise unreadable(opened.path, error) from None
-    if now != opened.stamp:
+        raise unreadable(path, error) from None
+    if now != stamp:
         raise RowsError(
             "digest-mismatch",
             "the file changed while it was being read",
-            where=visible(opened.path),
+            where=visible(path),
             found="another size, another time of change, or another file",
-            fix="run again when nothing writes to the file",
+            fix=f"run again when nothing writes to the {what}",
         )
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 PICTURES: Final = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".ppm", ".webp")
 NIFTI: Final = (".nii", ".nii.gz")
 SUFFIXES: Final = (*PICTURES, *NIFTI, ".npy")
-LOSSY: Final = (".jpg", ".jpeg")
 SAME_PLACE: Final = 1e-3
 """How far two affine maps may be apart, in millimetres, and still speak of the same grid."""
 

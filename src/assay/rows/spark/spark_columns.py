@@ -8,7 +8,7 @@ also after a worker was lost; and that no row is missing or double is seen from 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,10 +19,8 @@ from assay.rows.spark.spark_errors import rows_changed, told_as_ours
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.rows.source import FrameSource
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 PART: Final = 1 << 27
 """Bytes that come to this machine in one answer, about: below the gibibyte that a driver accepts by default."""

@@ -15,7 +15,7 @@ from assay.core.text import counted, listed, quoted, visible
 from assay.rows.files import csv_checks
 from assay.rows.files.csv_shape import Header, too_many
 from assay.rows.files.csv_shape import no_rows as no_rows_in
-from assay.rows.files.file_digests import digest_of
+from assay.rows.files.file_digests import demand_digest, digest_of
 from assay.rows.files.formats import Format, Reading, named_format
 from assay.rows.files.text_blocks import Text
 from assay.rows.spark.spark_errors import told_as_ours
@@ -124,16 +124,7 @@ def _demand_pinned(known_as: str, reading: Reading) -> None:
             where=visible(known_as),
             fix="give the one digest of the file, or leave the engine out",
         )
-    found = digest_of(known_as)
-    if found != reading.sha256.lower():
-        raise RowsError(
-            "digest-mismatch",
-            "the file is not the one that was pinned",
-            where=visible(known_as),
-            found=f"sha256 {found}",
-            known=f"sha256 {reading.sha256.lower()}",
-            fix="give the pinned file, or pin this one if it is meant",
-        )
+    demand_digest(known_as, reading.sha256, digest_of(known_as))
 
 
 def _csv(spark: Any, known_as: str, place: str, form: Format, reading: Reading) -> SparkFile:  # noqa: ANN401

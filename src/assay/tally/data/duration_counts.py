@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from assay.tally.data.durations import FAILED, NANOSECONDS, Durations, Run, Sect
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.tally.data.split_counts import SplitRows
-
-    Whole: TypeAlias = NDArray[np.int64]
-    Floats: TypeAlias = NDArray[np.float64]
 
 SECTIONS: Final = 20
 """Sections of a run at most."""

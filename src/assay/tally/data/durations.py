@@ -9,18 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError
-from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.column_codec import packed_reals, packed_steps, unpacked_reals, unpacked_steps
+from assay.tally.base import (
+    VERSION,
+    Digested,
+    demand_kind,
+    digest,
+    packed_reals,
+    packed_steps,
+    unpacked_reals,
+    unpacked_steps,
+)
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Whole
 
 BITS: Final = 7
 """Binary places of a bin: no bin is wider than 2^-7 of the times in it."""
@@ -164,7 +170,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Durations:
+class Durations(Digested):
     """The times of answers of some runs, in an order that does not depend on how they were counted."""
 
     bounds: tuple[int, ...]
@@ -240,18 +246,6 @@ class Durations:
             longest[place] = max(time, longest.get(place, 0))
         runs = sorted((*self.runs, *other.runs), key=lambda run: (run.name, digest(run.to_json())))
         return Durations(bounds=self.bounds, runs=tuple(runs), longest=dict(sorted(longest.items())))
-
-    def __eq__(self, other: object) -> bool:
-        """Same runs."""
-        return isinstance(other, Durations) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

@@ -17,9 +17,9 @@ from assay.rows.files.opened_file import NUMERIC, REAL, check_scalar
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.tally.data.split_counts import SplitRows
 
-    Floats: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
 
 

@@ -21,10 +21,10 @@ from assay.tally.data.minhash import bands, likeness, meeting, space
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.tally.data.split_counts import SplitRows
 
     Places: TypeAlias = NDArray[np.int64]
-    Floats: TypeAlias = NDArray[np.float64]
     Rows: TypeAlias = tuple[NDArray[np.uint64], Floats, list[object]]
 
 Key: TypeAlias = int | tuple[object, bytes]

@@ -50,14 +50,6 @@ class Hashes:
         """How many rows there are."""
         return len(self.low)
 
-    @property
-    def repeated(self) -> int:
-        """Rows that are like an earlier one."""
-        if len(self) == 0:
-            return 0
-        same = (self.low[1:] == self.low[:-1]) & (self.high[1:] == self.high[:-1])
-        return int(same.sum())
-
     def found_in(self, other: Hashes) -> int:
         """How many of these rows are among the others, repeats counted."""
         return len(self.among(other))

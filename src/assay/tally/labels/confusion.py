@@ -16,13 +16,13 @@ from assay.core.text import listed
 from assay.tally.base import (
     VERSION,
     Count,
+    Digested,
     Weight,
     checked,
     count_from_json,
     count_to_json,
     demand_kind,
     demand_same_weighting,
-    digest,
     together,
 )
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
@@ -37,7 +37,7 @@ DENSE = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Confusion:
+class Confusion(Digested):
     """Counts by (truth, predicted), sparse, with the class list that gives the cells their names."""
 
     labels: tuple[Label, ...]
@@ -201,18 +201,6 @@ class Confusion:
             for pair, count in (part._weights() if full else part.cells()).items():
                 cells[pair] = together(cells.get(pair, 0), count)
         return Confusion.from_cells(cells, labels=labels, rows=self.rows + other.rows, weighted=self.weighted)
-
-    def __eq__(self, other: object) -> bool:
-        """Same classes in the same order, same cells."""
-        return isinstance(other, Confusion) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form; equal on every engine."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

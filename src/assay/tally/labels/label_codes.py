@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats, Whole
     from assay.rows.columns import Coded
     from assay.rows.source import FrameSource
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
     Small: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
-
 
 _LINES: Final = "assay_lines"
 

@@ -14,7 +14,6 @@ from assay.core.labels import Label, in_order
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
     Counts: TypeAlias = NDArray[np.int64]
 
 

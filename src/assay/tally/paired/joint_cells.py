@@ -14,11 +14,11 @@ from assay.core.labels import Label, in_order
 from assay.core.text import listed, quoted
 from assay.tally.base import (
     VERSION,
+    Digested,
     checked,
     count_from_json,
     count_to_json,
     demand_kind,
-    digest,
     places,
 )
 from assay.tally.contingency_tables import Calls, Outcomes, Patterns
@@ -31,7 +31,7 @@ KIND: Final = "paired-labels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedLabels:
+class PairedLabels(Digested):
     """Counts by (truth, call of each model), sparse; a row of `codes` is a cell, its first number the truth."""
 
     labels: tuple[Label, ...]
@@ -171,18 +171,6 @@ class PairedLabels:
         for cell, n in other.cells().items():
             cells[cell] = cells.get(cell, 0) + n
         return PairedLabels.from_cells(cells, models=self.models, labels=labels)
-
-    def __eq__(self, other: object) -> bool:
-        """Same classes, models and cells."""
-        return isinstance(other, PairedLabels) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record."""

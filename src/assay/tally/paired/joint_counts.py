@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from assay.core.arrays import Floats
     from assay.rows.columns import Coded
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 Cell: TypeAlias = tuple[Label | None, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -16,16 +16,16 @@ from assay.rows.columns import weights
 from assay.tally.base import (
     VERSION,
     demand_kind,
+    packed_reals,
+    packed_whole,
     places,
+    unpacked_reals,
+    unpacked_whole,
 )
-from assay.tally.column_codec import packed_reals, packed_whole, unpacked_reals, unpacked_whole
 from assay.tally.labels.label_codes import Codes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 KIND: Final = "paired-rows"
 

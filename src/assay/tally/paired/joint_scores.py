@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from assay.core.errors import OutOfRange, PlanError, UnpairedRows
 from assay.core.text import counted, listed, quoted
 from assay.tally.base import (
     VERSION,
+    Digested,
     demand_kind,
-    places,
-)
-from assay.tally.column_codec import (
     packed_flags,
     packed_reals,
     packed_steps,
     packed_whole,
+    places,
     unpacked_flags,
     unpacked_reals,
     unpacked_steps,
@@ -35,8 +34,7 @@ from assay.tally.scores.rounded_scores import describe_rounding, round_scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 KIND: Final = "paired-scores"
 LISTED: Final = 100_000
@@ -44,7 +42,7 @@ LISTED: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedScores:
+class PairedScores(Digested):
     """One score a model and row, higher meaning more positive; axes (model, row)."""
 
     models: tuple[str, ...]
@@ -142,14 +140,6 @@ class PairedScores:
         cells, positive = np.concatenate(sides, axis=1), np.repeat([True, False], [one.shape[1] for one in sides])
         times = np.concatenate([one.counts()[side] for side in (0, 1) for one in (self, other)])
         return PairedScores.of_cells(self.models, cells, positive, times, self.bits)
-
-    def __eq__(self, other: object) -> bool:
-        """Same models, same rows in any order."""
-        return isinstance(other, PairedScores) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
 
     def digest(self) -> str:
         """SHA-256 of the models and the rows in their natural order, so that the order they came in does not matter."""

@@ -17,12 +17,9 @@ from assay.tally.base import Count
 from assay.tally.exact_sums import exact_sums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats, Whole
     from assay.rows.source import FrameSource
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
     Rows: TypeAlias = tuple[Whole, Whole, Floats]
     """Number of the subject, number of the pattern, weight."""
     Products: TypeAlias = dict[tuple[int, int], Count]

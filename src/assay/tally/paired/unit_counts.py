@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -33,13 +33,9 @@ from assay.tally.paired.unit_batches import add_products, streamed
 from assay.tally.paired.unit_sums import Pattern, Sums, few_enough
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats, Whole
     from assay.rows.engines.score_expressions import Frame
     from assay.rows.files.opened_file import OpenedFile
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
 
 LEAST_UNITS: Final = 200
 """As how many units of equal weight all must count for sums to do: below, swaps are nearer to their level."""

@@ -15,25 +15,20 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.tally.base import (
     VERSION,
     Count,
+    Digested,
     count_from_json,
     count_to_json,
     demand_kind,
-    digest,
     places,
 )
-from assay.tally.labels.label_codes import Codes
 from assay.tally.paired.joint_rows import PairedRows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 Pattern: TypeAlias = tuple[Label, ...]
 """The true label and the call of each model."""
@@ -86,7 +81,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnitSums:
+class UnitSums(Digested):
     """Sums over units by pattern; all of them exact."""
 
     models: tuple[str, ...]
@@ -102,24 +97,6 @@ class UnitSums:
     by_subject: bool
     weighted: bool
     limit: int
-
-    @classmethod
-    def of(cls, t: PairedRows, *, limit: int = 0) -> UnitSums:
-        """From rows that are held.
-
-        >>> t = PairedRows.of(
-        ...     truth=[1, 0, 1], labels=(0, 1), models=("A", "B"), calls=[[1, 0, 1], [0, 0, 1]], subject=["x", "y", "x"]
-        ... )
-        >>> one = UnitSums.of(t)
-        >>> one.codes.tolist(), one.total, one.products
-        ([[0, 0, 0], [1, 1, 0], [1, 1, 1]], (1, 1, 1), {(0, 0): 1, (1, 1): 1, (1, 2): 1, (2, 2): 1})
-        """
-        if t.calls is None:
-            raise PlanError("comparison-needs", "there are no predictions", fix='give predicted={"A": ..., "B": ...}')
-        from assay.tally.paired.unit_counts import summed
-
-        columns = [Codes(codes=one.astype(np.int32), names=t.labels) for one in (t.truth, *t.calls)]
-        return summed(columns, t.subject, t.weight, limit=limit).of(t.models, t.labels)
 
     @property
     def n(self) -> int:
@@ -175,18 +152,6 @@ class UnitSums:
         """Rows by labels."""
         patterns = (tuple(self.labels[i] for i in one) for one in self.codes.tolist())
         return dict(zip(patterns, self.rows, strict=True))
-
-    def __eq__(self, other: object) -> bool:
-        """Same sums."""
-        return isinstance(other, UnitSums) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
 
     def to_json(self) -> dict[str, object]:
         """As in a Record: patterns with rows and weight, products by the places of two patterns."""

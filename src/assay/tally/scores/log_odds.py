@@ -7,7 +7,7 @@ A log-odds of 800 is a probability that no double tells from 1; its loss, 800, i
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -17,12 +17,9 @@ from assay.tally.scores.ranked_table import Multiset, Ranked
 from assay.tally.scores.score_tally import Scores
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from assay.core.arrays import Floats
     from assay.core.labels import Label
     from assay.tally.scores.ranked_table import Counts
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 
 class Linked(Ranked):

@@ -18,11 +18,11 @@ from assay.tally.labels.one_vs_rest import Binary
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from assay.core.arrays import Floats
     from assay.core.values import Amount
 
     # Checked as float64 arrays; at run time int64 for rows counted exactly, float64 for weights and draws.
     Counts: TypeAlias = NDArray[np.float64]
-    Floats: TypeAlias = NDArray[np.float64]
 
 ONE = np.ones(1, dtype=np.int64)
 LARGE: Final = 1 << 19

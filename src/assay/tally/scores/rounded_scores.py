@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from assay.rows.columns import CHUNK
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
-    from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
-    Whole: TypeAlias = NDArray[np.int64]
+    from assay.core.arrays import Floats, Whole
 
 LISTED: Final = 50_000
 """Distinct scores up to which a Record lists them with all digits, about a megabyte; beyond, they are rounded."""

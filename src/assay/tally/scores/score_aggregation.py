@@ -6,7 +6,7 @@ Up to EXACT distinct scores keep all digits; beyond, the engine that holds a fra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
@@ -19,9 +19,11 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.columns import Coded
+from assay.rows.engines.score_expressions import Frame, complete, fetched
 from assay.rows.label_types import label_of
 from assay.rows.source import ArraySource, FrameSource, Source
-from assay.tally.fixed_point import Sums, Weights, weigh_groups
+from assay.tally.base import Count
+from assay.tally.fixed_point import Sums, Weights, weigh_cells, weigh_groups
 from assay.tally.labels.array_counts import _numbers
 from assay.tally.scores.ranked_table import ones, whole
 from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_column
@@ -74,8 +76,6 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
 def count_ranks(source: Source, wanted: Wanted) -> Ranks:
     """Where the true class ranks among the scores of its row; every class must have a column."""
     if isinstance(source, FrameSource):
-        from assay.tally.scores.engine_ranks import ranks_of_frame
-
         return ranks_of_frame(source, wanted)
     truth, there = classes_of(source, wanted.labels)
     matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
@@ -318,3 +318,47 @@ def _built(columns: Sequence[_Level], wanted: Wanted, rounding: Rounding | None)
         weighted=weighted,
         rounding=rounding,
     )
+
+
+def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
+    """How many classes score higher than the true one, and how many the same: counted for each true class at once."""
+    names = [source.score[place] for place in wanted.columns]
+    columns = {"t": source.truth, **{f"s{i}": name for i, name in enumerate(names)}}
+    columns |= {} if source.weight is None else {"given": source.weight}
+    rows = complete(source).select(*(nw.col(one).alias(name) for name, one in columns.items()))
+    cells: dict[tuple[int, int], Count] = {}
+    total = 0
+    place = {label: i for i, label in enumerate(wanted.labels)}
+    for (raw,) in fetched(source, rows.select("t").unique()):
+        label = label_of(raw, where=source.where)
+        if label is None or label not in place:
+            continue
+        own, others = nw.col(f"s{place[label]}"), [nw.col(f"s{i}") for i in range(len(names)) if i != place[label]]
+        above, tied = (
+            reduce(add, (_one(hit) for hit in hits))
+            for hits in ([other > own for other in others], [other == own for other in others])
+        )
+        ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
+        for (more, same), times, held in _ranked_cells(source, ranked):
+            total += times
+            cell = (int(cast("int", more)), int(cast("int", same)))
+            cells[cell] = cells.get(cell, 0) + held
+    kept = {cell: held for cell, held in sorted(cells.items()) if held}
+    return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
+
+
+def _ranked_cells(source: FrameSource, ranked: Frame) -> Iterator[tuple[tuple[object, ...], int, Count]]:
+    """Rows by how many classes score higher and how many the same, and their weight where rows have weights."""
+    by = ["a", "e"]
+    if source.weight is not None:
+        held = replace(source, frame=ranked, weight="given")
+        for cell, times, weight in weigh_cells(held, by):
+            yield cell, times, weight.total
+        return
+    for more, same, found in fetched(source, ranked.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)):
+        rows = int(cast("int", found))
+        yield (more, same), rows, rows
+
+
+def _one(hit: nw.Expr) -> nw.Expr:
+    return nw.when(hit).then(nw.lit(1)).otherwise(nw.lit(0))

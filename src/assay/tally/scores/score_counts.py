@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.errors import OutOfRange
 from assay.core.parallel import together
 from assay.core.text import counted
-from assay.tally.column_codec import packed_steps, unpacked_steps
+from assay.tally.base import packed_steps, unpacked_steps
 from assay.tally.fixed_point import Sums, Weights
 from assay.tally.scores.ranked_table import LARGE, Multiset, ones
 from assay.tally.scores.rounded_scores import Rounding
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
     Places: TypeAlias = NDArray[np.int64]
 
 

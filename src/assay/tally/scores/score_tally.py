@@ -18,18 +18,20 @@ from assay.core.text import counted, listed, quoted
 from assay.rows.limits import EXACT
 from assay.tally.base import (
     VERSION,
+    Digested,
     demand_kind,
     demand_same_weighting,
 )
 from assay.tally.fixed_point import Weights
 from assay.tally.scores.ranked_table import Multiset, Ranked
-from assay.tally.scores.rounded_scores import DOUBLE, RESOLVED, Rounding, describe_rounding
+from assay.tally.scores.rounded_scores import DOUBLE, RESOLVED, Rounding
 from assay.tally.scores.score_counts import Column, column_of, joined, pooled, read
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from assay.core.arrays import Floats
+
     Places: TypeAlias = NDArray[np.int64]
 
 LARGEST_WHOLE = 2**53
@@ -47,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
+class Scores(Digested):
     """Distinct scores with counts, by score column and true class; `scored` names the class of each column."""
 
     labels: tuple[Label, ...]
@@ -213,19 +215,6 @@ class Scores:
     def resolution(self) -> int:
         """How many scores, the commonest first, hold half of the rows; of the column that has most."""
         return max((column.resolution for column in self.columns), default=0)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The note that scores were rounded, where they were."""
-        return () if self.rounding is None else (describe_rounding(self.rounding.bits),)
-
-    def __eq__(self, other: object) -> bool:
-        """Same classes in the same order, same scores with the same counts."""
-        return isinstance(other, Scores) and self.digest() == other.digest()
-
-    def __hash__(self) -> int:
-        """By digest."""
-        return hash(self.digest())
 
     def digest(self) -> str:
         """SHA-256 of head and numbers, eight bytes a number, least significant first; equal on every engine."""

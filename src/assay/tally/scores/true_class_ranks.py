@@ -17,12 +17,11 @@ from assay.tally.base import (
     count_from_json,
     count_to_json,
     demand_kind,
-    digest,
 )
 from assay.tally.fixed_point import Weights
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     Cells: TypeAlias = dict[tuple[int, int], Count]
 
@@ -90,10 +89,6 @@ class Ranks:
         cells = {cell: self.cells.get(cell, 0) + other.cells.get(cell, 0) for cell in sorted(both)}
         return Ranks(k=self.k, cells=cells, rows=self.rows + other.rows, weighted=self.weighted)
 
-    def digest(self) -> str:
-        """SHA-256 of the canonical form."""
-        return digest(self.to_json())
-
     def to_json(self) -> dict[str, object]:
         """As in a Record."""
         return {
@@ -115,10 +110,3 @@ class Ranks:
             exact = count_from_json(count)
             cells[cast("int", above), cast("int", tied)] = Fraction(exact) if weighted else exact
         return cls(k=cast("int", content["k"]), cells=cells, rows=cast("int", content["rows"]), weighted=weighted)
-
-
-def top_label(matrix: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The highest score of each row and whether its class is the true one; of tied classes the first one counts."""
-    scores, codes = np.asarray(matrix, dtype=np.float64), np.asarray(truth, dtype=np.int64)
-    called = scores.argmax(axis=1)
-    return np.take_along_axis(scores, called[:, np.newaxis], axis=1)[:, 0], called == codes

@@ -18,8 +18,10 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed, quoted
-from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.column_codec import (
+from assay.tally.base import (
+    VERSION,
+    demand_kind,
+    digest,
     packed_bytes,
     packed_reals,
     packed_whole,

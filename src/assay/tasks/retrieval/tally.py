@@ -13,8 +13,7 @@ import numpy as np
 from assay.core.errors import PlanError
 from assay.core.registry import Declared, Registry
 from assay.core.text import counted, listed
-from assay.tally.base import VERSION, demand_kind, digest
-from assay.tally.column_codec import packed_steps, unpacked_steps
+from assay.tally.base import VERSION, demand_kind, digest, packed_steps, unpacked_steps
 from assay.tasks.retrieval.exposure import Exposure
 
 if TYPE_CHECKING:

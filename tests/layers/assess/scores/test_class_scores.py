@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 import assay
 from assay.assess.record.record import schema
 from assay.assess.record.verification import verify
-from assay.inference.units.row_values import MEANS, by_row
+from assay.inference.units.class_score_units import MEANS, by_row
 from assay.measures import REGISTRY, parse
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores

@@ -16,7 +16,7 @@ from assay.inference.units.linearised_variance import linear
 from assay.inference.units.unit_measures import of_rows
 from assay.measures.declare import REGISTRY
 from assay.tally.paired.joint_rows import PairedRows
-from assay.tally.paired.unit_sums import UnitSums
+from tests.unitsums import sums_of
 
 COSTS = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 1.0, (1, 0): 5.0}
 
@@ -68,12 +68,12 @@ def analytic(t, measure):
 @settings(max_examples=25)
 def test_the_error_is_that_of_every_unit_by_itself(measure, seed, n, weighted, by_subject):
     t = drawn(seed, n=n, subjects=1 + n // 3, weighted=weighted, by_subject=by_subject)
-    found = linear(UnitSums.of(t), measure, 1)
+    found = linear(sums_of(t), measure, 1)
     if math.isnan(found.gap) or t.units < 2:
         return
     slope = analytic(t, measure)
     assert found.error == pytest.approx(error_of(moved_by_unit(t, slope)), rel=1e-8, abs=1e-12)
-    codes = UnitSums.of(t).codes.tolist()
+    codes = sums_of(t).codes.tolist()
     by_row = found.slopes[[codes.index(list(one)) for one in zip(t.truth, *t.calls, strict=True)]]
     np.testing.assert_allclose(by_row, slope, rtol=1e-8, atol=1e-8 * np.abs(slope).max(initial=0))
 
@@ -84,7 +84,7 @@ def test_with_a_row_a_subject_it_is_the_variance_of_mcnemars_difference(cells):
     n = sum(cells)
     a = [1] * (both + only_a) + [0] * (only_b + neither)
     b = [1] * both + [0] * only_a + [1] * only_b + [0] * neither
-    found = linear(UnitSums.of(made([1] * n, a, b, subject=list(range(n)))), "accuracy", 1)
+    found = linear(sums_of(made([1] * n, a, b, subject=list(range(n)))), "accuracy", 1)
     plain = (only_a + only_b - (only_a - only_b) ** 2 / n) / n**2 * n / (n - 1)
     assert found.error == pytest.approx(math.sqrt(plain), rel=1e-9, abs=1e-12)
 
@@ -94,11 +94,11 @@ def test_with_a_row_a_subject_it_is_the_variance_of_mcnemars_difference(cells):
 def test_weights_are_relative_and_equal_ones_are_none(seed, times):
     plain = drawn(seed, n=120, by_subject=False, weighted=True)
     scaled = made(plain.truth, *plain.calls, weight=plain.weight * times)
-    one, other = (linear(UnitSums.of(t), "f1", 1) for t in (plain, scaled))
+    one, other = (linear(sums_of(t), "f1", 1) for t in (plain, scaled))
     assert other.error == pytest.approx(one.error, rel=1e-9)
     equal = made(plain.truth, *plain.calls, weight=np.full(120, times))
     bare = made(plain.truth, *plain.calls, subject=list(range(120)))
-    assert linear(UnitSums.of(equal), "f1", 1).error == pytest.approx(linear(UnitSums.of(bare), "f1", 1).error)
+    assert linear(sums_of(equal), "f1", 1).error == pytest.approx(linear(sums_of(bare), "f1", 1).error)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -109,9 +109,9 @@ def test_rows_of_a_subject_counted_twice_are_a_subject_of_twice_the_weight(seed)
     twice = made(t.truth[rows], *t.calls[:, rows], subject=t.subject[rows].tolist())
     heavy = made(t.truth, *t.calls, subject=t.subject.tolist(), weight=np.full(90, 2.0))
     for measure in ("accuracy", "matthews_corrcoef"):
-        errors = {linear(UnitSums.of(one), measure, 1).error for one in (t, twice, heavy)}
+        errors = {linear(sums_of(one), measure, 1).error for one in (t, twice, heavy)}
         assert max(errors) == pytest.approx(min(errors), rel=1e-9)
-    assert UnitSums.of(twice).products == UnitSums.of(heavy).products
+    assert sums_of(twice).products == sums_of(heavy).products
 
 
 def test_rows_that_are_alike_within_subjects_are_worth_one():
@@ -120,15 +120,13 @@ def test_rows_that_are_alike_within_subjects_are_worth_one():
     one = made(t.truth, *t.calls, subject=list(range(200)))
     rows = np.repeat(np.arange(200), 5)
     many = made(t.truth[rows], *t.calls[:, rows], subject=rows.tolist())
-    assert linear(UnitSums.of(many), "accuracy", 1).error == pytest.approx(
-        linear(UnitSums.of(one), "accuracy", 1).error
-    )
+    assert linear(sums_of(many), "accuracy", 1).error == pytest.approx(linear(sums_of(one), "accuracy", 1).error)
 
 
 @pytest.mark.parametrize("k", [2, 4])
 def test_every_measure_of_labels_has_the_values_and_about_the_spread_of_draws(k):
     t = drawn(8, n=3000, k=k, subjects=900)
-    sums = UnitSums.of(t)
+    sums = sums_of(t)
     judged = 0
     for measure in REGISTRY:
         if not measure.from_labels or measure.needs or (k > 2 and measure.only == "binary"):
@@ -147,7 +145,7 @@ def test_it_agrees_with_swaps_and_draws_of_whole_subjects():
     from assay.inference.units.permutation_and_bootstrap import subject_permutation
 
     t = drawn(21, n=4000, subjects=1500)
-    sums = UnitSums.of(t, limit=3000)
+    sums = sums_of(t, limit=3000)
     for measure in ("accuracy", "f1"):
         a, b = (
             unit_z(sums, measure=measure, positive=1),
@@ -166,7 +164,7 @@ def test_costs_of_weighted_rows_have_the_interval_that_rows_give():
     from assay.inference.units.cost_difference import cost_permutation
 
     t = drawn(5, n=2000, weighted=True, by_subject=False)
-    a, b = unit_z_cost(UnitSums.of(t), costs=COSTS), cost_permutation(t, costs=COSTS, draws=1999)
+    a, b = unit_z_cost(sums_of(t), costs=COSTS), cost_permutation(t, costs=COSTS, draws=1999)
     assert a.effect.value == pytest.approx(b.effect.value)
     assert a.effect.interval.low == pytest.approx(b.effect.interval.low)
     assert a.effect.interval.high == pytest.approx(b.effect.interval.high)
@@ -174,7 +172,7 @@ def test_costs_of_weighted_rows_have_the_interval_that_rows_give():
 
 
 def test_margins_are_judged_from_the_same_error():
-    sums = UnitSums.of(drawn(9, n=3000, subjects=1000))
+    sums = sums_of(drawn(9, n=3000, subjects=1000))
     plain = unit_z(sums)
     gap, error = plain.effect.value, plain.effect.value / plain.statistic
     lower = find_test("unit_z_non_inferiority")(sums, margin=0.05)
@@ -188,14 +186,14 @@ def test_a_difference_that_rests_on_few_units_is_not_judged():
     n = 3000
     truth, a = [0] * n, [0] * n
     b = [0] * (n - 9) + [1] * 9
-    found = unit_z(UnitSums.of(made(truth, a, b, subject=list(range(n)))))
+    found = unit_z(sums_of(made(truth, a, b, subject=list(range(n)))))
     assert found.p is None
     assert "as few as 9 subjects" in found.reason
     assert "exact_scores" in found.effect.no_interval
     heavy = np.ones(n)
     heavy[:5] = 1e6
     t = drawn(3, n=n, by_subject=False)
-    found = unit_z(UnitSums.of(made(t.truth, *t.calls, weight=heavy)))
+    found = unit_z(sums_of(made(t.truth, *t.calls, weight=heavy)))
     assert found.p is None
     assert "exact_scores" in found.reason
 
@@ -205,7 +203,7 @@ def test_where_a_measure_has_no_tangent_it_is_not_judged():
     n = 1200
     truth = np.tile([0, 0, 1, 1], n // 4)
     calls = np.tile([0, 1, 0, 1], n // 4), np.tile([0, 1, 1, 1], n // 4)
-    t = UnitSums.of(made(truth, *calls, subject=list(range(n))))
+    t = sums_of(made(truth, *calls, subject=list(range(n))))
     found = unit_z(t, measure="total_variation", positive=1)
     assert found.p is None
     assert "bends" in found.reason
@@ -214,9 +212,9 @@ def test_where_a_measure_has_no_tangent_it_is_not_judged():
 def test_values_that_are_not_there_are_said():
     n = 400
     rows = [0, 1] * (n // 2)
-    found = unit_z(UnitSums.of(made(rows, [0] * n, rows, subject=list(range(n)))), measure="precision", positive=1)
+    found = unit_z(sums_of(made(rows, [0] * n, rows, subject=list(range(n)))), measure="precision", positive=1)
     assert found.p is None
     assert "precision of A is undefined" in found.reason
-    alike = unit_z(UnitSums.of(made(rows, rows, rows, subject=list(range(n)))))
+    alike = unit_z(sums_of(made(rows, rows, rows, subject=list(range(n)))))
     assert alike.p == 1.0
     assert "alike" in alike.notes[0]

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.errors import PlanError, RecordError
-from assay.tally.contingency_tables import Outcomes
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_scores import PairedScores
@@ -107,8 +106,3 @@ def test_moments_are_exact(values):
     assert found.mean == mean
     assert found.squares == sum((x - mean) ** 2 for x in exact)
     assert (found - found).sum == 0
-
-
-def test_outcomes_add_up():
-    one = Outcomes(both=1, only_a=2, only_b=3, neither=4)
-    assert (one + one).counts == {"both right": 2, "only A right": 4, "only B right": 6, "both wrong": 8}

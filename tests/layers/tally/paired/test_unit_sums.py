@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from assay.core.errors import RecordError
 from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.unit_sums import UnitSums, few_enough, rows_from_json
+from tests.unitsums import sums_of
 
 MODELS = ("A", "B", "C")
 WEIGHTS = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0, 0.01, 2.0**10, 7.25])
@@ -49,7 +50,7 @@ def by_hand(rows, *, by_subject, weighted):
 @settings(max_examples=60)
 def test_sums_are_those_of_the_rows_in_any_order(rows, by_subject, weighted, seed):
     kinds = {"by_subject": by_subject, "weighted": weighted}
-    t = UnitSums.of(made(rows, **kinds))
+    t = sums_of(made(rows, **kinds))
     total, products, units = by_hand(rows, **kinds)
     names = [tuple(one) for one in t.codes.tolist()]
     held = dict(zip(names, t.total, strict=True))
@@ -63,7 +64,7 @@ def test_sums_are_those_of_the_rows_in_any_order(rows, by_subject, weighted, see
             assert float(found) == pytest.approx(float(value), rel=1e-15 * len(rows) if by_subject else 1e-5)
             assert weighted or not by_subject or found == value
     order = np.random.default_rng(seed).permutation(len(rows))
-    assert UnitSums.of(made([rows[i] for i in order], **kinds)) == t
+    assert sums_of(made([rows[i] for i in order], **kinds)) == t
     assert UnitSums.from_json(json.loads(json.dumps(t.to_json(), allow_nan=False))) == t
     assert rows_from_json(t.to_json()) == t
 
@@ -72,14 +73,14 @@ def test_sums_are_those_of_the_rows_in_any_order(rows, by_subject, weighted, see
 @settings(max_examples=30)
 def test_some_of_the_models_are_what_their_own_rows_give(rows, by_subject):
     whole = made(rows, by_subject=by_subject, weighted=False)
-    assert UnitSums.of(whole).only("C", "A") == UnitSums.of(whole.only("C", "A"))
+    assert sums_of(whole).only("C", "A") == sums_of(whole.only("C", "A"))
 
 
 def test_no_name_of_a_subject_is_kept_and_another_kind_is_refused():
     t = PairedRows.of(
         truth=[0, 1, 1], labels=(0, 1), models=("A", "B"), calls=[[0, 1, 0], [0, 0, 1]], subject=["ann", "bob", "bob"]
     )
-    found = UnitSums.of(t, limit=2).to_json()
+    found = sums_of(t, limit=2).to_json()
     assert "ann" not in json.dumps(found)
     assert (found["by"], found["units"], found["held_up_to"], found["weighted"]) == ("subject", 2, 2, False)
     assert rows_from_json(t.to_json()) == t
@@ -89,7 +90,7 @@ def test_no_name_of_a_subject_is_kept_and_another_kind_is_refused():
 
 def test_products_of_large_subjects_do_not_wrap_around():
     n = 100_000
-    t = UnitSums.of(
+    t = sums_of(
         PairedRows.of(truth=[1] * n, labels=(0, 1), models=("A", "B"), calls=[[1] * n, [0] * n], subject=["one"] * n)
     )
     assert t.products == {(0, 0): n * n}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.tally.scores.score_order import in_order
+from assay.inference.tests.delong import in_order
 
 TINY = 2.0**-52
 
