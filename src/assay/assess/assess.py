@@ -99,7 +99,7 @@ def assess(
     )  # fmt: skip
     _check_labels(truth=truth, predicted=predicted, score=score)
     columns = score_columns(score)
-    if data is not None:
+    if data is not None and reading.truth_data is None:
         demand_own_columns({"truth": truth, "predicted": predicted, "weight": weight}, columns, group)
     if columns is not None or threshold is not None or scores != ScoreSettings():
         from assay.assess.scores.score_predictions import demand_scores

@@ -78,9 +78,10 @@ def test_the_columns_asked_for_are_fetched_and_the_session_is_over_then(server, 
     monkeypatch.setattr(
         postgres.PostgresTable, "batches", lambda self, columns: fetched.append(columns) or inner(self, columns)
     )
-    found = assay.assess(data=server.address(), reading=assay.Reading(table="preds"), truth="n", predicted="n")
+    query = assay.Reading(query="SELECT n, n AS p, b FROM preds")
+    found = assay.assess(data=server.address(), reading=query, truth="n", predicted="p")
     assert found.record["samples"] == 600
-    assert fetched == [["n"]]
+    assert fetched == [["n", "p"]]
     with psycopg.connect(server.address(), autocommit=True) as watcher:
         ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'assay'"
         wait_until(lambda: watcher.execute(ours).fetchone() == (0,))
@@ -90,9 +91,9 @@ def test_the_columns_asked_for_are_fetched_and_the_session_is_over_then(server, 
     ("column", "labels"), [("n > 0", (False, True)), ("b", (False, True)), ("c", ("green", "red"))]
 )
 def test_labels_of_every_fit_type_are_read(server, column, labels):
-    query = f"SELECT {column} AS y FROM preds"  # noqa: S608  the test's own
+    query = f"SELECT {column} AS y, {column} AS p FROM preds"  # noqa: S608  the test's own
     found = assay.assess(
-        data=server.address(), reading=assay.Reading(query=query), truth="y", predicted="y", positive=labels[-1]
+        data=server.address(), reading=assay.Reading(query=query), truth="y", predicted="p", positive=labels[-1]
     )
     assert set(found.labels) == set(labels)
 
@@ -100,9 +101,9 @@ def test_labels_of_every_fit_type_are_read(server, column, labels):
 def test_padding_of_fixed_width_text_is_no_part_of_a_label(server):
     found = assay.assess(
         data=server.address(),
-        reading=assay.Reading(table="preds"),
+        reading=assay.Reading(query="SELECT padded, padded AS called FROM preds"),
         truth="padded",
-        predicted="padded",
+        predicted="called",
         labels=["ab", "x"],
         positive="x",
     )
@@ -264,9 +265,9 @@ def test_the_password_is_in_no_output_of_the_command(server, tmp_path):
 def test_limits_hold_and_digests_and_rows_beyond_the_limit_are_refused(server):
     found = assay.assess(
         data=server.address(),
-        reading=assay.Reading(table="preds"),
+        reading=assay.Reading(query="SELECT n, n AS called FROM preds"),
         truth="n",
-        predicted="n",
+        predicted="called",
         limits=assay.Limits(memory="100MB", threads=1),
     )
     assert found.record["environment"]["limits"] == {"memory": "100MB", "threads": 1}

@@ -84,7 +84,7 @@ def test_limits_need_a_path_that_the_embedded_engine_reads(tmp_path):
     with pytest.raises(PlanError) as caught:
         assay.assess(truth=[1, 0], predicted=[1, 0], limits=Limits(threads=1))
     assert caught.value.code == "role-clash"
-    path = parquet(tmp_path / "f.parquet", pa.table({"y": [1]}))
+    path = parquet(tmp_path / "f.parquet", pa.table({"y": [1], "p": [1]}))
     with pytest.raises(PlanError) as caught:
-        assay.assess(data=path, truth="y", predicted="y", engine="sc://127.0.0.1:1", limits=Limits(threads=1))
+        assay.assess(data=path, truth="y", predicted="p", engine="sc://127.0.0.1:1", limits=Limits(threads=1))
     assert caught.value.code == "role-clash"

@@ -136,6 +136,22 @@ def test_delong_may_be_insisted_on_and_without_a_reason_it_is_refused_and_nothin
     assert "chosen by hand" in forced.label
 
 
+def test_areas_of_0_97_and_0_98_are_compared_by_delong_and_those_less_than_a_row_from_1_by_intervals():
+    y = [False] * 50 + [True] * 50
+    negatives = [float(i) for i in range(50)]
+    scores = {
+        "A": [*negatives, -1.0, *(100.0 + i for i in range(49))],  # one positive below all negatives: 50 pairs of 2,500
+        "B": [*negatives, -1.0, 19.5, *(100.0 + i for i in range(48))],
+    }
+    t = PairedScores.of(y, scores)
+    assert areas(t).area.tolist() == [0.98, 0.968]
+    assert not near_perfect(t)
+    assert compare(truth=y, score=scores, positive=True)["auroc"].test == "delong"
+    nearer = {**scores, "A": [*negatives, 25.5, *(100.0 + i for i in range(49))]}  # 24 pairs: 0.48 rows
+    assert near_perfect(PairedScores.of(y, nearer))
+    assert compare(truth=y, score=nearer, positive=True)["auroc"].test == "area_difference"
+
+
 def test_margins_near_the_ends_agree_with_the_interval():
     t = PairedScores.of([bool(y) for y in TRUTH], {"A": PERFECT, "B": OTHER})
     low, high = added_ends(areas(t), 0, 1, 0.90)

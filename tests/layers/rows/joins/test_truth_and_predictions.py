@@ -173,8 +173,8 @@ def test_ids_stay_as_they_are_written(files):
 
 @pytest.mark.parametrize(("value", "kind"), [(1.5, "DOUBLE"), ([1], "BIGINT[]"), (b"x", "BLOB")])
 def test_what_cannot_name_a_row_is_no_id(tmp_path, value, kind):
-    pq.write_table(pa.table({"i": [value], "y": ["a"]}), tmp_path / "t.parquet")
-    given = {"data": tmp_path / "t.parquet", "truth": "y", "predicted": "y", "id": "i"}
+    pq.write_table(pa.table({"i": [value], "y": ["a"], "p": ["a"]}), tmp_path / "t.parquet")
+    given = {"data": tmp_path / "t.parquet", "truth": "y", "predicted": "p", "id": "i"}
     with pytest.raises(assay.RowsError) as caught:
         flat.assess(**given)
     assert caught.value.code in ("column-type", "column-not-scalar")
