@@ -89,14 +89,6 @@ def freeze(loaded: LoadedPlan) -> Frozen:
 def parts_of(loaded: LoadedPlan, made: Mapping[tuple[str, str], MadeHere] | None = None) -> tuple[Part, ...]:
     """Every model with predictions, in files or made here, on every test split."""
     plan, where = loaded.plan, visible(loaded.path)
-    if plan.task.type == "multilabel":
-        raise PlanError(
-            "measure-unfit",
-            "this version counts one label a row: a multilabel task can be planned and checked, not run",
-            where=where,
-            known="binary, multiclass",
-            fix="assess each label as a binary task",
-        )
     if plan.columns.truth is None:
         raise _lack(where, "the truth column", 'columns.truth = "..."')
     splits = {name: one for name, one in splits_of(loaded, "test").items() if one.path is not None}
@@ -126,12 +118,8 @@ def _lack(where: str, what: str, fix: str) -> PlanError:
 def columns_by_group(loaded: LoadedPlan) -> list[str]:
     """Columns whose levels are assessed one by one: groups of people, channels, strata."""
     plan = loaded.plan
-    named = [
-        *(plan.fairness.groups or ()),
-        *channel_columns(plan).values(),
-        *(one.column for one in plan.use.strata or ()),
-    ]
-    return list(dict.fromkeys(named))
+    strata, people = (stratum.column for stratum in plan.use.strata or ()), plan.fairness.groups or ()
+    return list(dict.fromkeys([*people, *channel_columns(plan).values(), *strata]))
 
 
 def count_part(
@@ -183,12 +171,9 @@ def count_part(
     _demand_task(frozen.loaded, part, found)
     if plan.fairness.smallest_cell is not None:
         found = pooled(found, plan.fairness.smallest_cell)
-    if plan.fairness.judged is not None:
+    if (fair := plan.fairness).judged is not None:
         found = found.require_fairness(
-            plan.fairness.judged,
-            tolerance=plan.fairness.tolerance,
-            minimum=plan.fairness.minimum or 10,
-            reason=plan.fairness.criterion or "",
+            fair.judged, tolerance=fair.tolerance, minimum=fair.minimum or 10, reason=fair.criterion or ""
         )
     if plan.metrics.accept:
         against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against

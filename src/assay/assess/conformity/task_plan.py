@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.assess.arguments import IntervalSettings
 from assay.assess.task_assessment import assess_task
 from assay.core.errors import PlanError
+from assay.core.task import find_task
 from assay.core.text import visible
 from assay.rows.files.formats import Reading
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from assay.assess.plan.checked_plan import LoadedPlan
     from assay.rows.limits import Limits
 
-CLASSIFICATION: Final = (None, "binary", "multiclass", "multilabel")
+CLASSIFICATION: Final = (None, "binary", "multiclass")
 OUTSIDE: Final = "outside the scope of TS 4213:2022"
 
 
@@ -38,6 +39,9 @@ def run_task_plan(
     """Every model of the plan, each with the name that tells it apart."""
     plan, frozen_at = loaded.plan, datetime.now(tz=UTC).isoformat(timespec="microseconds")
     models = {name: model.given or {} for name, model in plan.models.items() if model.given} or {"": {}}
+    overall, says = OUTSIDE, f"the Technical Specification is about classification; {OUTSIDE}"
+    if find_task(str(plan.task.type)).in_scope:
+        overall, says = "conformity not demonstrated", "requirement rows are judged for one label a row only"
     assessments = []
     for name, own in models.items():
         with nullcontext(None) if working is None else working(name) as progress:
@@ -46,11 +50,7 @@ def run_task_plan(
             "given": "plan", "name": Path(loaded.path).name, "format": loaded.format, "sha256": loaded.sha256,
             "frozen_at": frozen_at, "declared": loaded.document, "declared_digest": loaded.digest, "model": name,
         }  # fmt: skip
-        conformity = {
-            "overall": OUTSIDE,
-            "says": f"the Technical Specification is about classification; {OUTSIDE}",
-            "rows": [],
-        }
+        conformity = {"overall": overall, "says": says, "rows": []}
         assessments.append(
             (name if len(models) > 1 else "", assessment.with_evidence(plan=stated, conformity=conformity))
         )

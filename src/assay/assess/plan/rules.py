@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.core.registry import Registry
     from assay.measures.declare import Measure
 
-KINDS: Final = ("binary", "multiclass", "multilabel")
+KINDS: Final = ("binary", "multiclass")
 """Kinds of classification, which have sections of their own."""
 
 NAMED: Final = (("population", "sample"), ("metrics", "against"), ("ground_truth", "annotations"), ("tests", "values"))

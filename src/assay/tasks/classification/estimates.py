@@ -33,6 +33,7 @@ from assay.tasks.classification.settings import (
 from assay.tasks.classification.tally import Classified
 
 if TYPE_CHECKING:
+    from assay.inference.intervals.functions_of_counts import Tables
     from assay.inference.intervals.interval_choice import Found, Uncertainty
     from assay.measures import Measure
     from assay.tasks.classification.cost_matrix import Costs
@@ -137,17 +138,20 @@ class View(Estimates):
         if self.settings.by_unit or self.confusion.weighted or self.confusion.k != 2:  # noqa: PLR2004
             return
         stack = self._uncertainty.stacked([view._uncertainty for view in alike])  # noqa: SLF001
-        for measure in (self._ready(m) for m in measures if m.from_labels and m.gives is Number):
-            if not self._answerable(measure) or self.needs_class(measure):
-                continue
-            results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
-            drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
-            numbers = [cast("Number", results[i]) for i in drawn]
-            found = stack.intervals(measure, numbers, np.array(drawn, np.intp)) if drawn else []
-            intervals = dict(zip(drawn, found, strict=True))
-            for i, (view, result) in enumerate(zip(alike, results, strict=True)):
-                interval = intervals[i] if i in intervals else view._uncertainty.overall(measure, result)  # noqa: SLF001
-                view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
+        wanted = (self._ready(m) for m in measures if m.from_labels and m.gives is Number)
+        for measure in (m for m in wanted if self._answerable(m) and not self.needs_class(m)):
+            self._work_out_measure(measure, alike, stack)
+
+    def _work_out_measure(self, measure: Measure, alike: Sequence[View], stack: Tables) -> None:
+        """The estimates of one measure for several levels."""
+        results = [view._named(view._value(measure), view.positive) for view in alike]  # noqa: SLF001
+        drawn = [i for i, view in enumerate(alike) if view._uncertainty.reads_table(measure, results[i])]  # noqa: SLF001
+        numbers = [cast("Number", results[i]) for i in drawn]
+        found = stack.intervals(measure, numbers, np.array(drawn, np.intp)) if drawn else []
+        intervals = dict(zip(drawn, found, strict=True))
+        for i, (view, result) in enumerate(zip(alike, results, strict=True)):
+            interval = intervals[i] if i in intervals else view._uncertainty.overall(measure, result)  # noqa: SLF001
+            view._found[measure.title] = view._made(measure, result, interval, None)  # noqa: SLF001
 
     @property
     def _kind(self) -> tuple[object, ...]:
@@ -294,19 +298,16 @@ class View(Estimates):
         results: list[Value] = [self._named(stack.at(i).settled(), label) for i, label in enumerate(labels)]
         intervals = self._uncertainty.by_class(measure, results)
         if self.settings.by_unit:
-            units, none = self._units, "the value is undefined"
-            intervals = [
-                none
-                if isinstance(result, Undefined)
-                else IN_GROUPS
-                if units is None
-                else units.of_class(measure, result, i)
-                for i, result in enumerate(results)
-            ]
+            intervals = [self._unit_interval(measure, result, i) for i, result in enumerate(results)]
         return [
             self._made(measure, result, found, label)
             for label, result, found in zip(labels, results, intervals, strict=True)
         ]
+
+    def _unit_interval(self, measure: Measure, result: Value, place: int) -> Found:
+        if isinstance(result, Undefined):
+            return "the value is undefined"
+        return IN_GROUPS if self._units is None else self._units.of_class(measure, result, place)
 
     def _named(self, result: Value, positive: Label | None) -> Value:
         if not isinstance(result, Undefined):

@@ -221,8 +221,7 @@ def _unknown(row: Row, later: set[str]) -> Iterator[str]:
 
 def _unknown_fields(row: Row) -> Iterator[str]:
     """Fields that no plan has."""
-    from assay.assess.plan.checked_plan import keys_at
-
+    keys_at = import_module("assay.assess.plan.checked_plan").keys_at
     for path in (way for states in row.states for way in states.split("|")):
         *above, last = path.split(".")
         known = keys_at(tuple("x" if part == "*" or part.startswith("@") else part for part in above))
