@@ -18,7 +18,7 @@ from assay.app.commands.plan_commands import Group, init, plan
 from assay.app.commands.verify_and_sign_commands import keys, sign, verify
 from assay.app.failures import demand_address_space, unforeseen
 from assay.app.messages import colour, say, say_end, say_line, say_summary
-from assay.app.options import of_decisions, of_files, of_rows
+from assay.app.options import of_decisions, of_fairness, of_files, of_rows
 from assay.app.task_commands import TASK, TaskCommand, run_task
 from assay.core.errors import AssayError
 
@@ -49,6 +49,7 @@ def cli(ctx: click.Context, *, version: bool) -> None:
 @click.option("--task", metavar="TASK", help="What is assessed, if not classes; --task TASK --help lists its options.")
 @of_rows
 @of_decisions
+@of_fairness
 @of_files
 @click.option("--ledger/--no-ledger", default=True, help="Enter the run of a plan in its ledger [default: enter it]")
 @click.option("--allow-command", is_flag=True, help="Let the plan run the command that makes its predictions.")

@@ -366,7 +366,6 @@ _FAIRNESS = (
 )
 
 _DECISIONS = (
-    *_FAIRNESS,
     click.option(
         "--accept",
         "accept",
@@ -388,6 +387,11 @@ _DECISIONS = (
         help="Of several criteria: holm keeps the chance of any wrong verdict, none takes each alone.",
     ),
 )
+
+
+def of_fairness(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options about gaps between groups."""
+    return _with_options(command, _FAIRNESS)
 
 
 def of_decisions(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -64,6 +64,12 @@ class Assessment(Mapping[str, Estimate], Result):
         self._standing: Standing | None = None
         self._fairness: FairnessSettings | None = None
 
+    def __copy__(self) -> Assessment:
+        """The same with all that was computed from it."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         """What travels between processes: the tally and how it is read, not what was computed from it."""
         kept = (
@@ -185,10 +191,7 @@ class Assessment(Mapping[str, Estimate], Result):
         return self._listed(lambda: None)
 
     def work_out(self, progress: Callable[[int, int], None]) -> None:
-        """Work out what a Record lists, telling how much of it is done: many classes and groups with scores take long.
-
-        What was worked out is kept, so that nothing takes long after.
-        """
+        """Work out what a Record lists and keep it, telling how much is done: groups with scores take long."""
         total = self._view.steps + sum(levels.steps for levels in self._levels)
         done = count(1)
         self._listed(lambda: progress(next(done), total))

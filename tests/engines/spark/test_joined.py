@@ -91,6 +91,7 @@ def test_paths_on_a_cluster_are_refused_as_elsewhere(cluster, sides):
     assert error.code == "rows-unmatched"
     assert error.found == f'{sides / "p.parquet"} without truth: "c8"; {sides / "t.csv"} without prediction: "c9"'
     assert refusal(both | {"truth_data": sides / "twice.csv"}).code == "duplicate-id"
-    alone = {"data": sides / "twice.csv", "engine": cluster.connect, "truth": "site", "predicted": "the.label", "id": "case"}
+    alone = {"data": sides / "twice.csv", "engine": cluster.connect, "truth": "site"}
+    alone |= {"predicted": "the.label", "id": "case"}
     error = refusal(alone)
     assert (error.code, error.found) == ("duplicate-id", '"c3"')

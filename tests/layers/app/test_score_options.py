@@ -79,7 +79,7 @@ def test_one_column_for_each_class_by_label_or_by_name(folder):  # noqa: ARG001
         (["--score", "cat=p_cat", "--score", "dog=p_dog", "--score", "ell=p_eel"], "score-columns"),
         (["--score", "p_cat", "--score", "p_dog", "--score", "p_ele"], "missing-column"),
         (["--score", "p_cat", "--threshold", "0.5"], "score-columns"),
-        (["--score", "p_cat"], "role-missing"),
+        (["--score", "p_cat"], "score-columns"),
         (["--score", "p_cat", "--threshold", "yuoden"], "option-unknown"),
     ],
 )

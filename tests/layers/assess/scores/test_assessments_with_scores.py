@@ -154,7 +154,6 @@ def test_two_score_columns_of_two_classes_serve_as_well_as_one():
 
 
 def test_nothing_is_guessed():
-    refused("role-missing", truth=TRUTH, score=SCORE)
     refused("role-missing", truth=TRUTH, predicted=TRUTH, threshold=0.5)
     refused("role-missing", truth=TRUTH, predicted=TRUTH, operating_points=[0.5])
     refused("positive-class-undeclared", truth=NAMES[TRUTH * 1], score=SCORE, threshold=0.5)
