@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from assay.assess.conformity.ledger import add_note
 from assay.assess.conformity.plan_run import examined
 from assay.assess.conformity.statement import judge
@@ -33,6 +35,15 @@ SIGNED = {"title": "t", "version": "1", "assessor": "Ada Example", "date": "2026
 def root():
     """A folder that is gone with the process."""
     return tempfile.TemporaryDirectory(prefix="assay-law-")
+
+
+def answers():
+    """Ten runs of 1,500 answers that do not depend on each other, of which one in a hundred is late."""
+    rng = np.random.default_rng(7)
+    for run in range(10):
+        times = np.where(rng.random(1500) < 0.01, 150.0, rng.uniform(9, 12, 1500))
+        for place, time in enumerate(times.tolist()):
+            yield {"run": run, "scheduled": 0.2 * place, "milliseconds": round(time, 3), "correct": 1}
 
 
 def rows_of(split, classes, chance):
@@ -215,6 +226,8 @@ def document(task):
         "environment": {"processors": 1, "memory_gb": 0.1, "python": "3.11", "simulated": False},
         "cost": {
             "scope": ["latency", "throughput", "efficiency"],
+            "objective": "correct",
+            "resource": "seconds",
             "out_of_scope": "no meter",
             "latency_ms": 100.0,
             "energy": "not measured",
@@ -275,7 +288,7 @@ def folder(task):
         for i, row in enumerate(splits["test"])
     ]
     save(place / "annotations.csv", read)
-    save(place / "times.csv", [{"milliseconds": 10 + i * 0.01} for i in range(400)])
+    save(place / "times.csv", list(answers()))
     save(place / "folds.csv", [{"id": row["id"], "fold": row["fold"], "repetition": 1} for row in splits["test"]])
     five = [
         {"id": row["id"], "repetition": r, "fold": (i // (r + 1)) % 2}

@@ -199,7 +199,7 @@ NOT_COUNTED = "a multilabel plan is judged and not counted in this version"
 OTHER_TASK = "it speaks of another task than classification, whose plans have no profile"
 CANNOT_PASS = {
     STATED: """R-0-3 R-5.2-1 R-5.2-2 R-5.2-5 R-5.3.2-3 R-5.3.6-5 R-5.3.6-6 R-5.3.8-2 R-5.3.11-5 R-5.3.11-6 R-5.3.12-3
-        R-5.3.14-1 R-5.3.14-2 R-6.1-2 R-6.2.6-1 R-6.3.4-1 R-6.4.3-3 R-6.4.3-4 R-6.6.1-1 R-6.6.5-1 R-6.6.5-2 R-8-4 R-8-8
+        R-5.3.14-1 R-5.3.14-2 R-6.1-2 R-6.2.6-1 R-6.3.4-1 R-6.4.3-3 R-6.4.3-4 R-6.6.1-1 R-6.6.5-1 R-6.6.5-2 R-8-4
         S-RAI-3 S-FUN-2 S-FUN-4 S-FUN-5""",
     "whether a feature is known in time, or a family of acceleration used, can only be stated": "R-5.3.7-3 R-5.3.12-4",
     NOT_COUNTED: "R-6.5.1-2 R-6.5.2-1 R-6.5.3-1 R-6.5.4-1 R-6.5.5-1",

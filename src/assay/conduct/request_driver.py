@@ -65,7 +65,7 @@ class Pace:
         """Nanoseconds after the start at which each request is due; None where each waits for the one before.
 
         >>> Pace(scenario="server", rate=100.0, requests=3, seed=1).schedule(0).tolist()
-        [10730, 3097146, 53840812]
+        [10730290, 13814822, 67569190]
         """
         if self.scenario in CLOSED:
             return None

@@ -106,12 +106,12 @@ def test_a_table_called_as_our_view_can_be_read(make):
 
 
 def test_columns_are_judged_as_in_a_file(make):
-    path = make("CREATE TABLE t AS SELECT [1] AS y, 'a' AS p, DATE '2026-01-01' AS d, 'x' AS w")
+    path = make("CREATE TABLE t AS SELECT [1] AS y, 'a' AS p, 'a' AS q, DATE '2026-01-01' AS d, 'x' AS w")
     refused(path, "column-not-scalar")
     refused(path, "column-type", truth="d")
     refused(path, "missing-column", truth="yy")
-    refused(path, "column-not-numeric", truth="p", weight="w")
-    refused(path, "duplicate-column", truth="p", query="SELECT p, p FROM t")
+    refused(path, "column-not-numeric", truth="q", weight="w")
+    refused(path, "duplicate-column", truth="q", query="SELECT p, p, q FROM t")
 
 
 def test_missing_labels_are_located(make):

@@ -54,8 +54,8 @@ def test_ids_are_refused_on_a_cluster_as_elsewhere(given):
     error = refusal(given(truth=TRUTH[1:]))
     assert error.code == "rows-unmatched"
     assert error.found == 'data without truth: "c3"'
-    one = given([*PREDICTIONS, PREDICTIONS[0]]) | {"truth_data": None}
-    assert refusal(one).code == "duplicate-id"
+    alone = given([*PREDICTIONS, PREDICTIONS[0]]) | {"truth_data": None, "truth": "reader"}
+    assert refusal(alone).code == "duplicate-id"
 
 
 @pytest.fixture(scope="module")

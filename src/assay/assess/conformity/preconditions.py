@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from assay.assess.conformity.clauses import When
-from assay.assess.conformity.test_uses import Use
+from assay.assess.conformity.significance_uses import Use
 from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.plan_answers import FAMILIES, splits_of
 from assay.core.text import quoted

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from assay.assess.conformity.clauses import SUPPLEMENT, CheckDemand, Row, catalogue, profile
 from assay.assess.conformity.preconditions import applies
-from assay.assess.conformity.test_uses import Use, ask, uses_of
+from assay.assess.conformity.significance_uses import Use, ask, uses_of
 from assay.assess.controls import Checked, Inquiry, Verdict, worst
 from assay.assess.plan.checked_plan import stated
 from assay.assess.plan.plan_answers import answer

@@ -163,7 +163,7 @@ def test_init_does_not_write_over_a_plan(predictions, tmp_path):
     [
         ("", "truth column"),
         ('[columns]\ntruth = "truth"\n', "test split"),
-        ("[task]\ntype='multilabel'\n", "multilabel"),
+        ("[task]\ntype='multilabel'\n", "[task.given]"),
     ],
 )
 def test_a_plan_that_cannot_be_run_yet_says_what_it_lacks(tmp_path, section, word):

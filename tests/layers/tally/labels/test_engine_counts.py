@@ -86,10 +86,10 @@ def test_whole_weights_are_whole(frame):
     assert assay.assess(data=frame(rows), truth="t", predicted="p", weight="w").confusion.total == 6
 
 
-def test_one_column_may_play_two_parts(frame):
+def test_one_column_may_not_play_two_parts(frame):
     rows = {"t": [1, 0, 1], "p": [1, 1, 0]}
-    found = assay.assess(data=frame(rows), truth="t", predicted="p", group="t")
-    assert {level: tally.rows for level, tally in found.grouped.factors["t"].items()} == {0: 1, 1: 2}
+    with pytest.raises(assay.PlanError, match="truth and group at once"):
+        assay.assess(data=frame(rows), truth="t", predicted="p", group="t")
 
 
 def test_a_frame_and_its_columns_give_the_same_digest(frame):

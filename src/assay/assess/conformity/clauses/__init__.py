@@ -208,7 +208,7 @@ def _unknown(row: Row, later: set[str]) -> Iterator[str]:
     from assay.measures import REGISTRY
 
     conditions = _table("conformity.preconditions", "CONDITIONS")
-    asks, controls = _table("conformity.test_uses", "ASKS"), _table("controls", "CONTROLS")
+    asks, controls = _table("conformity.significance_uses", "ASKS"), _table("controls", "CONTROLS")
     yield from (name for name in (row.when.conditions if row.when else ()) if name not in conditions)
     yield from (name for name in (row.tests.asks if row.tests else ()) if name not in asks)
     yield from (
