@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Change formulas and conditions at random and count the changes that no test notices.
+
+python bench/mutants.py --count 200 --seed 1 --minutes 60
+
+Each mutant is one changed operator or constant in `measures`, `inference`, `tally` or the measures of a task.
+It is run against the tests nearest to it: files that name its module, then laws and references, cheapest first.
+The work is done in a copy of the tracked files, never in the tree itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACES = ("measures", "inference", "tally", "tasks/*/measures", "tasks/classification")
+WIDE = (
+    "tests/laws/test_formula_equals_function.py",
+    "tests/laws/test_identities.py",
+    "tests/laws/test_significance.py",
+    "tests/reference/test_by_definition.py",
+    "tests/reference/test_tests_against_r.py",
+    "tests/layers/inference",
+)
+SWAPS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.And: ("and", "or"), ast.Or: ("or", "and"),
+    ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one line: characters `start` to `end` become `new`."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+    def apply(self, tree: Path) -> str:
+        """Write the change into a copy of the tree and return the text that was there."""
+        target = tree / self.path
+        before = target.read_text()
+        lines = before.splitlines(keepends=True)
+        text = lines[self.line - 1]
+        lines[self.line - 1] = text[: self.start] + self.new + text[self.end :]
+        target.write_text("".join(lines))
+        return before
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}  {self.old.strip()} -> {self.new.strip()}"
+
+
+def pairs_of(node: ast.AST) -> list[tuple[ast.expr, ast.expr, type[ast.AST]]]:
+    """List the neighbouring operands of a node with the operator between them."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        return [(left, right, type(kind)) for left, right, kind in zip(sides, sides[1:], node.ops, strict=False)]
+    if isinstance(node, ast.BoolOp):
+        return [(left, right, type(node.op)) for left, right in zip(node.values, node.values[1:], strict=False)]
+    return [(node.left, node.right, type(node.op))] if isinstance(node, ast.BinOp) else []
+
+
+def operators(path: Path) -> list[Mutant]:
+    """List every operator and number inside functions of a file that can be changed on one line."""
+    source = path.read_text()
+    lines = source.splitlines()
+    name = path.relative_to(ROOT)
+    tree = ast.parse(source)
+    texts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    nodes = [node for function in functions for part in function.body for node in ast.walk(part)]
+    mutants: list[Mutant] = []
+    for node in (node for node in nodes if id(node) not in texts):  # places inside f-strings are unknown in Python 3.11
+        for left, right, kind in pairs_of(node):
+            start, line = left.end_col_offset or 0, right.lineno
+            old, new = SWAPS.get(kind, ("", ""))
+            at = lines[line - 1][start : right.col_offset].find(old) if left.end_lineno == line else -1
+            if old and at >= 0:
+                mutants.append(Mutant(name, line, start + at, start + at + len(old), old, new))
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            old = lines[node.lineno - 1][node.col_offset : node.end_col_offset]
+            mutants.append(Mutant(name, node.lineno, node.col_offset, node.end_col_offset or 0, old, f"({old} + 1)"))
+    return [mutant for mutant in dict.fromkeys(mutants) if lines[mutant.line - 1].isascii()]
+
+
+def nearest_tests(path: Path) -> list[str]:
+    """Return test files that import or carry the name of a module, then the wide ones."""
+    module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
+    stem = path.stem if path.stem != "__init__" else path.parent.name
+    by_name, by_import, by_package = [], [], []
+    for test in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "spark" in test.parts or "browser" in test.parts:
+            continue
+        text = test.read_text()
+        name = str(test.relative_to(ROOT))
+        if test.stem == f"test_{stem}":
+            by_name.append(name)
+        elif module in text or f"{module.rpartition('.')[0]} import {stem}" in text:
+            by_import.append(name)
+        elif path.parts[2] == "tasks" and f"tests/tasks/{path.parts[3]}/" in name:
+            by_package.append(name)
+    wide = [name for name in WIDE if (ROOT / name).exists() and name not in by_name + by_import]
+    if path.parts[2] == "tasks" and path.parts[3] != "classification":
+        wide = []
+    return [*by_name, *by_import, *by_package, *wide]
+
+
+def survives(mutant: Mutant, tree: Path, seconds: float) -> bool | None:
+    """Run the nearest tests on a mutant: True if all pass, None if they took too long."""
+    before = mutant.apply(tree)
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:cacheprovider",
+        *nearest_tests(mutant.path),
+    ]
+    try:
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        (tree / mutant.path).write_text(before)
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Draw mutants, run them until the time is over, and print the survivors."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--limit", type=float, default=240, help="seconds a mutant may take")
+    asked = parser.parse_args()
+    files = sorted(
+        {file for place in PLACES for folder in (ROOT / "src/assay").glob(place) for file in folder.rglob("*.py")}
+    )
+    pool = [mutant for file in files for mutant in operators(file)]
+    drawn = random.Random(asked.seed).sample(pool, asked.count)
+    print(f"{len(pool)} possible mutants in {len(files)} files, {asked.count} drawn with seed {asked.seed}", flush=True)
+    counts = {"killed": 0, "survived": 0, "timed out": 0}
+    end = time.monotonic() + 60 * asked.minutes
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
+        for name in filter(None, tracked.split("\0")):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+        for mutant in drawn:
+            if time.monotonic() > end:
+                break
+            outcome = survives(mutant, tree, asked.limit)
+            word = {True: "survived", False: "killed", None: "timed out"}[outcome]
+            counts[word] += 1
+            print(f"{word:10}{mutant}", flush=True)
+    print(counts)
+
+
+if __name__ == "__main__":
+    main()
