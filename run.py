@@ -29,6 +29,7 @@ BIN = ROOT / ".venv" / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = str(BIN / "python")
 OUTER = getattr(sys, "_base_executable", "") or sys.executable  # not .venv's own, even when that one runs this file
 EXTRAS = ("", "test", "test,spark")  # each includes those before it
+CACHE = ROOT / ".venv" / "pycache"  # tests start hundreds of processes, which would compile every module anew
 SPARK = "tests/engines/spark"
 NO_INSTALL = "ASSAY_NO_INSTALL"
 CHECKS = {
@@ -144,12 +145,13 @@ def check() -> Dict[str, int]:
 
 def check_and_test(rest: List[str]) -> int:
     """Run the checks, then the given tests or all; Spark tests run in parallel, because a cluster mostly waits."""
+    compiled = {**os.environ, "PYTHONPYCACHEPREFIX": str(CACHE), "PYTHONDONTWRITEBYTECODE": ""}
     if rest:
         failed = check()
-        return combine_exit_codes(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest))
-    alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # two workers share two cores
+        return combine_exit_codes(failed, run(PYTHON, "-m", "pytest", "-n", "2", *rest, env=compiled))
+    alone = {**compiled, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # two workers share two cores
     with tempfile.TemporaryFile() as output, ThreadPoolExecutor(1) as pool:
-        spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=output, stderr=subprocess.STDOUT)
+        spark = pool.submit(run, PYTHON, "-m", "pytest", SPARK, stdout=output, stderr=subprocess.STDOUT, env=compiled)
         failed = check()
         most = run(PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--ignore", SPARK, env=alone)
         code = spark.result()
