@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 
 import pytest
 
@@ -27,17 +28,20 @@ def _texts(node):
     return [node.value if isinstance(node, ast.Constant) else None]
 
 
+@cache
 def made():
     """Every place in the source where an error is made: file, line, the codes it can carry, its keywords."""
-    for path in SOURCES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and _name(node.func) in NAMES and node.args:
-                yield path.relative_to(run.ROOT).as_posix(), node.lineno, _texts(node.args[0]), node
+    calls = ((path, node) for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return [
+        (path.relative_to(run.ROOT).as_posix(), node.lineno, _texts(node.args[0]), node)
+        for path, node in calls
+        if isinstance(node, ast.Call) and _name(node.func) in NAMES and node.args
+    ]
 
 
-MADE = list(made())
-LITERAL = [(path, line, code, node) for path, line, codes, node in MADE for code in codes if code is not None]
+def literal():
+    """The places with a code that is written out."""
+    return [(path, line, code) for path, line, codes, _ in made() for code in codes if code is not None]
 
 
 def texts_beside(path):
@@ -46,18 +50,18 @@ def texts_beside(path):
 
 
 def test_every_code_that_is_raised_is_declared():
-    assert len(LITERAL) > 40
-    assert not [f"{path}:{line}: {code}" for path, line, code, _ in LITERAL if code not in CODES]
+    assert len(literal()) > 40
+    assert not [f"{path}:{line}: {code}" for path, line, code in literal() if code not in CODES]
 
 
 def test_a_code_that_is_passed_on_stands_beside_the_error_and_is_declared():
-    for path, line, codes, _ in MADE:
+    for path, line, codes, _ in made():
         if None in codes:
             assert texts_beside(path) & set(CODES), f"{path}:{line}: no declared code in the file"
 
 
 def test_every_declared_code_is_used_somewhere():
-    used = {code for _, _, code, _ in LITERAL}
+    used = {code for _, _, code in literal()}
     for path in SOURCES:
         if path.name != "errors.py":
             used |= texts_beside(path.relative_to(run.ROOT).as_posix()) & set(CODES)
@@ -65,7 +69,7 @@ def test_every_declared_code_is_used_somewhere():
 
 
 def test_every_error_tells_what_to_do():
-    silent = [f"{path}:{line}" for path, line, _, node in MADE if not {k.arg for k in node.keywords} & {"fix", None}]
+    silent = [f"{path}:{line}" for path, line, _, node in made() if not {k.arg for k in node.keywords} & {"fix", None}]
     assert not silent
 
 
