@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import Block, Bullets, Cell, Figure, Grid, Heading, Paragraph, Reach, Table, Terms, Threshold
-from assay.report import sentences
 from assay.report.assessment_document import report_of
+from assay.report.blocks.estimates import headline_chart
 from assay.report.charts import draw
-from assay.report.charts.svg import Point, axis, forest
 from assay.report.estimate_rows import Values
 from assay.report.fit_text import fitted
 
@@ -59,9 +58,8 @@ def _headline(block: Values, opening: str) -> str:
 
 
 def _chart(block: Values) -> str:
-    alike = [value for value in block.entries if value.about.span == block.entries[0].about.span]
-    points = [Point(label=value.about.name, entry=value) for value in alike]
-    return f"<div>{forest(points, by='measure', scale=axis(alike), head=sentences.HEADLINE, room=130)}</div>"
+    chart = headline_chart(block.entries, block.level, block.baseline)
+    return f"<div>{draw(chart)}</div>" if chart is not None else ""
 
 
 def _table(block: Table) -> Iterator[str]:

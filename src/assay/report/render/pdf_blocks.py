@@ -11,7 +11,6 @@ from assay.core.blocks import (
     Block,
     Bullets,
     Cell,
-    Chart,
     Column,
     Figure,
     Grid,
@@ -164,22 +163,8 @@ def _shaded(cell: GridCell, *, tight: bool) -> Piece:
     return {"text": f"{mark}{cell.text}", "below": below, "ground": ground, "ink": ink, "empty": cell.empty}
 
 
-def _values(block: Values) -> Iterator[Piece]:
-    rows: list[Json] = []
-    for value in block.entries:
-        marked = block.baseline if value.about.measure == block.beside else None
-        note = f"┃ {marked.shown}: {block.mark}" if marked is not None else ""
-        below = "; ".join(filter(None, (value.about.says, note, *value.notes)))
-        bar = charts.draw(Chart("bar", (value, marked)))
-        shown = _text(value.shown) if value.defined else _text(f"∅ {value.shown}", tone="warn")
-        ends = _text(value.so if value.defined else value.reason)
-        rows.append([_text(value.about.name, below=below), shown, ends, {"svg": bar} if bar else _text("")])
-    sides = (("measure", "l", 5.0), ("value", "r", 0.0), (f"{block.level} interval", "l", 2.2))
-    yield _set_table("", (*sides, ("on its range", "l", 2.6)), rows, small=False)
-
-
-def _nothing(block: Threshold) -> Iterator[Piece]:
-    """Paper cannot move a threshold; the operating points stand in their table."""
+def _nothing(block: Threshold | Values) -> Iterator[Piece]:
+    """Paper cannot move a threshold, and its first page draws the values."""
     del block
     yield from ()
 
@@ -192,6 +177,6 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[Json]]]] = {
     Figure: _figure,
     Table: _table,
     Grid: _grid,
-    Values: _values,
+    Values: _nothing,
     Threshold: _nothing,
 }
