@@ -82,10 +82,19 @@ class Assessed(Document):
         return self.tally.weighted
 
     @property
-    def about(self) -> str:
+    def opened(self) -> bool:
+        """The matrix and the curves take the room."""
+        return False
+
+    @property
+    def positive(self) -> str:
         """The positive class; nothing where there is none."""
-        positive = self.record.get("positive")
-        return f"positive class {quoted(positive)}" if positive is not None else ""
+        return quoted(self.record["positive"]) if self.record.get("positive") is not None else ""
+
+    @property
+    def about(self) -> str:
+        """The positive class, as a title says it."""
+        return f"positive class {self.positive}" if self.positive else ""
 
     @property
     def kind(self) -> str:
@@ -124,9 +133,10 @@ class Assessed(Document):
         if self.called:
             said = worst_mistake(self.tally)
             first = [matrix(self.tally), Paragraph(said, "soft")]
-        broad = self.called and len(self.tally.labels) > BROAD
-        yield Card((*first, *self.headline_blocks()), "stack broad" if broad else "stack")
-        if self.scoring is not None and self.scoring.curves:
+        broad, curved = self.called and len(self.tally.labels) > BROAD, self.scoring is not None and self.scoring.curves
+        look = "stack broad" if broad else "stack" if curved else "stack side"
+        yield Card((*first, *self.headline_blocks()), look)
+        if self.scoring is not None and curved:
             charts = [roc(self.scoring.curves, self.scoring.place, self.level), reliability_chart(self.scoring)]
             for chart in filter(None, charts):
                 yield Figure(charts=(chart,), alt=str(chart.data[0]["title"]))  # type: ignore[index]

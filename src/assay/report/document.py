@@ -33,9 +33,7 @@ from assay.report.sections import Remark, Report, Verdict
 from assay.tasks.classification.estimates import SMALL
 
 MOST_HEADLINES: Final = 8
-NO_CRITERION: Final = Verdict(
-    sign="○", word="no criterion set", tone="open", says="", anchor="", more=""
-)
+NO_CRITERION: Final = Verdict(sign="○", word="no criterion set", tone="open", says="", anchor="", more="")
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,11 @@ class Document:
     @property
     def balanced(self) -> bool:
         """Whether the headline keeps its order; balanced measures lead where classes are not equally frequent."""
+        return True
+
+    @property
+    def opened(self) -> bool:
+        """Whether the numbers of the headline stand open, for not all of them share the axis of the chart."""
         return True
 
     @property
@@ -150,7 +153,7 @@ class Document:
 
     def glance(self) -> Iterator[Block]:
         """The first screen: the headline measures on one axis."""
-        yield Card(tuple(self.headline_blocks()), "stack")
+        yield Card(tuple(self.headline_blocks()), "stack side")
 
     def headline_blocks(self) -> Iterator[Block]:
         """The headline measures as a chart, with their numbers and meanings folded."""
@@ -159,7 +162,8 @@ class Document:
             yield Figure(charts=(chart,), alt=sentences.HEADLINE)
         if self.headline:
             table = headline_table(self.headline, self.level, self.estimates.baseline)
-            yield Fold(title="The numbers", more=f"{len(self.headline)} measures", blocks=(table,), named=False)
+            more = counted(len(self.headline), "measure")
+            yield Fold(title="The numbers", more=more, blocks=(table,), named=False, open=self.opened)
 
     def own_sections(self) -> Iterator[Section]:
         """What only this task shows."""

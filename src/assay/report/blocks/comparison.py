@@ -153,6 +153,13 @@ def _compared_parts(made: Compared) -> list[tuple[FindingText, ...]]:
     return [part for part in parts if part]
 
 
+def forest_of_models(record: Record) -> tuple[Chart | None, tuple[FindingText, ...]]:
+    """The chart of differences, and what it shows; None where no difference has an interval."""
+    made = compared(record)
+    parts = _compared_parts(made)
+    return (_forest(parts[-1], made.level), parts[-1]) if parts else (None, ())
+
+
 def _forest(findings: Sequence[FindingText], level: str) -> Chart:
     """Point and interval of every difference between two models, around zero."""
     by = 100.0 if all(finding.share for finding in findings) else 1.0
@@ -169,7 +176,7 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
     unit = "points" if by > 1 else "units of the measure"
     data = {
         "title": f"Differences with {level} intervals", "x": f"{what}, {unit}", "wide": 480, "rows": rows,
-        "reference": {"x": 0, "text": ""}, "note": "Filled points are significant after correction, hollow ones are not.",
+        "reference": {"x": 0, "text": ""}, "note": "Filled points are significant after correction, hollow ones not.",
     }  # fmt: skip
     return Chart("intervals", (data,))
 

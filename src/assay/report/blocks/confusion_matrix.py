@@ -216,7 +216,11 @@ def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
     grid = matrix(tally)
     yield replace(grid, reach=Reach.DIGEST)
     cut = f" The {len(grid.rows) - 1} largest classes are shown; the other {grid.hidden:,} are added up."
-    yield Paragraph(f"Above: {ORIENTATION} {SHADING}{cut if grid.hidden else ''}", "soft", reach=Reach.FULL)
+    yield Paragraph(
+        f"The matrix at a glance: {ORIENTATION} {SHADING}{cut if grid.hidden else ''}",
+        "soft",
+        reach=Reach.FULL,
+    )
     heads = columns(("truly", "name", 3), ("called", "name", 3), (tally.unit, "number", 0), ("share", "number", 0))
     listed, second = mistakes(tally), schlosser_table(tally)
     parts: list[Block] = [Paragraph(SCHLOSSER, "soft"), second] if second is not None else []

@@ -177,4 +177,6 @@ def _fact(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return figure(value)
-    return "not known" if value is None else "; ".join(map(str, value)) if isinstance(value, Mapping) else prose(value)
+    if isinstance(value, Mapping):
+        return "; ".join(map(str, value))
+    return "not known" if value is None else prose(value).removesuffix("T00:00:00")

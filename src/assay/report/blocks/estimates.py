@@ -28,6 +28,7 @@ from assay.core.blocks import (
 )
 from assay.core.text import visible
 from assay.report import sentences
+from assay.report.charts.plane import round_axis
 from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose
 
 HEADLINE: Final = {
@@ -40,8 +41,8 @@ HEADLINE: Final = {
     ),
 }  # fmt: skip
 LEADING: Final = (
-    "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro", "precision_macro",
-    "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
+    "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro",
+    "precision_macro", "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
 )  # fmt: skip
 """Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
 OF_SCORES: Final = {
@@ -113,35 +114,39 @@ def read_estimates(record: Record) -> Estimates:
     return read
 
 
+def _alike(headline: Sequence[Entry]) -> list[Entry]:
+    """The measures that can share an axis: from -1 to 1 and better when higher, else the largest set of one range."""
+    sets: dict[object, list[Entry]] = {}
+    for value in headline:
+        (low, high), higher = value.about.span, value.about.better.startswith("higher")
+        sets.setdefault("unit" if low >= -1 and high <= 1 and higher else (low, high, higher), []).append(value)
+    drawn = [values for values in sets.values() if any(v.value is not None and not v.endless for v in values)]
+    return max(drawn, key=len, default=[])
+
+
 def headline_chart(
-    headline: Sequence[Entry], level: str, baseline: Entry | None, *, balanced: bool = True
+    headline: Sequence[Entry], level: str, baseline: Entry | None = None, *, balanced: bool = True
 ) -> Chart | None:
     """Point and interval of the measures that share an axis, which is stated; balanced ones lead where asked for."""
-    drawn = [
-        v
-        for v in headline
-        if v.value is not None
-        and v.about.span[0] >= -1
-        and v.about.span[1] <= 1
-        and not v.about.better.startswith("lower")
-    ]
+    drawn = _alike(headline)
     if not drawn:
         return None
     order = {name: place for place, name in enumerate(LEADING)}
     drawn = drawn if balanced else sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
-    ends = [x for v in drawn for x in (v.value, v.low, v.high) if x is not None]
+    ends = [x for v in drawn for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
     floor = baseline.value if baseline is not None and any(v.about.measure == "accuracy" for v in drawn) else None
     near = floor is not None and floor > min(ends) - 0.15
-    ends += [floor] if floor is not None and near else []
-    low, high = math.floor(min(ends) * 10 - 1e-9) / 10, math.ceil(max(ends) * 10 + 1e-9) / 10
-    low, high = max(-1.0, min(low, high - 0.2)), min(1.0, max(high, low + 0.2))
+    axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
+    low, high = max(axis.low, drawn[0].about.span[0]), min(axis.high, drawn[0].about.span[1])
     rows = [
-        {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "text": v.shown, "small": v.short}
+        {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
+         "text": v.shown if v.defined else f"∅ {v.shown}"}
         for v in drawn
-    ]
+    ]  # fmt: skip
+    better = drawn[0].about.better
     data: dict[str, Any] = {
         "title": f"Headline measures with {level} intervals", "wide": 420, "ends": [low, high], "rows": rows,
-        "x": f"axis from {low:g} to {high:g}; higher is better",
+        "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
     }  # fmt: skip
     if floor is not None and baseline is not None:
         beyond = "" if near else ", beyond the axis"

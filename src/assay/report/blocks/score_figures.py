@@ -166,7 +166,7 @@ def _mark(name: str, x: float | None, y: float | None, text: str) -> list[Data]:
 
 def _said(curves: Sequence[Curve], measure: str, what: str) -> str:
     """A curve for who cannot see it."""
-    area, title = TITLES[measure]
+    area, _ = TITLES[measure]
     shown = [f"{c.label} {c.areas[measure].shown}".strip() for c in curves if measure in c.areas]
     more = f"; and {len(shown) - 6} more" if len(shown) > 6 else ""  # noqa: PLR2004
     return f"{what}; {area} {'; '.join(shown[:6]) or 'not given'}{more}; the numbers are in the table below the chart."

@@ -84,7 +84,7 @@ class Scoring:
 
     @cached_property
     def point(self) -> Mapping[str, Any]:
-        """The decision in force: a threshold, or labels that were given beside the scores; nothing where there is none."""
+        """The decision in force, a threshold or labels given beside the scores; nothing where there is none."""
         points = self.record.get("operating_points", ())
         in_force = next((point for point in points if point.get("in_force")), None)
         if in_force is not None or self.alone is None or self.record["plan"]["scores"].get("decided") == "none":
@@ -132,7 +132,8 @@ class Scoring:
         """How many bins there are, and the calibration error that rests on the same ones."""
         whole = (e for e in self.record["estimates"] if e.get("slice") is None and e.get("class") is None)
         error = next((entry(e) for e in whole if str(e["measure"]).partition("(")[0] == measure), None)
-        said = f", {'ECE' if measure[0] == 'e' else 'error'} {error.shown}" if error is not None and error.defined else ""
+        name = "ECE" if measure == "expected_calibration_error" else "error"
+        said = f", {name} {error.shown}" if error is not None and error.defined else ""
         return f"{visible((content or {}).get('binning', '')).removesuffix(' of equal width')}{said}"
 
 
@@ -444,7 +445,8 @@ def _operating(scoring: Scoring) -> Iterator[Block]:
                 *(Cell(text, below=sure.get(name, "")) for name, text in zip(RATES, _rates(point), strict=True)),
             )
         )
-    caption = f"{scoring.unit.capitalize()} by cell at each declared threshold, and rates with their {scoring.level} intervals"
+    unit, level = scoring.unit.capitalize(), scoring.level
+    caption = f"{unit} by cell at each declared threshold, and rates with their {level} intervals"
     table = Table(name="Operating points", caption=caption, columns=heads, rows=tuple(rows), small=True)
     reasons = (f"{threshold_text(p['threshold'])}: {prose(p['from'])}" for p in points if p.get("from") != "stated")
     yield Card((Heading("Operating points"), table, *(Paragraph(why, reach=Reach.BRIEF) for why in reasons)))

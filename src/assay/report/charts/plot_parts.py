@@ -143,14 +143,25 @@ def listed_phrases(phrases: Sequence[str]) -> str:
 
 
 def text_at(
-    x: float, y: float, text: str, room: float, *, size: float = 10, anchor: str = "", kind: str = "", more: str = ""
+    x: float,
+    y: float,
+    text: str,
+    room: float,
+    *,
+    size: float = 10,
+    given: float = 10,
+    anchor: str = "",
+    kind: str = "",
+    more: str = "",
 ) -> str:
-    """A text that fits its room; the whole of it is a tooltip where it was cut."""
+    """A text that fits its room, with its size where it is not `given`; a tooltip has the whole of what was cut."""
+    if not text:
+        return ""
     short = fitted(text, room / size, ems)
     whole = "" if short == text else f"<title>{escape(text)}</title>"
     named = f' class="{kind}"' if kind else ""
     side = f' text-anchor="{anchor}"' if anchor else ""
-    sized = f' font-size="{size:g}"' if size != 10 else ""  # noqa: PLR2004  a chart's own size
+    sized = f' font-size="{size:g}"' if size != given else ""
     return f'<text{named} x="{near(x)}" y="{near(y)}"{side}{sized}{more}>{escape(short)}{whole}</text>'
 
 

@@ -86,14 +86,15 @@ class Rows:
     def draw(self, chart: Data, described: str, body: str, *, note: str = "", names: Sequence[str] = ()) -> str:
         """The rows around what is drawn; a note and the names of parts stand below."""
         left, right = self.left, self.right
-        parts = [text_at(0, y, text, self.wide, size=SIZE, kind="so") for y, text in self.heads]
+        parts = [text_at(0, y, text, self.wide, size=SIZE, given=SIZE, kind="so") for y, text in self.heads]
         for lane in self.lanes:
             y = lane.y - 2 if lane.note else lane.y + 4
-            parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE))
-            parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, kind="so") if lane.note else "")
-            parts.append(text_at(right + GAP, lane.y + 4, lane.text, self.wide - right - GAP + 1, size=SIZE))
+            parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE, given=SIZE))
+            parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, given=SIZE, kind="so"))
+            room = self.wide - right - GAP + 1
+            parts.append(text_at(right + GAP, lane.y + 4, lane.text, room, size=SIZE, given=SIZE))
             x = right + GAP + ems(lane.text) * SIZE + 3
-            parts.append(text_at(x, lane.y + 4, lane.small, self.wide + 1 - x, kind="so") if lane.small else "")
+            parts.append(text_at(x, lane.y + 4, lane.small, self.wide + 1 - x, given=SIZE, kind="so"))
         places = [near(self.x(tick)) for tick in self.scale.ticks]
         grid = "".join(f"M{x} {TOP - 2}V{near(self.bottom)}" for x in places)
         texts = zip(places, tick_texts(self.scale.ticks), strict=True)
@@ -102,12 +103,13 @@ class Rows:
         across = 2 * min(middle, self.wide - middle)
         name = text_at(middle, self.bottom + 28, safe_text(chart.get("x")), across, size=SIZE)
         room = LINE * bool(note)
-        foot = text_at(0, self.bottom + 42, note, self.wide, kind="so") if note else ""
+        foot = text_at(0, self.bottom + 42, note, self.wide, kind="so")
         entries = ((look_of(i), safe_text(part)) for i, part in enumerate(names))
         key, more = legend(entries, self.bottom + 34 + room, thick=True)
         framed = (
             f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
-            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}<g class="lb">{"".join(parts)}</g>{foot}{key}'
+            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}'
+            f'<g class="lb" font-size="{SIZE}">{"".join(parts)}</g>{foot}{key}'
         )
         size = (self.wide, round(self.bottom + 34 + room + more))
         title, head = head_of(chart)
@@ -243,7 +245,8 @@ def intervals(chart: Data) -> str:
     more = (*(band or ()), *(chart.get("holds") or ()))
     ends = finite([*(x for point in points for x in point), reference.get("x"), *more])
     lanes, heads, bottom = _grouped(rows, points)
-    shape = Rows(lanes=lanes, scale=axis_over(ends, ends=span(chart.get("ends"))), bottom=bottom, heads=heads, wide=int(chart.get("wide") or WIDTH))
+    scale, wide = axis_over(ends, ends=span(chart.get("ends"))), int(chart.get("wide") or WIDTH)
+    shape = Rows(lanes=lanes, scale=scale, bottom=bottom, heads=heads, wide=wide)
     body = ""
     if band:
         a, b = (near(shape.x(end)) for end in band)
@@ -256,7 +259,7 @@ def intervals(chart: Data) -> str:
         body += text_at(at, TOP - 5, name, 2 * min(at, shape.wide - at), anchor="middle", kind="so")
         described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
     drawn = zip(rows, points, lanes, strict=True)
-    body += "".join(_interval(shape, point, lane.y, hollow=bool(row.get("hollow"))) for row, point, lane in drawn)
+    body += _intervals(shape, [(point, lane.y, bool(row.get("hollow"))) for row, point, lane in drawn])
     note = " ".join(filter(None, (safe_text(chart.get("note")), _more(chart["rows"], INTERVALS))))
     return shape.draw(chart, safe_text(chart.get("described")) or described, body, note=note)
 
@@ -283,19 +286,20 @@ def _grouped(
     return lanes, heads, y
 
 
-def _interval(shape: Rows, point: Sequence[float | None], y: float, *, hollow: bool) -> str:
-    """An interval and its point; an end beyond the axis is an arrow."""
-    low, value, high = point
-    parts = []
-    if low is not None and high is not None:
-        a, b = near(shape.x(low)), near(shape.x(high))
-        look = 'class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35"'
-        parts.append(f'<path {look} d="M{a} {near(y)}H{b}"/>')
-        arrows = f"M{a} {near(y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
-        arrows += f"M{b} {near(y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
-        parts.append(BLUE.fill(arrows) if arrows else "")
-    if value is not None and shape.scale.low <= value <= shape.scale.high:
-        dot = f'cx="{near(shape.x(value))}" cy="{near(y)}" r="{DOT}"'
-        look = f'class="ln" fill="none" stroke="{BLUE.colour}"' if hollow else f'class="pt" fill="{BLUE.colour}"'
-        parts.append(f"<circle {look} {dot}/>")
-    return "".join(parts)
+def _intervals(shape: Rows, rows: Iterable[tuple[Sequence[float | None], float, bool]]) -> str:
+    """Intervals as one path, then their points; an end beyond the axis is an arrow."""
+    bars, arrows, dots, rings = "", "", "", ""
+    for (low, value, high), y, hollow in rows:
+        if low is not None and high is not None:
+            a, b = near(shape.x(low)), near(shape.x(high))
+            bars += f"M{a} {near(y)}H{b}"
+            arrows += f"M{a} {near(y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
+            arrows += f"M{b} {near(y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
+        if value is not None and shape.scale.low <= value <= shape.scale.high:
+            x = near(shape.x(value))
+            rings += f'<circle cx="{x}" cy="{near(y)}" r="{DOT}"/>' if hollow else ""
+            dots += "" if hollow else f"M{x} {near(y)}h0"
+    drawn = f'<path class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35" d="{bars}"/>' if bars else ""
+    drawn += BLUE.fill(arrows) if arrows else ""
+    drawn += BLUE.stroke(dots, width=2 * DOT, ends="round") if dots else ""
+    return drawn + (f'<g class="ln" fill="none" stroke="{BLUE.colour}">{rings}</g>' if rings else "")

@@ -28,8 +28,8 @@ _CLOSED: Final = re.compile(r"</(?:t[dhr]|thead|tbody|d[dt]|li)>\s*")
 """End tags that HTML leaves to what follows; in a page of hundreds of rows they are a twelfth of it."""
 _BROKEN: Final = re.compile(r"\n(?=<(?:t[rh]|tbody|thead|table|div|d[ldt]|li|ul|section|h[23]|p|details|figure)\b)")
 """Breaks before what begins a line anyway."""
-_TAG: Final = re.compile(r"<(?:tr|t[dh]|a) [^<>]*>")
-"""Tags of tables and links, of which a page has thousands; charts stay XML, so that they can be taken out."""
+_TAG: Final = re.compile(r"<(?:tr|t[dh]|a|div|p|table|section|h[23]|[du]l|li|small|span|b) [^<>]*>")
+"""Tags of text and tables, of which a page has thousands; charts stay XML, so that they can be taken out."""
 _QUOTED: Final = re.compile(r'="([\w#.-]+)"(?=[ >])')
 """Values of attributes that need no quotes; not before a slash, which would become part of them."""
 _UNIT: Final = re.compile(r"(?<=\d) (?=% interval|points (?:more|less|would)|%; smaller)")

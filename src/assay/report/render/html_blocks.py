@@ -44,7 +44,7 @@ _STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|l
 """Start tags of charts whose colours the style sheet sets."""
 _SAID: Final = re.compile(
     r' (?:xmlns|font-family|width(?=="\d+" h)|height(?=="\d+" f)|(?:stroke|fill)(?:-opacity)?)="(?!none")[^"]*"'
-    r'| font-size="(?:10.5|13)"| font-weight="600"'
+    r'| font-size="(?:10|10.5|13)"| font-weight="600"'
 )
 """What they need not say: a style sheet does, or the view box."""
 

@@ -43,12 +43,26 @@ def pieces(blocks: Iterable[Block]) -> list[Json]:
     """What the typesetter sets, in order."""
     made: list[Json] = []
     title = ""
-    for block in blocks:
+    for block in _side_by_side(blocks):
         if isinstance(block, Table) and title and block.caption.startswith(title):
             block = replace(block, caption="")  # noqa: PLW2901  the heading above says it
         made += DRAWN[type(block)](block)
         title = block.text if isinstance(block, Heading) else ""
     return made
+
+
+def _side_by_side(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks in which figures that follow each other are one, so that their charts share a row."""
+    before: Figure | None = None
+    for block in blocks:
+        if isinstance(block, Figure) and not block.look:
+            charts = block.charts if before is None else (*before.charts, *block.charts)
+            before = replace(block, charts=charts)
+            continue
+        yield from () if before is None else (before,)
+        before = None
+        yield block
+    yield from () if before is None else (before,)
 
 
 def _says(text: str, *, soft: bool = False) -> Piece:
@@ -87,7 +101,7 @@ def _terms(block: Terms) -> Iterator[Piece]:
 
 def _figure(block: Figure) -> Iterator[Piece]:
     drawn: list[Json] = [svg for chart in block.charts if (svg := charts.draw(chart))]
-    across = {"wide": 1, "many": 3}.get(block.look, 2)
+    across = {"wide": 1, "many": 3}.get(block.look, 3 if len(drawn) == 3 else 2)  # noqa: PLR2004  none stands alone
     if drawn:
         yield {"kind": "panels", "charts": drawn, "across": across}
     if block.note:
@@ -96,7 +110,14 @@ def _figure(block: Figure) -> Iterator[Piece]:
 
 def _text(text: str, *, below: str = "", tone: str = "", code: bool = False) -> Piece:
     warn, soft = tone in ("warn", "bad", "open"), tone == "soft"
-    return {"text": breakable(text), "below": breakable(below), "warn": warn, "soft": soft, "code": code}
+    return {
+        "text": breakable(text),
+        "below": breakable(below),
+        "warn": warn,
+        "soft": soft,
+        "code": code,
+        "strong": tone == "strong",
+    }
 
 
 def _cell(cell: Cell, column: Column) -> Piece:

@@ -172,7 +172,8 @@ def model_curve(scores: PairedScores, model: str) -> dict[str, Any]:
     i = scores.models.index(model)
     sides, times = (scores.positives[i], scores.negatives[i]), scores.counts()
     levels = np.unique(np.concatenate(sides))
-    counts = [np.bincount(np.searchsorted(levels, side), weights=n, minlength=len(levels)) for side, n in zip(sides, times, strict=True)]
+    pairs, size = zip(sides, times, strict=True), len(levels)
+    counts = [np.bincount(np.searchsorted(levels, side), weights=n, minlength=size) for side, n in pairs]
     tp, fp = (np.concatenate([[0.0], np.cumsum(side[::-1])]) for side in counts)
     places = thinned(np.column_stack([fp / fp[-1], tp / tp[-1]]), POINTS // 2)
     points = [[None, int(tp[at]), int(fp[at])] for at in places.tolist()]
