@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TypeVar, cast
 
 from assay.assess.record.record import Record
-from assay.assess.record.report_formats import BINARY, INTO, RENDERERS
+from assay.assess.record.report_formats import BINARY, INTO, PLOTTERS, RENDERERS
 from assay.core.errors import PlanError
 
 Made = TypeVar("Made", str, bytes)
@@ -63,3 +63,4 @@ BINARY.update(
     }
 )
 INTO.update({"modelcard": _into})
+PLOTTERS["plot"] = lambda record, name: import_module("assay.report.plot").plot(record, name)

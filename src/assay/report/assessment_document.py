@@ -1,48 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an assessment: what is shown and in which order, before any renderer decides how it looks."""
+"""The report of classes: the confusion matrix, the classes and the scores beside what every task shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Card, Reach, Section, section
+from assay.core.blocks import Block, Card, Figure, Paragraph, Section, section
 from assay.core.text import counted, listed, quoted
-from assay.report import sentences, sentences_scores
+from assay.report import sentences
 from assay.report.blocks import environment
-from assay.report.blocks.confusion_matrix import ClassCounts, counts, matrix_blocks
-from assay.report.blocks.data_sources import data_blocks, data_title
-from assay.report.blocks.decisions import decision_blocks, verdicts
-from assay.report.blocks.estimates import (
-    Estimates,
-    average_blocks,
-    glossary,
-    glossary_fold,
-    headline_blocks,
-    lost_blocks,
-    measure_blocks,
-    method_blocks,
-    read_estimates,
+from assay.report.blocks.confusion_matrix import (
+    ClassCounts,
+    counts,
+    is_unbalanced,
+    matrix,
+    matrix_blocks,
+    missed,
+    worst_mistake,
 )
-from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_classes, read_factors
+from assay.report.blocks.estimates import average_blocks
+from assay.report.blocks.groups import Factor, class_blocks, read_classes
+from assay.report.blocks.score_figures import roc
+from assay.report.blocks.scores import OPTIMISTIC, Scoring, reliability_chart, score_blocks, threshold_block
+from assay.report.document import Document
 from assay.report.estimate_rows import Entry, amount, prose
-from assay.report.sections import Remark, Report
-from assay.tasks.classification.estimates import SMALL
+from assay.report.sections import Remark, Report, Verdict
 
-if TYPE_CHECKING:
-    from assay.report.blocks.curves import Scoring
-    from assay.report.sections import Verdict
-
-
-def fairness_sections(record: Record) -> Iterator[Section]:
-    """Gaps between groups, where fairness was asked for."""
-    if record.get("fairness"):
-        from assay.fairness.fairness_sections import fairness_blocks
-
-        yield from fairness_blocks(record["fairness"])
+BROAD = 5
+"""Classes from which the matrix takes a row of its own."""
 
 
 def report_of(record: Record) -> Report:
@@ -51,18 +39,12 @@ def report_of(record: Record) -> Report:
         from assay.report.blocks.comparison import comparison_report
 
         return comparison_report(record)
-    if "confusion" not in record["tallies"]:
-        from assay.report.task_document import TaskDocument
-
-        return TaskDocument(record).report()
-    return Assessed(record).report()
+    return (Assessed(record) if "confusion" in record["tallies"] else Document(record)).report()
 
 
 @dataclass(frozen=True)
-class Assessed:
-    """A Record of an assessment, read once for all sections."""
-
-    record: Record
+class Assessed(Document):
+    """A Record of an assessment of classes, read once for all sections."""
 
     @cached_property
     def tally(self) -> ClassCounts:
@@ -70,14 +52,14 @@ class Assessed:
         return counts(self.record["tallies"]["confusion"])
 
     @cached_property
-    def estimates(self) -> Estimates:
-        """Every estimate, sorted by what it speaks of."""
-        return read_estimates(self.record)
-
-    @cached_property
     def headline(self) -> tuple[Entry, ...]:
         """The measures that a reader meets first."""
         return self.estimates.headline(str(self.record["task"]))
+
+    @property
+    def balanced(self) -> bool:
+        """Whether all classes are about equally frequent."""
+        return not is_unbalanced(self.tally)
 
     @cached_property
     def classes(self) -> Factor | None:
@@ -85,18 +67,9 @@ class Assessed:
         return read_classes(self.estimates, self.tally)
 
     @cached_property
-    def factors(self) -> tuple[Factor, ...]:
-        """The groups."""
-        return read_factors(self.record, self.estimates, self.headline)
-
-    @cached_property
     def scoring(self) -> Scoring | None:
         """What there is to say of scores."""
-        if not self.record.get("scores"):
-            return None
-        from assay.report.blocks.curves import read_scores
-
-        return read_scores(self.record, self.record["estimates"])
+        return Scoring(self.record, self.level, self.tally.unit) if self.record.get("scores") else None
 
     @property
     def called(self) -> bool:
@@ -104,148 +77,132 @@ class Assessed:
         return bool(self.record["plan"].get("scores", {}).get("decided") != "none")
 
     @property
-    def level(self) -> str:
-        """The level of the intervals."""
-        return sentences.percent(float(self.record["plan"]["level"]))
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.tally.weighted
+
+    @property
+    def opened(self) -> bool:
+        """The matrix and the curves take the room."""
+        return False
 
     @property
     def positive(self) -> str:
         """The positive class; nothing where there is none."""
         return quoted(self.record["positive"]) if self.record.get("positive") is not None else ""
 
-    def report(self) -> Report:
-        """The whole report."""
-        record, tally = self.record, self.tally
-        k = len(tally.labels)
-        return Report(
-            title=environment.title(record),
-            kind="binary" if record["task"] == "binary" else f"multi-class, {counted(k, 'class', 'classes')}",
-            about=f"positive class {self.positive}" if self.positive else "",
-            level=self.level,
-            verdicts=tuple(self._verdicts()),
-            opening=self.opening(),
-            remarks=tuple(self.remarks()),
-            facts=tuple(environment.facts(record, k, tally.total if tally.weighted else None)),
-            sections=tuple(part for part in self._sections() if part.blocks),
-        )
+    @property
+    def about(self) -> str:
+        """The positive class, as a title says it."""
+        return f"positive class {self.positive}" if self.positive else ""
 
-    def _verdicts(self) -> Iterator[Verdict]:
+    @property
+    def kind(self) -> str:
+        """Binary, or how many classes there are."""
+        k = len(self.tally.labels)
+        return "binary" if self.record["task"] == "binary" else f"multi-class, {counted(k, 'class', 'classes')}"
+
+    def title(self) -> str:
+        """What the Record is about."""
+        return environment.title(self.record)
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """What a reader asks first; with the total weight where rows are weighted."""
+        yield from environment.facts(self.record, len(self.tally.labels), self.tally.total if self.weighted else None)
+
+    def verdicts(self) -> Iterator[Verdict]:
         """What a plan, criteria and claims come to."""
-        if self.record.get("conformity", {}).get("rows"):
-            from assay.report.blocks.conformity import conformity_verdict
-
-            yield conformity_verdict(self.record)
-        if (decided := verdicts(self.record)) is not None:
-            yield decided.verdict
+        yield from super().verdicts()
         if self.record.get("claims"):
             from assay.report.blocks.claims import claims_verdict
 
             yield claims_verdict(self.record)
 
-    def _claims(self) -> Iterator[Section]:
-        plan = self.record["plan"]
-        if self.record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
-            from assay.report.blocks.claims import claim_blocks, contest_blocks
+    def badges(self) -> Iterator[Verdict]:
+        """Whether the baseline is beaten, what is missed, and whether there is a criterion."""
+        accuracy, baseline = self.estimates.whole.get("accuracy"), self.estimates.known_baseline
+        if accuracy is not None and accuracy.defined and baseline is not None and self.called:
+            yield _against_baseline(accuracy, baseline)
+        if self.called and (lost := missed(self.tally, self.record.get("positive"))):
+            yield Verdict(sign=lost[0], word=lost[1], tone=lost[2], says=lost[3], anchor="matrix", more="every mistake")
+        yield from super().badges()
 
-            yield section("claims", "Claims", claim_blocks(self.record))
-            yield section("comparison", "Against the other models", contest_blocks(self.record))
+    def glance(self) -> Iterator[Block]:
+        """The first screen: matrix, headline measures, ROC curve with the decision in force, and reliability."""
+        first: list[Block] = []
+        if self.called:
+            said = worst_mistake(self.tally)
+            first = [matrix(self.tally), Paragraph(said, "soft")]
+        broad, curved = self.called and len(self.tally.labels) > BROAD, self.scoring is not None and self.scoring.curves
+        look = "stack broad" if broad else "stack" if curved else "stack side"
+        yield Card((*first, *self.headline_blocks()), look)
+        if self.scoring is not None and curved:
+            charts = [roc(self.scoring.curves, self.scoring.place, self.level), reliability_chart(self.scoring)]
+            for chart in filter(None, charts):
+                yield Figure(charts=(chart,), alt=str(chart.data[0]["title"]))  # type: ignore[index]
 
-    def _conformity(self) -> Iterator[Section]:
-        if self.record.get("conformity", {}).get("rows"):
-            from assay.report.blocks.conformity import conformity_blocks, control_blocks, plan_blocks
-
-            yield section("conformity", "Conformity", conformity_blocks(self.record))
-            yield section("controls", "Controls", control_blocks(self.record), reach=Reach.REPORT)
-            yield section("plan", "The plan", plan_blocks(self.record), reach=Reach.FULL)
-
-    def _sections(self) -> Iterator[Section]:
-        record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
-        known = glossary(read, self.classes.columns if self.classes is not None else ())
-        places = {measure: f"g{i}" for i, measure in enumerate(known)}
-        yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
-        yield from self._claims()
-        k = len(self.tally.labels)
-        yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, k))
+    def own_sections(self) -> Iterator[Section]:
+        """The threshold, the matrix as Schlosser draws it, and classes one by one."""
+        read, level = self.estimates, self.level
+        if self.scoring is not None:
+            yield section("moving", "Move the threshold", threshold_block(self.scoring))
         yield section("matrix", "Confusion matrix", matrix_blocks(self.tally) if self.called else ())
         yield section("classes", "Class by class", class_blocks(self.classes, level) if self.classes else ())
         yield section("averages", "Averages over classes", average_blocks(read, level), listed="Averages")
-        yield section("groups", "Group by group", group_blocks(record, self.factors, level))
-        yield from fairness_sections(record)
-        yield from self._scores()
-        lost = lost_blocks(read, level)
-        yield section("lost", "Undefined and infinite values", lost, reach=Reach.DIGEST)
-        yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
-        yield from self._conformity()
-        yield section("data", data_title(record), data_blocks(record))
-        drawn = any(read.methods.values())
-        settings = environment.settings(record, drawn=drawn, weighted=self.tally.weighted)
-        background = (*environment.background_blocks(record), glossary_fold(known, places))
-        method = (*method_blocks(read, settings), Card(background, "folds"))
-        yield section("method", "How it was computed", method, reach=Reach.REPORT)
 
-    def _scores(self) -> Iterator[Section]:
-        if self.scoring is None:
-            return
-        from assay.report.blocks.scores import score_blocks
-
-        blocks = score_blocks(self.scoring, self.level, self.tally.unit)
-        yield section("scores", "Scores and thresholds", blocks)
+    def later_sections(self) -> Iterator[Section]:
+        """Scores and their curves."""
+        if self.scoring is not None:
+            yield section("scores", "Scores and thresholds", score_blocks(self.scoring))
 
     def opening(self) -> str:
         """The first sentence: how many rows were classified rightly, how sure that is, and against what."""
         rows, whole = environment.rows(self.record), self.estimates.whole
-        accuracy, baseline = whole.get("accuracy"), self.estimates.baseline
+        accuracy, baseline = whole.get("accuracy"), self.estimates.known_baseline
         if accuracy is None:
             return f"{rows} were assessed on {counted(len(whole) or len(self.record['estimates']), 'measure')}."
         if not accuracy.defined:
             return f"{rows} were assessed; accuracy is undefined: {accuracy.reason}."
-        of = f"a total weight of {amount(self.tally.total)} on {rows}" if self.tally.weighted else rows
+        of = f"a total weight of {amount(self.tally.total)} on {rows}" if self.weighted else rows
         right = amount(sum(self.tally.hits))
-        trivial = ""
-        if baseline is not None and baseline.defined:
-            trivial = f"; always calling the most frequent class would give {baseline.shown}"
+        trivial = (
+            f"; always calling the most frequent class would give {baseline.shown}" if baseline is not None else ""
+        )
         without = f" ({sentences.no_interval(accuracy.missing)})"
         sure = f", {self.level} interval {accuracy.interval}" if accuracy.interval else without
         verb = "was" if right == "1" else "were"
         return f"Of {of}, {right} {verb} classified rightly: accuracy {accuracy.shown}{sure}{trivial}."
 
-    def _absent_classes(self) -> Iterator[Remark]:
+    def own_remarks(self) -> Iterator[Remark]:
+        """Classes that never occur, thresholds that flatter, and weights."""
         tally = self.tally
-        for word, margin in (("never predicted", tally.called), ("never true", tally.actual)):
+        absences = (("never predicted", tally.called), ("never true", tally.actual)) if self.called else ()
+        for word, margin in absences:
             absent = [label for label, n in zip(tally.labels, margin, strict=True) if not n]
             if absent:
-                verb = "never occurred in truth" if word == "never true" else f"{_was(len(absent))} never predicted"
+                was = "was" if len(absent) == 1 else "were"
+                verb = "never occurred in truth" if word == "never true" else f"{was} never predicted"
                 said = f"{counted(len(absent), 'class', 'classes')} {verb}: {listed(absent)}."
                 yield Remark(sign="∅", word=word, sentence=prose(said))
-
-    def remarks(self) -> Iterator[Remark]:
-        """What to know before trusting a number."""
-        rows, tally, undefined = self.record["rows"], self.tally, self.estimates.undefined
-        read = int(rows["read"])
-        if excluded := {prose(why): int(n) for why, n in rows["excluded"].items()}:
-            out = sum(excluded.values())
-            were = f"{out:,} of {counted(read, 'row')} {'was' if out == 1 else 'were'} left out"
-            yield Remark(sign="−", word="left out", sentence=f"{were}: {', '.join(excluded)}.")
-        if rows["unmatched"]:
-            lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
-            yield Remark(sign="−", word="unmatched", sentence=lost)
-        yield from self._absent_classes() if self.called else ()
-        if undefined:
-            verb = "is" if len(undefined) == 1 else "are"
-            said = f"{len(undefined)} of {len(self.estimates.whole)} measures {verb} undefined here; each says why."
-            yield Remark(sign="∅", word="undefined", sentence=said)
-        if small := sum(level.small for factor in self.factors for level in factor.levels):
-            have = f"{counted(small, 'group')} {'has' if small == 1 else 'have'} fewer than {SMALL} rows"
-            yield Remark(
-                sign="△", word="small groups", sentence=f"{have} and {'is' if small == 1 else 'are'} marked △."
-            )
         for point in self.record.get("operating_points", ()):
             if point.get("optimistic"):
-                said = f"The threshold {point['threshold']:.6g} was {sentences_scores.OPTIMISTIC}."
+                said = f"The threshold {point['threshold']:.6g} was {OPTIMISTIC}."
                 yield Remark(sign="△", word="optimistic threshold", sentence=said)
         if tally.weighted:
             yield Remark(sign="△", word="weighted", sentence=sentences.WEIGHTED)
 
 
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
+def _against_baseline(accuracy: Entry, baseline: Entry) -> Verdict:
+    """Whether accuracy is above what always calling the most frequent class would give, by its interval."""
+    value, floor = accuracy.value or 0.0, baseline.value or 0.0
+    low, high = (
+        accuracy.low if accuracy.low is not None else value,
+        accuracy.high if accuracy.high is not None else value,
+    )
+    if low is not None and low > floor:
+        sign, word, tone = "✓", "beats the baseline", "good"
+    elif high is not None and high < floor:
+        sign, word, tone = "✗", "worse than the baseline", "bad"
+    else:
+        sign, word, tone = "✗", "not shown to beat the baseline", "bad"
+    return Verdict(sign=sign, word=word, tone=tone, says="", anchor="", more="")

@@ -41,6 +41,8 @@ class Report:
     """The positive class, or nothing."""
     level: str
     verdicts: tuple[Verdict, ...]
+    badges: tuple[Verdict, ...] = ()
+    """What a page and paper say at a glance: the baseline, what is missed, whether there is a criterion."""
     opening: str
     remarks: tuple[Remark, ...]
     facts: tuple[tuple[str, str], ...]

@@ -110,6 +110,7 @@ MARKS_SAID: Final = (
     "p values of questions asked together are corrected."
 )
 HEADLINE: Final = "Headline measures"
+BASELINE: Final = "always the largest class"
 SEE_TABLE: Final = "the numbers are in the table below the chart"
 TIMELINE: Final = "When the rows were made"
 WEIGHTED: Final = "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."

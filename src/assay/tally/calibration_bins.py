@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Binning: TypeAlias = Literal["width", "mass"]
 BINNINGS: tuple[Binning, ...] = ("width", "mass")
+BINS: Final = 15
+"""Bins of calibration errors where nobody says how many, and of the diagram beside them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.paired.unit_sums import UnitSums, rows_from_json
 from assay.tally.real_values import Blocks, Groups
 from assay.tasks.classification.cost_matrix import Costs
+from assay.tasks.classification.curves import model_curve
 from assay.tasks.classification.estimates import View
 from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified
@@ -170,6 +171,12 @@ class Comparison(Result):
         return {model: Estimate(measure="auroc", result=Number(cast("Any", one.value)), interval=one.interval, n=n,
                                 no_interval=one.no_interval) for model, one in every}  # fmt: skip
 
+    def _curves(self) -> dict[str, Any]:
+        """The ROC curve of each model, where there are scores of two classes."""
+        every = [self.scores] if self.scores is not None else list((self.apart and self.apart.scores) or ())
+        drawn = [model_curve(part, model) for part in every if part.m and part.n for model in part.models]
+        return {"curves": drawn} if drawn else {}
+
     @property
     def _settings(self) -> Settings:
         asked = self.asked
@@ -259,6 +266,7 @@ class Comparison(Result):
             "positive": self.positive,
             "models": list(self.models),
             "estimates": [{"model": m, **one.to_json()} for m, own in self.estimates.items() for one in own],
+            **self._curves(),
             "answers": [answer.to_json() for answer in self.answers],
             "findings": [one.to_json() for one in self.findings],
             "ranking": [place.to_json() for place in self.ranking],

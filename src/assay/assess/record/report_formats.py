@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from assay.assess.record.record import Record
 from assay.core.errors import PlanError
@@ -20,6 +21,9 @@ BINARY: dict[str, Callable[[Record], bytes]] = {}
 
 INTO: dict[str, Callable[[Record, str], str]] = {}
 """Kinds that become a part of a text which may be there already ("modelcard")."""
+
+PLOTTERS: dict[str, Callable[[Record, str], Any]] = {}
+"""The function of the report layer, under "plot", that draws a chart of a Record by name."""
 
 LARGEST = 16 * 2**20
 """Bytes of a text that a report may be written into."""
@@ -102,6 +106,33 @@ def _standing(path: str | os.PathLike[str]) -> str:
         ) from error
 
 
+class Plots:
+    """Charts of a result: each shows itself in a notebook, and has `.data` (tidy columns) and `.save("roc.png")`."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    def roc(self) -> Any:  # noqa: ANN401  a Plot of the report layer
+        """The ROC curve of each class, or of each model of a comparison."""
+        return PLOTTERS["plot"](self._record, "roc")
+
+    def precision_recall(self) -> Any:  # noqa: ANN401
+        """The precision-recall curve of each class."""
+        return PLOTTERS["plot"](self._record, "precision_recall")
+
+    def reliability(self) -> Any:  # noqa: ANN401
+        """The share of positives by bin of predicted probability."""
+        return PLOTTERS["plot"](self._record, "reliability")
+
+    def confusion(self) -> Any:  # noqa: ANN401
+        """The confusion matrix."""
+        return PLOTTERS["plot"](self._record, "confusion")
+
+    def intervals(self) -> Any:  # noqa: ANN401
+        """The headline measures with their intervals; of a comparison the differences between models."""
+        return PLOTTERS["plot"](self._record, "intervals")
+
+
 class Result:
     """What assessments and comparisons share: a Record that is saved, reported and shown."""
 
@@ -117,6 +148,11 @@ class Result:
     def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
         """Write a report; the ending says which kind, unless it is named."""
         return write_report(self.record, path, kind)
+
+    @property
+    def plot(self) -> Plots:
+        """Charts by name: `plot.roc()`, `.precision_recall()`, `.reliability()`, `.confusion()`, `.intervals()`."""
+        return Plots(self.record)
 
     def __str__(self) -> str:
         """The summary a terminal shows."""

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from assay.assess.record.record import Record
 from assay.core.blocks import (
@@ -33,14 +33,16 @@ from assay.core.text import counted, figure, visible
 from assay.report import sentences
 from assay.report.blocks.decisions import decision_blocks, verdicts
 from assay.report.blocks.environment import background_blocks
-from assay.report.blocks.findings import FindingText, Ranks, finding_text, mean_ranks
-from assay.report.estimate_rows import prose, real
-from assay.report.sections import Report
+from assay.report.blocks.findings import FindingText, Ranks, finding_text, is_margin, mean_ranks
+from assay.report.blocks.score_figures import read_curves, roc
+from assay.report.estimate_rows import about, entry, prose, real
+from assay.report.sections import Remark, Report
 
 MOST_NAMED: Final = 3
 COST: Final = "mean cost"
 """What a finding about stated costs is about, as it is spoken."""
 RIGHT: Final = "both right"
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +76,18 @@ def comparison_report(record: Record) -> Report:
     models = [visible(model) for model in record["models"]]
     more = f" and {len(models) - MOST_NAMED} more" if len(models) > MOST_NAMED else ""
     seen = [
+        section("glance", "At a glance", _glance_blocks(made), reach=Reach.FULL),
         section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ()),
         section("findings", "What was found", _finding_blocks(made)),
         section("ranks", "Mean ranks", _rank_blocks(made)),
         section("ranking", "Ranking", (Card(tuple(ranking_table(made.ranking))),) if made.ranking else ()),
         section("right", "Who is right where", _right_blocks(made.findings)),
-        section("values", "Each model by itself", _value_blocks(made), reach=Reach.REPORT),
+        section(
+            "values",
+            "Each model by itself",
+            (Card(tuple(_value_table(made))),) if record["estimates"] else (),
+            reach=Reach.TEXT,
+        ),
         section("details", "Every finding", _detail_blocks(made), reach=Reach.REPORT),
         section("choices", "Why these tests", (Card(tuple(question_folds(record)), "folds"),)),
         *_task_sections(record),
@@ -91,11 +99,86 @@ def comparison_report(record: Record) -> Report:
         about="",
         level=made.level,
         verdicts=(decided.verdict,) if decided is not None else (),
-        opening=made.findings[0].sentence if made.findings else _none(record),
-        remarks=(),
+        opening=_verdict_sentence(made),
+        remarks=tuple(_warnings(made)),
         facts=tuple(_facts(record)),
         sections=tuple(part for part in seen if part.blocks),
     )
+
+
+def _warnings(made: Compared) -> Iterator[Remark]:
+    """What findings and questions warn of, each warning once."""
+    labels = dict.fromkeys(sentences.sentence(prose(a.get("label") or "")) for a in made.record["answers"])
+    labels |= dict.fromkeys(finding.label for finding in made.findings)
+    yield from (Remark(sign="△", word="warning", sentence=label) for label in labels if label)
+
+
+def _verdict_sentence(made: Compared) -> str:
+    """One sentence over all models: who is best, whom it is ahead of, and who cannot be told apart from it."""
+    places = made.record["ranking"]
+    if len(places) < 3 or any(place["value"] is None for place in places):  # noqa: PLR2004  two have one finding
+        return made.findings[0].sentence if made.findings else _none(made.record)
+    best, *others = places
+    measure = sentences.spoken(str(best["measure"]))
+    ahead = [visible(model) for model in best["ahead_of"]]
+    tied = [visible(place["model"]) for place in others if visible(place["model"]) not in ahead]
+    lead = f"{visible(best['model'])} is best by {measure} ({figure(float(best['value']))})"
+    if not ahead:
+        return prose(f"{lead}, but no test shows it to be better than another of the {len(places)} models.")
+    rest = f", and not shown to differ from {_joined(tied)}" if tied else ""
+    return prose(f"{lead}: ahead of {_joined(ahead)} by more than chance{rest}.")
+
+
+def _joined(names: Sequence[str]) -> str:
+    shown = names if len(names) <= MOST_NAMED + 1 else [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def _glance_blocks(made: Compared) -> Iterator[Block]:
+    """The first screen: every model and measure, differences, and the ROC curves of all models."""
+    yield from (Card((table,)) for table in _value_table(made))
+    figures: list[Block] = [
+        Figure(charts=(_forest(part, made.level),), alt="Differences between models") for part in _compared_parts(made)
+    ]
+    if curves := read_curves(made.record):
+        figures.append(Figure(charts=(roc(curves),), alt="ROC curves of all models"))
+    if figures:
+        yield Card(tuple(figures), "glance")
+
+
+def _compared_parts(made: Compared) -> list[tuple[FindingText, ...]]:
+    """Differences to draw; a margin tells the same one once more, and costs have a scale of their own."""
+    shown = [finding for finding in made.findings if not finding.margin and finding.bounded]
+    parts = [tuple(finding for finding in shown if (finding.about == COST) is costs) for costs in (True, False)]
+    return [part for part in parts if part]
+
+
+def forest_of_models(record: Record) -> tuple[Chart | None, tuple[FindingText, ...]]:
+    """The chart of differences, and what it shows; None where no difference has an interval."""
+    made = compared(record)
+    parts = _compared_parts(made)
+    return (_forest(parts[-1], made.level), parts[-1]) if parts else (None, ())
+
+
+def _forest(findings: Sequence[FindingText], level: str) -> Chart:
+    """Point and interval of every difference between two models, around zero."""
+    by = 100.0 if all(finding.share for finding in findings) else 1.0
+    alone = len({finding.pair for finding in findings}) == 1
+    rows = []
+    for f in findings:
+        name = {"label": f.about or f.pair} if alone else {"label": f.minus or f.pair, "group": f.about or None}
+        ends = {key: None if x is None else by * x for key, x in (("value", f.value), ("low", f.low), ("high", f.high))}
+        p = f.adjusted or f.p
+        small = f"p {'<0.001' if 'e-' in p else p}"
+        text = f.effect if by > 1 or f.value is None else figure(f.value)
+        rows.append({**name, **ends, "text": text, "small": small, "hollow": not f.significant})
+    what = findings[0].minus if alone and findings[0].minus else "first minus second"
+    unit = "points" if by > 1 else "units of the measure"
+    data = {
+        "title": f"Differences with {level} intervals", "x": f"{what}, {unit}", "wide": 480, "rows": rows,
+        "reference": {"x": 0, "text": ""}, "note": "Filled points are significant after correction, hollow ones not.",
+    }  # fmt: skip
+    return Chart("intervals", (data,))
 
 
 def _task_sections(record: Record) -> Iterator[Section]:
@@ -105,13 +188,12 @@ def _task_sections(record: Record) -> Iterator[Section]:
 
 
 def finding_list(findings: Sequence[FindingText], *, powered: bool = False) -> Bullets:
-    """One sentence a finding, with its warning and, where asked for, what could have been detected."""
+    """One sentence a finding and, where asked for, what could have been detected."""
     return Bullets(
         tuple(
             Item(
                 sign=finding.mark,
                 text=finding.sentence,
-                label=finding.label,
                 below=(finding.power,) if powered and finding.power else (),
             )
             for finding in findings
@@ -129,19 +211,11 @@ def _finding_blocks(made: Compared) -> Iterator[Block]:
         Item(
             sign=finding.mark,
             text=finding.sentence,
-            label=finding.label,
             below=tuple(filter(None, (finding.chosen, finding.power, *finding.notes))),
         )
         for finding in made.findings
     )
     yield Bullets(tuple(detailed), "signed", reach=Reach.DIGEST)
-    # A margin tells the same difference once more, and costs have a scale on which shares would look like nothing.
-    shown = [finding for finding in made.findings if not finding.margin and finding.bounded]
-    parts = [tuple(finding for finding in shown if (finding.about == COST) is costs) for costs in (True, False)]
-    charts = tuple(Chart("differences", (part, made.level)) for part in parts if part)
-    if charts:
-        note = "The numbers of the chart stand under every finding."
-        yield Card((Figure(charts=charts, alt="Differences between models", look="wide", note=note),))
 
 
 def _rank_blocks(made: Compared) -> Iterator[Block]:
@@ -177,23 +251,49 @@ def _right_blocks(findings: Sequence[FindingText]) -> Iterator[Block]:
         yield Card(tuple(parts))
 
 
-def _value_blocks(made: Compared) -> Iterator[Block]:
-    by_model: dict[str, list[Cell]] = {}
+def _value_table(made: Compared) -> Iterator[Table]:
+    """Every model and measure: value, interval, the best bold, and letters for what cannot be told apart."""
+    values: dict[str, dict[str, Mapping[str, Any]]] = {}
     for estimate in made.record["estimates"]:
-        value, low, high = (real(estimate.get(k)) for k in ("value", "low", "high"))
-        text = "∅ undefined" if value is None else figure(value)
-        ends = "" if low is None or high is None else f"{figure(low)}–{figure(high)}"
-        by_model.setdefault(visible(estimate["model"]), []).append(Cell(text, below=ends))
-    if not by_model:
+        values.setdefault(str(estimate["measure"]), {})[str(estimate["model"])] = estimate
+    if not values:
         return
-    yield Paragraph(
-        f"Values with {made.level} intervals; two intervals that overlap do not show that models are equal.", "soft"
-    )
-    measures = dict.fromkeys(visible(estimate["measure"]) for estimate in made.record["estimates"])
-    heads = columns(("model", "name", 2), *((name, "number", 2) for name in measures))
-    rows = tuple(row_of(model, *cells) for model, cells in by_model.items())
-    caption = "Every model and measure"
-    yield Card((Table(name="Each model by itself", caption=caption, columns=heads, rows=rows, small=True),))
+    task, letters = str(made.record["task"]), {name: _letters(made.record, name) for name in values}
+    rows = []
+    ranked = [place["model"] for place in made.record["ranking"]]
+    for model in sorted(made.record["models"], key=lambda m: ranked.index(m) if m in ranked else len(ranked)):
+        cells = []
+        for name, by_model in values.items():
+            if model not in by_model:
+                cells.append(Cell("–", tone="soft"))
+                continue
+            value = entry(by_model[model], task)
+            known = [x for e in by_model.values() if (x := real(e.get("value"))) is not None]
+            best = value.value is not None and value.value == (min if value.about.better.startswith("lower") else max)(
+                known
+            )
+            mark = f" {letters[name][model]}" if model in letters[name] else ""
+            text = f"{value.shown}{mark}" if value.defined else f"∅ {value.shown}"
+            cells.append(Cell(text, below=value.short, tone="strong" if best and len(known) > 1 else ""))
+        rows.append(row_of(visible(model), *cells))
+    heads = columns(("model", "name", 2), *((about(name, task).name, "number", 2) for name in values))
+    said = "; models that share a letter cannot be told apart" if any(letters.values()) else ""
+    caption = f"Every model and measure with {made.level} intervals, the best in bold{said}"
+    yield Table(name="Models and measures", caption=caption, columns=heads, rows=tuple(rows), small=True)
+
+
+def _letters(record: Record, measure: str) -> dict[str, str]:
+    """Letters by model: two models share one where no test of the measure tells them apart (Piepho 2004)."""
+    tests = [f for f in record["findings"] if f["about"] == measure and len(f["models"]) == 2 and not is_margin(f)]  # noqa: PLR2004
+    if not tests:
+        return {}
+    order = [str(place["model"]) for place in record["ranking"]] or list(record["models"])
+    groups: list[set[str]] = [set(order)]
+    for a, b in (finding["models"] for finding in tests if finding.get("significant")):
+        parted = [g - {out} for g in groups if {a, b} <= g for out in (a, b)] + [g for g in groups if not {a, b} <= g]
+        groups = [g for i, g in enumerate(parted) if not any(g < h or (g == h and j < i) for j, h in enumerate(parted))]
+    groups.sort(key=lambda group: sorted(map(order.index, group)))
+    return {m: "".join(LETTERS[i] for i, g in enumerate(groups[: len(LETTERS)]) if m in g) for m in order}
 
 
 def _detail_blocks(made: Compared) -> Iterator[Block]:
@@ -218,7 +318,6 @@ def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:
     for answer in record["answers"]:
         family = [visible(name) for name in answer.get("family", ())]
         together = f"{len(family)} questions corrected together: {', '.join(family)}" if len(family) > 1 else ""
-        label = sentences.sentence(prose(answer.get("label") or ""))
         refused = terms(
             ((f"not {visible(r['test'])}", prose(r["why"])) for r in answer["refused"]), "list", reach=Reach.FULL
         )
@@ -226,7 +325,6 @@ def question_folds(record: Record, opening: str = "") -> Iterator[Fold]:
             title=f"{opening}{prose(answer['question'])}",
             lead=prose(answer["why"]),
             blocks=(
-                *((Paragraph(label, "warn"),) if label else ()),
                 *(Paragraph(text, "soft") for text in (together, *map(prose, answer.get("notes", ()))) if text),
                 refused,
             ),

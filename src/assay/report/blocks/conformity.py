@@ -50,7 +50,7 @@ LIMITS: Final = (
     "Such rows stay declared. Fingerprints show differences between moments, not every change between them."
 )
 UNMET: Final = "What wants an answer"
-MOST_FACTS: Final = 8
+MOST_FACTS: Final = 6
 LONGEST_FACT: Final = 120
 """A fact that is longer is cut; the Record has it whole."""
 ELSEWHERE: Final = ("assay", "plan", *OF_DATA)
@@ -167,7 +167,7 @@ def _unmet_item(row: Mapping[str, Any]) -> Item:
 
 def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True) -> Row:
     verdict, why = str(row["verdict"]), prose(row["says"])
-    links = tuple(_link(part, verdict, places) for part in row.get("evidence", ()))
+    links = tuple(_link(part, verdict, why, places) for part in row.get("evidence", ()))
     alone = len(links) == 1 and prose(row["evidence"][0]["says"]) == why and row["evidence"][0]["kind"] != "check"
     answer = prose(row["answer"]) if row.get("answer") else ""
     return row_of(
@@ -185,11 +185,11 @@ def _row(row: Mapping[str, Any], places: AbstractSet[str], *, named: bool = True
     )
 
 
-def _link(part: Mapping[str, Any], verdict: str, places: AbstractSet[str]) -> Link:
-    """A piece of evidence; a statement of the plan is known by what it says, a control by its name."""
-    kind, name, says = str(part["kind"]), str(part["name"]), prose(part["says"])
+def _link(part: Mapping[str, Any], verdict: str, why: str, places: AbstractSet[str]) -> Link:
+    """A piece of evidence: a control by its name, a statement by what it says, unless the reason says the same."""
+    kind, name, says = str(part["kind"]), str(part["name"]), prose(part["says"]).removeprefix(STATED)
     return Link(
-        text=visible(name) if kind == "check" else says.removeprefix(STATED),
+        text=visible(name) if kind == "check" else visible(kind) if says in why else says,
         anchor=_leads(kind, name, places),
         style="" if str(part["verdict"]) == verdict else _style(str(part["verdict"])),
     )

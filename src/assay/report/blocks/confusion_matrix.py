@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from assay.core.blocks import Block, Card, Grid, GridCell, Paragraph, Reach, Table, columns, row_of
-from assay.core.text import counted, visible
+from assay.core.blocks import Block, Card, Cell, Column, Grid, GridCell, Paragraph, Reach, Row, Table, columns, row_of
+from assay.core.text import counted, quoted, visible
 from assay.report.estimate_rows import amount, in_hundred, share
 from assay.tally.base import Count, count_from_json
 
@@ -20,6 +20,14 @@ SHADING: Final = (
     "The stronger the colour of a cell, the larger its share of the true class: "
     "✓\u00a0blue is right, ✗\u00a0orange is mistaken."
 )
+SCHLOSSER: Final = (
+    "Rows are what was true, columns what was predicted, as Schlosser et al. draw it: recall and miss rate stand at"
+    " the rows, precision and false discovery rate at the columns, each with its fraction."
+)
+MOST_DRAWN: Final = 12
+"""Classes of the second view; the table of classes has more."""
+EVEN: Final = 1.5
+"""Classes of which the largest is at most so many times the smallest count as balanced."""
 NO_MISTAKES: Final = "No row was classified wrongly."
 
 
@@ -124,6 +132,11 @@ def _cell(n: Count, total: Count, *, right: bool) -> GridCell:
     return GridCell(text=amount(n), below=in_hundred(part) if part else "", share=part, right=right, empty=not n)
 
 
+def is_unbalanced(tally: ClassCounts) -> bool:
+    """Whether some class is true much more often than another."""
+    return min(tally.actual, default=0) == 0 or max(tally.actual) / min(tally.actual) > EVEN
+
+
 def mistakes(tally: ClassCounts) -> tuple[Mistake, ...]:
     """The most frequent mistakes, largest first."""
     wrong = sorted((cell for cell in tally.cells if cell[0] != cell[1]), key=lambda c: (-c[2], c[0], c[1]))
@@ -139,21 +152,82 @@ def mistakes(tally: ClassCounts) -> tuple[Mistake, ...]:
     )
 
 
-def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
-    """The matrix, and the most frequent mistakes beside it."""
-    grid = matrix(tally)
-    cut = f" The {len(grid.rows) - 1} largest classes are shown; the other {grid.hidden:,} are added up."
-    yield Paragraph(f"{ORIENTATION} {SHADING}{cut if grid.hidden else ''}", "soft", reach=Reach.FULL)
-    heads = columns(("truly", "name", 3), ("called", "name", 3), (tally.unit, "number", 0), ("share", "number", 0))
+def worst_mistake(tally: ClassCounts) -> str:
+    """The most frequent mistake in a sentence."""
     listed = mistakes(tally)
-    beside: Block = Paragraph(f"✓ {NO_MISTAKES}", reach=Reach.FULL)
-    if listed:
-        beside = Table(
-            name="Most frequent mistakes",
-            caption="Most frequent mistakes and their share of the true class",
-            columns=heads,
-            rows=tuple(row_of(m.truth, m.predicted, m.count, m.share) for m in listed),
-            look="clip",
-            reach=Reach.FULL,
-        )
-    yield Card((grid, beside), "pair")
+    if not listed:
+        return f"✓ {NO_MISTAKES}"
+    truth, predicted, n, part = (getattr(listed[0], name) for name in ("truth", "predicted", "count", "share"))
+    return f"Most frequent mistake: {truth} called {predicted}, {n} ({part} of {truth})."
+
+
+def missed(tally: ClassCounts, positive: object) -> tuple[str, str, str, str] | None:
+    """Sign, word, tone and sentence on the positives that are missed, or on the class that is found least often."""
+    sides = [(share(hit, n), i) for i, (hit, n) in enumerate(zip(tally.hits, tally.actual, strict=True)) if n]
+    if not sides:
+        return None
+    i = tally.labels.index(positive) if positive is not None else min(sides, key=lambda side: side[0] or 0.0)[1]
+    lost, n = tally.actual[i] - tally.hits[i], tally.actual[i]
+    if not n:
+        return None
+    label, part = quoted(tally.labels[i]), in_hundred(float(share(lost, n) or 0.0))
+    said = f"{amount(lost)} of {amount(n)}{'' if positive is not None else ', the most of all classes'}"
+    return ("✓", f"misses no {label}", "good", said) if not lost else ("△", f"misses {part} of {label}", "open", said)
+
+
+def _fraction(part: Count, whole: Count) -> Cell:
+    """A share in percent and its fraction."""
+    if not whole:
+        return Cell("∅", below="no row", tone="warn")
+    return Cell(f"{float(share(part, whole) or 0.0) * 100:.1f} %", below=f"{amount(part)} of {amount(whole)}")
+
+
+def schlosser_table(tally: ClassCounts) -> Table | None:
+    """The matrix with recall and miss rate at its rows, precision and false discovery rate at its columns."""
+    if len(tally.labels) > MOST_DRAWN:
+        return None
+    k, cells = len(tally.labels), {(t, p): n for t, p, n in tally.cells}
+    names = [visible(label) for label in tally.labels]
+    rows = [
+        Row(cells=(
+            Cell(f"truly {names[t]}"),
+            *(Cell(amount(cells.get((t, p), 0)), tone="" if t != p else "strong") for p in range(k)),
+            _fraction(tally.hits[t], tally.actual[t]),
+            _fraction(tally.actual[t] - tally.hits[t], tally.actual[t]),
+        ))
+        for t in range(k)
+    ]  # fmt: skip
+    below = [
+        ("precision", tally.hits),
+        ("false discovery rate", [c - h for c, h in zip(tally.called, tally.hits, strict=True)]),
+    ]
+    for name, parts in below:
+        rows.append(Row(cells=(Cell(name), *map(_fraction, parts, tally.called), Cell(""), Cell(""))))
+    whole = _fraction(sum(tally.hits), tally.total)
+    rows[-2] = Row(cells=(*rows[-2].cells[:-2], replace(whole, below=f"accuracy: {whole.below}"), Cell("")))
+    heads = (Column("", "name", 1.4), *(Column(f"called {name}", "number", 1) for name in names),
+             Column("recall", "number", 1), Column("miss rate", "number", 1))  # fmt: skip
+    caption = f"{tally.unit.capitalize()} by true and predicted class with their fractions"
+    return Table(name="Confusion matrix with rates", caption=caption, columns=heads, rows=tuple(rows), reach=Reach.FULL)
+
+
+def matrix_blocks(tally: ClassCounts) -> Iterator[Block]:
+    """The matrix where nothing showed it before; then the second view, and the most frequent mistakes beside it."""
+    grid = matrix(tally)
+    yield replace(grid, reach=Reach.DIGEST)
+    cut = f" The {len(grid.rows) - 1} largest classes are shown; the other {grid.hidden:,} are added up."
+    yield Paragraph(
+        f"The matrix at a glance: {ORIENTATION} {SHADING}{cut if grid.hidden else ''}",
+        "soft",
+        reach=Reach.FULL,
+    )
+    heads = columns(("truly", "name", 3), ("called", "name", 3), (tally.unit, "number", 0), ("share", "number", 0))
+    listed, second = mistakes(tally), schlosser_table(tally)
+    parts: list[Block] = [Paragraph(SCHLOSSER, "soft"), second] if second is not None else []
+    if len(tally.labels) > 2 and listed:  # noqa: PLR2004  two classes have two mistakes, which the matrix shows
+        rows = tuple(row_of(m.truth, m.predicted, m.count, m.share) for m in listed)
+        caption = "Most frequent mistakes and their share of the true class"
+        parts.append(Table(name="Most frequent mistakes", caption=caption, columns=heads, rows=rows, look="clip"))
+    elif not listed:
+        parts.append(Paragraph(f"✓ {NO_MISTAKES}"))
+    yield Card(tuple(parts), reach=Reach.FULL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -31,6 +31,7 @@ from assay.report.estimate_rows import prose
 
 OF_DATA: Final = ("data", "ground_truth", "population", "bias")
 """Parts of a plan that say where rows and truth come from; they stand with the data."""
+DAYS: Final = 366
 FEW_WORDS: Final = 24
 """A statement of at most so many characters does not stand alone."""
 NAMES: Final = dict(zip(OF_DATA, ("Data sets, as declared", "Ground truth", "Population", "Bias"), strict=True))
@@ -47,7 +48,7 @@ class Split:
     ends: str
     missing: str
     span: tuple[float, float] | None
-    """First and last moment, in seconds since 1970."""
+    """First and last moment, in years."""
 
 
 def data_title(record: Record) -> str:
@@ -62,7 +63,14 @@ def data_blocks(record: Record) -> Iterator[Block]:
     if given := tuple(_given(record["plan"].get("data", {}))):
         parts.append(terms(given, reach=Reach.REPORT))
     if sum(split.span is not None for split in counted_sets) > 1:
-        chart = Chart("timeline", (counted_sets,))
+        spans = [
+            {"label": s.name, "low": s.span[0], "high": s.span[1], "text": f"{s.begins[:10]} to {s.ends[:10]}"}
+            for s in counted_sets
+            if s.span is not None
+        ]
+        told = "; ".join(f"{span['label']} from {span['text']}" for span in spans)
+        data = {"title": "When the rows were made", "x": "year", "rows": spans, "described": f"{told}."}
+        chart = Chart("intervals", (data,))
         parts.append(Figure(charts=(chart,), alt="When the rows of each data set were made", look="wide"))
     if counted_sets:
         heads = columns(
@@ -134,8 +142,8 @@ def _moments(span: list[str]) -> tuple[float, float] | None:
         first, last = (datetime.fromisoformat(moment) for moment in span)
     except ValueError:  # no times, or times of a kind that a calendar does not know
         return None
-    stamps = [(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() for moment in (first, last)]
-    return stamps[0], stamps[1]
+    whole, part = zip(*((moment.year, moment.timetuple().tm_yday) for moment in (first, last)), strict=True)
+    return whole[0] + (part[0] - 1) / DAYS, whole[1] + part[1] / DAYS
 
 
 def stated_pairs(name: str, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -169,4 +177,6 @@ def _fact(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return figure(value)
-    return "not known" if value is None else "; ".join(map(str, value)) if isinstance(value, Mapping) else prose(value)
+    if isinstance(value, Mapping):
+        return "; ".join(map(str, value))
+    return "not known" if value is None else prose(value).removesuffix("T00:00:00")

@@ -3,38 +3,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Bullets, Card, Cell, Column, Fold, Item, Paragraph, Reach, Row, Table, Term, Terms
-from assay.core.text import counted, visible
+from assay.core.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Item,
+    Paragraph,
+    Reach,
+    Row,
+    Table,
+    Term,
+    Terms,
+    row_of,
+)
+from assay.core.text import visible
 from assay.report import sentences
-from assay.report.estimate_rows import About, Entry, Values, about, entry, number_cell, prose
+from assay.report.charts.plane import round_axis
+from assay.report.estimate_rows import About, Entry, about, entry, number_cell, prose
 
 HEADLINE: Final = {
     "binary": (
-        "accuracy",
-        "balanced_accuracy",
-        "precision",
-        "recall",
-        "specificity",
-        "f1",
-        "matthews_corrcoef",
-        "cohen_kappa",
+        "accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1", "matthews_corrcoef", "cohen_kappa",
     ),
     "multiclass": (
-        "accuracy",
-        "balanced_accuracy",
-        "f1_macro",
-        "f1_weighted",
-        "precision_macro",
-        "recall_macro",
-        "matthews_corrcoef",
-        "cohen_kappa",
+        "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_macro",
+        "matthews_corrcoef", "cohen_kappa",
     ),
-}
+}  # fmt: skip
+LEADING: Final = (
+    "balanced_accuracy", "f1_macro", "matthews_corrcoef", "f1", "recall", "precision", "recall_macro",
+    "precision_macro", "specificity", "cohen_kappa", "auroc", "auroc_macro", "average_precision", "accuracy",
+)  # fmt: skip
+"""Headlines where classes are not equally frequent: those that a large class cannot carry come first."""
 OF_SCORES: Final = {
     "binary": ("auroc", "average_precision", "brier_score", "expected_calibration_error"),
     "multiclass": ("auroc_macro", "log_loss_multiclass"),
@@ -61,6 +71,11 @@ class Estimates:
     def baseline(self) -> Entry | None:
         """What calling every row the largest class would reach."""
         return self.whole.get(BASELINE)
+
+    @property
+    def known_baseline(self) -> Entry | None:
+        """The same, where it is defined."""
+        return self.baseline if self.baseline is not None and self.baseline.defined else None
 
     @property
     def undefined(self) -> list[Entry]:
@@ -99,21 +114,67 @@ def read_estimates(record: Record) -> Estimates:
     return read
 
 
-def headline_blocks(read: Estimates, headline: tuple[Entry, ...], level: str, classes: int) -> Iterator[Block]:
-    """The headline measures, each on the whole range it can take."""
-    if not headline:
-        return
-    yield Paragraph(
-        f"Each value with its {level} interval, drawn on the whole range of the measure.", "soft", reach=Reach.FULL
+def _alike(headline: Sequence[Entry]) -> list[Entry]:
+    """The measures that can share an axis: from -1 to 1 and better when higher, else the largest set of one range."""
+    sets: dict[object, list[Entry]] = {}
+    for value in headline:
+        (low, high), higher = value.about.span, value.about.better.startswith("higher")
+        sets.setdefault("unit" if low >= -1 and high <= 1 and higher else (low, high, higher), []).append(value)
+    drawn = [values for values in sets.values() if any(v.value is not None and not v.endless for v in values)]
+    return max(drawn, key=len, default=[])
+
+
+def headline_chart(
+    headline: Sequence[Entry], level: str, baseline: Entry | None = None, *, balanced: bool = True
+) -> Chart | None:
+    """Point and interval of the measures that share an axis, which is stated; balanced ones lead where asked for."""
+    drawn = _alike(headline)
+    if not drawn:
+        return None
+    order = {name: place for place, name in enumerate(LEADING)}
+    drawn = drawn if balanced else sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
+    ends = [x for v in drawn for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
+    floor = baseline.value if baseline is not None and any(v.about.measure == "accuracy" for v in drawn) else None
+    near = floor is not None and floor > min(ends) - 0.15
+    axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
+    low, high = max(axis.low, drawn[0].about.span[0]), min(axis.high, drawn[0].about.span[1])
+    rows = [
+        {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
+         "text": v.shown if v.defined else f"∅ {v.shown}"}
+        for v in drawn
+    ]  # fmt: skip
+    better = drawn[0].about.better
+    data: dict[str, Any] = {
+        "title": f"Headline measures with {level} intervals", "wide": 420, "ends": [low, high], "rows": rows,
+        "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
+    }  # fmt: skip
+    if floor is not None and baseline is not None:
+        beyond = "" if near else ", beyond the axis"
+        data["note"] = f"{'Dashed: a' if near else 'A'}ccuracy of {sentences.BASELINE}, {baseline.shown}{beyond}"
+        data |= {"reference": {"x": floor, "text": ""}} if near else {}
+    return Chart("intervals", (data,))
+
+
+def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Table:
+    """The headline measures with their intervals and meanings."""
+    shown = [*headline, *([baseline] if baseline is not None and baseline.defined else [])]
+    rows = (
+        row_of(
+            Cell(v.about.name, below="; ".join(v.notes)),
+            Cell(v.shown) if v.defined else Cell(f"∅ {v.shown}", tone="warn"),
+            v.so if v.defined else v.reason,
+            Cell(v.about.says, tone="soft"),
+        )
+        for v in shown
     )
-    baseline = read.baseline if read.baseline is not None and read.baseline.defined else None
-    yield Values(
-        headline,
-        level,
-        baseline,
-        beside="accuracy",
-        mark="always the largest class",
-        averaged=f"over {counted(classes, 'class', 'classes')}",
+    heads = (
+        Column("measure", width=2),
+        Column("value", "number"),
+        Column(f"{level} interval", width=2),
+        Column("meaning", width=4),
+    )
+    return Table(
+        name=sentences.HEADLINE, caption=f"{sentences.HEADLINE} with {level} intervals", columns=heads, rows=tuple(rows)
     )
 
 

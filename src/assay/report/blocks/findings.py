@@ -162,6 +162,11 @@ def _p(finding: Mapping[str, Any]) -> str:
     return told
 
 
+def is_margin(finding: Mapping[str, Any]) -> bool:
+    """Whether a finding was held to a margin, so that significance speaks of no difference."""
+    return str(finding["test"]).endswith(("non_inferiority", "equivalence"))
+
+
 def finding_text(finding: Mapping[str, Any]) -> FindingText:
     """A finding of a Record as text and as numbers to draw."""
     effect = finding["effect"]
@@ -198,7 +203,7 @@ def finding_text(finding: Mapping[str, Any]) -> FindingText:
         high=high,
         share=share,
         significant=finding.get("significant"),
-        margin=str(finding["test"]).endswith(("non_inferiority", "equivalence")),
+        margin=is_margin(finding),
     )
 
 

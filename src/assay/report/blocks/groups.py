@@ -201,9 +201,7 @@ def _cuts(factor: Factor) -> Iterator[str]:
 def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
     if factor.columns:
         plotted = [row for row in factor.levels if row.plotted]
-        points = tuple((row.label, row.small, tuple(row.entries[i] for i in factor.charted)) for row in plotted)
-        wholes = tuple(factor.whole[i] for i in factor.charted)
-        charts = tuple(Chart("forest_of", (points, i, factor.name, whole)) for i, whole in enumerate(wholes))
+        charts = tuple(_forest(factor, plotted, i) for i in factor.charted)
         brief = factor.name == "class" and len(factor.levels) <= MOST_BRIEF
         reach = Reach.FULL | Reach.BRIEF if brief else Reach.FULL
         yield Figure(charts=charts, alt=f"Forest plots by {factor.name}", reach=reach)
@@ -215,6 +213,22 @@ def _level_blocks(factor: Factor, level: str) -> Iterator[Block]:
         open=not factor.columns,
         named=False,
     )
+
+
+def _forest(factor: Factor, levels: Sequence[Level], place: int) -> Chart:
+    """One measure level by level; measures of the same range share an axis, so that they can be compared."""
+    column, whole = factor.columns[place], factor.whole[place]
+    alike = [e for level in levels for e in level.entries if e.about.span == column.span]
+    rows = [
+        {"label": f"△ {level.label}" if level.small else level.label, "value": e.value, "low": e.low, "high": e.high,
+         "text": e.shown if e.defined else f"∅ {e.shown}", "small": e.short}
+        for level in levels for e in (level.entries[place],)
+    ]  # fmt: skip
+    data: dict[str, Any] = {"title": column.name, "rows": rows}
+    data["holds"] = [x for e in alike for x in (e.low, e.value, e.high) if x is not None]
+    if whole is not None and whole.value is not None:
+        data["reference"] = {"x": whole.value, "text": ""}
+    return Chart("intervals", (data,))
 
 
 def _level_table(factor: Factor, level: str) -> Table:

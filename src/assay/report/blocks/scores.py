@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
 
 from assay.core.blocks import (
     Block,
@@ -20,275 +21,432 @@ from assay.core.blocks import (
     Reach,
     Table,
     Threshold,
-    columns,
     number_table,
     row_of,
 )
-from assay.core.text import counted
-from assay.report import sentences_scores as sentences
-from assay.report.blocks.calibration import Bin
-from assay.report.blocks.curves import Curve, Scoring, Side
+from assay.core.text import counted, figure, visible
+from assay.report.blocks import score_figures as figures
+from assay.report.blocks.score_figures import Curve, Data, Place, count_of, read_bins, share, threshold_text
+from assay.report.estimate_rows import amount, entry, prose, real
+from assay.tally.base import count_from_json, count_to_json
 
+SHARES: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
+"""Shares of rows at which a table of gains has a row."""
+LIMITS: Final = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
+"""False positive rates at which a table of error rates has a row."""
+LISTED: Final = 21
+"""Points of a curve that its table lists; the Record has the others."""
 CELLS: Final = ("TP", "FP", "FN", "TN", "recall", "specificity", "precision")
-BINNED: Final = "points on the dashed line are calibrated; bars show how many rows each bin holds"
+RATES: Final = ("recall", "specificity", "precision")
+OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"
+BINNED: Final = "points on the dashed line are calibrated; blocks show how many rows each bin holds"
+KINDS: Final = {
+    "probability": "stated to be probabilities",
+    "logit": "stated to be logits",
+    "any": "not stated to be probabilities, so only their order counts",
+}
+LINKED: Final = {
+    "logistic": "Probabilities of {rows} come from them by the logistic function; thresholds are logits.",
+    "softmax": "Probabilities of {rows} come from them by the softmax of the classes; thresholds are log-odds of a"
+    " class against the rest.",
+}
+DET_SAID: Final = (
+    "Detection error tradeoff: both error rates on axes of normal deviates, where small rates have room; lower left is"
+    " better."
+)
+GAINS_SAID: Final = (
+    "Rows are called from the highest score down; lift is how many times as many positives as chance would find."
+)
 
 
-def score_blocks(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
-    """The whole section; `unit` is what cells count."""
-    yield Paragraph(scoring.said)
-    shown = sum(not curve.pooled for curve in scoring.curves)
-    more = [sentences.shaded(level)] if scoring.band else []
-    if scoring.hidden:
-        more.append(
-            f"{counted(shown, 'class', 'classes')} shown; the Record has the curves of {scoring.hidden:,} more."
+@dataclass(frozen=True)
+class Scoring:
+    """The part of a Record that speaks of scores, read once."""
+
+    record: Mapping[str, Any]
+    level: str
+    unit: str
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """The curves, with that of all classes pooled as the last."""
+        return figures.read_curves(self.record)
+
+    @property
+    def alone(self) -> Curve | None:
+        """The curve of the positive class of two."""
+        return self.curves[0] if len(self.curves) == 1 else None
+
+    @cached_property
+    def moved(self) -> Curve | None:
+        """The curve whose threshold a reader may move: the only one, or that of the worst class."""
+        return self.alone or figures.worst_of(self.curves, "auroc") or next(iter(self.curves), None)
+
+    @cached_property
+    def point(self) -> Mapping[str, Any]:
+        """The decision in force, a threshold or labels given beside the scores; nothing where there is none."""
+        points = self.record.get("operating_points", ())
+        in_force = next((point for point in points if point.get("in_force")), None)
+        if in_force is not None or self.alone is None or self.record["plan"]["scores"].get("decided") == "none":
+            return in_force or {}
+        positive = list(self.record["labels"]).index(self.record["positive"])
+        cells = dict.fromkeys(("tp", "fp", "fn", "tn"), count_from_json(0))
+        for truth, called, n in self.record["tallies"]["confusion"]["cells"]:
+            cell = ("tp" if called == positive else "fn") if truth == positive else "fp" if called == positive else "tn"
+            cells[cell] += count_from_json(n)
+        given = {"threshold": None, "from": "the labels that were given beside the scores", "labels": True}
+        return {**given, **{cell: count_to_json(n) for cell, n in cells.items()}}
+
+    @property
+    def start(self) -> int:
+        """The point of the moved curve where the threshold begins."""
+        cells = self.moved.cells if self.moved is not None else []
+        value = real(self.point.get("threshold"))
+        if value is not None:
+            return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= value), default=0)
+        if self.point:
+            tp, fp = count_of(self.point["tp"]), count_of(self.point["fp"])
+            return min(range(len(cells)), key=lambda i: abs(cells[i][1] - tp) + abs(cells[i][2] - fp), default=0)
+        if self.record["scores"].get("kind") == "probability":
+            return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= 0.5), default=0)  # noqa: PLR2004
+        return len(cells) // 2
+
+    @property
+    def place(self) -> Place:
+        """Where the decision in force, or the movable threshold, stands on the curves."""
+        cut = self.cut
+        if cut is None:
+            return figures.NOWHERE
+        tp, fp, fn, tn = (count_of(cut[cell]) for cell in ("tp", "fp", "fn", "tn"))
+        name = "labels as called" if cut.get("labels") else f"threshold {threshold_text(cut['threshold'])}"
+        return share(fp, fp + tn) or 0.0, share(tp, tp + fn) or 0.0, share(tp, tp + fp), name
+
+    @property
+    def cut(self) -> Mapping[str, Any] | None:
+        """The cells at the decision in force, or at the start of the movable threshold."""
+        if self.point and self.alone is not None:
+            return self.point
+        return None if self.moved is None else cells_at(self.moved, self.start)
+
+    def binned(self, content: Mapping[str, Any] | None, measure: str) -> str:
+        """How many bins there are, and the calibration error that rests on the same ones."""
+        whole = (e for e in self.record["estimates"] if e.get("slice") is None and e.get("class") is None)
+        error = next((entry(e) for e in whole if str(e["measure"]).partition("(")[0] == measure), None)
+        name = "ECE" if measure == "expected_calibration_error" else "error"
+        said = f", {name} {error.shown}" if error is not None and error.defined else ""
+        return f"{visible((content or {}).get('binning', '')).removesuffix(' of equal width')}{said}"
+
+
+def cells_at(curve: Curve, i: int) -> Data:
+    """The four cells at a point of a curve."""
+    threshold, tp, fp = curve.content["points"][i]
+    rest = {
+        name: count_to_json(count_from_json(curve.content[whole]) - count_from_json(part))
+        for name, whole, part in (("fn", "positives", tp), ("tn", "negatives", fp))
+    }
+    return {"threshold": threshold, "tp": tp, "fp": fp, **rest}
+
+
+def _shown(part: float, whole: float) -> str:
+    return figure(part / whole) if whole else "∅"
+
+
+def _cell_texts(point: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(amount(count_from_json(point[cell])) for cell in ("tp", "fp", "fn", "tn"))
+
+
+def _rates(point: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Recall, specificity and precision."""
+    tp, fp, fn, tn = (count_of(point[cell]) for cell in ("tp", "fp", "fn", "tn"))
+    return _shown(tp, tp + fn), _shown(tn, tn + fp), _shown(tp, tp + fp)
+
+
+def score_blocks(scoring: Scoring) -> Iterator[Block]:
+    """The whole section."""
+    yield Paragraph(prose(_facts_said(scoring.record["scores"])))
+    yield from _curves(scoring)
+    if scoring.alone is not None:
+        yield from _gains(scoring, scoring.alone)
+        yield from _calibration(scoring, scoring.alone)
+    else:
+        yield from _classes(scoring)
+    yield from _operating(scoring)
+
+
+def _facts_said(facts: Mapping[str, Any]) -> str:
+    """What the scores are, how they were stored, and what the plan had done to them."""
+    said = f"The scores are {KINDS.get(str(facts.get('kind')), str(facts.get('kind')))}"
+    said += f"; {int(facts.get('distinct') or 0):,} are distinct"
+    if tied := facts.get("tied_pairs"):
+        some = f"{float(tied) * 100:.2g} %" if float(tied) >= 1e-4 else "fewer than 0.01 %"  # noqa: PLR2004
+        said += f", and {some} of pairs of a positive and a negative are tied"
+    parts = [f"{said}."]
+    if stored := facts.get("stored"):
+        kinds = " and ".join(map(str, stored))
+        parts.append(f"They were stored as {kinds}" + ("." if kinds == "float64" else " and widened to float64."))
+    if last := facts.get("ranked_last"):
+        parts.append(f"{counted(last, 'row')} without a score {'ranks' if last == 1 else 'rank'} below all others.")
+    if linked := facts.get("linked"):
+        parts.append(LINKED[linked["by"]].format(rows=counted(linked["rows"], "row")))
+    if (mended := facts.get("rescaled")) and mended["rows"]:
+        parts.append(
+            f"The probabilities of {counted(mended['rows'], 'row')} did not add up to 1, off by"
+            f" {mended['farthest']:.3g} at most, and were divided by their sum."
         )
-    if more:
-        yield Paragraph(" ".join(more), "soft", reach=Reach.FULL)
-    yield from _threshold(scoring, unit)
-    yield from _several(scoring, level, unit) if len(scoring.curves) > 1 else _single(scoring)
-    yield from _gains(scoring, unit)
-    yield from _calibration(scoring, level, unit)
-    yield from _operating(scoring, level, unit)
+    return " ".join(parts)
 
 
-def _threshold(scoring: Scoring, unit: str) -> Iterator[Block]:
-    now = scoring.now
-    if now is None:
+def threshold_block(scoring: Scoring) -> Iterator[Threshold]:
+    """What a threshold does to the rows, for a page to move; nothing where there is no curve."""
+    curve, cut = scoring.moved, scoring.cut
+    if curve is None or cut is None:
         return
-    first = scoring.curves[0] if scoring.curves else None
+    tp, fp, fn, tn = (count_of(cut[cell]) for cell in ("tp", "fp", "fn", "tn"))
+    recall, specificity, precision = _rates(cut)
+    positive = curve.label or visible(scoring.record["positive"])
+    free = "No threshold is in force; move this one to see what each would do."
+    held = scoring.point if scoring.alone is not None else {}
     yield Threshold(
-        threshold=now.threshold,
-        chosen=now.chosen,
-        warning=f"△ {sentences.OPTIMISTIC}" if now.optimistic else "",
-        unit=unit,
-        positive=scoring.positive,
-        cells=(now.row.tp, now.row.fp, now.row.fn, now.row.tn),
+        threshold="labels as called" if cut.get("labels") else threshold_text(cut["threshold"]),
+        chosen=prose(held.get("from", "")) if held else free,
+        warning=f"△ {OPTIMISTIC}" if held.get("optimistic") else "",
+        unit=scoring.unit,
+        positive=positive,
+        cells=(_cell_texts(cut)[0], *_cell_texts(cut)[1:]),  # type: ignore[arg-type]
         rates=(
-            ("recall", "recall", now.row.recall),
-            ("spec", "specificity", now.row.specificity),
-            ("prec", "precision", now.row.precision),
-            ("npv", "negative predictive value", now.npv),
-            ("f1", "F1", now.f1),
-            ("acc", "accuracy", now.accuracy),
-            ("call", "called positive", now.called),
+            ("recall", "recall", recall),
+            ("spec", "specificity", specificity),
+            ("prec", "precision", precision),
+            ("npv", "negative predictive value", _shown(tn, tn + fn)),
+            ("f1", "F1", _shown(2 * tp, 2 * tp + fp + fn)),
+            ("acc", "accuracy", _shown(tp + tn, tp + fp + fn + tn)),
+            ("call", "called positive", _shown(tp + fp, tp + fp + fn + tn)),
         ),
-        points=first.points if first is not None else "",
-        at=first.default if first is not None else 0,
+        points=";".join(f"{_scripted(t)},{a:.10g},{b:.10g}" for t, a, b in curve.cells),
+        at=scoring.start,
         reach=Reach.FULL,
     )
 
 
-def _curve_charts(scoring: Scoring, kind: str) -> tuple[Chart, ...]:
-    place = scoring.now.place if scoring.now is not None else None
-    if kind == "det":
-        return tuple(Chart("det", (curve, scoring.errors, place)) for curve in scoring.curves if scoring.errors)
-    return tuple(Chart(kind, (curve, place)) for curve in scoring.curves)
+def _scripted(threshold: float | None) -> str:
+    """A threshold as a script reads it, to more digits than the slider shows."""
+    return "" if threshold is None else f"{threshold:.7g}".replace("inf", "Infinity")
 
 
-def _single(scoring: Scoring) -> Iterator[Block]:
-    """The curves of the one class that is called."""
-    for curve in scoring.curves:
-        charts = [chart for kind in ("roc", "precision_recall", "det") for chart in _curve_charts(scoring, kind)]
-        points = number_table(
-            "Points of the curves",
-            "Some points of the curves; the Record has more",
-            ("threshold", *CELLS),
-            [(r.threshold, r.tp, r.fp, r.fn, r.tn, r.recall, r.specificity, r.precision) for r in curve.rows],
-            small=True,
-        )
-        tables = [points]
-        if scoring.errors is not None:
-            tables.append(number_table("Error rates", sentences.ERRORS_TABLE, sentences.ERRORS_HEAD, curve.error_rows))
-        yield Card(
-            (
-                *((Heading(curve.label, "against the rest"),) if curve.label else ()),
-                Paragraph(_areas(curve), "areas"),
-                Figure(
-                    charts=tuple(charts),
-                    alt="ROC and precision-recall curve, and error rates",
-                    note=sentences.DET_SAID if scoring.errors is not None else "",
-                ),
-                _numbers(counted(len(curve.rows), "threshold"), tables),
-            ),
-            reach=Reach.FULL,
-        )
-
-
-def _areas(curve: Curve) -> str:
-    named = (
-        ("AUROC", curve.area),
-        ("average precision", curve.precision_area),
-        ("equal error rate", curve.equal_error),
-    )
-    return "; ".join(f"{name} {value}" for name, value in named if value)
-
-
-def _numbers(more: str, tables: Sequence[Block]) -> Fold:
+def _numbers(more: str, tables: Iterable[Block]) -> Fold:
     return Fold(title="The numbers", more=more, blocks=tuple(tables), named=False)
 
 
-def _several(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
-    """The curves of several classes, one chart a class."""
-    for name, kind, area in (
-        (sentences.ROC, "roc", "area"),
-        (sentences.PRECISION_RECALL, "precision_recall", "area"),
-        (sentences.DET, "det", "equal error rate"),
-    ):
-        charts = _curve_charts(scoring, kind)
-        if charts:
-            note = sentences.DET_SAID if kind == "det" else ""
-            heading = Heading(name, f"of each class against the rest, with its {area}")
-            figure = Figure(charts=charts, alt=f"{name} of each class", look="many", note=note)
-            yield Card((heading, figure), reach=Reach.FULL)
-    areas = number_table(
-        "Areas under the curves",
-        f"Areas with {level} intervals; the Record has the points of the curves",
-        ("class", "AUROC", "average precision", "equal error rate"),
-        [(curve.label, curve.area, curve.precision_area, curve.equal_error) for curve in scoring.curves],
-    )
-    classes = counted(sum(not curve.pooled for curve in scoring.curves), "class", "classes")
-    misses = _side("Error rates of each class", sentences.CLASS_ERRORS, scoring.misses)
-    yield Card((_numbers(classes, (areas, misses)),), reach=Reach.FULL)
-    if scoring.top:
-        yield Card(tuple(_top(scoring, level, unit)), reach=Reach.REPORT)
-
-
-def _side(name: str, caption: str, side: Side) -> Table:
-    return number_table(name, caption, side.head, side.rows, small=True)
-
-
-def _top(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
-    """How often the class with the largest probability is the true one, then class by class."""
-    note = f"How often the class with the largest probability is the true one: {BINNED} ({scoring.binning})."
-    yield Figure(charts=(Chart("top_label", (scoring.top,)),), alt="Reliability of the largest probability", note=note)
-    caption = f"Share of rows whose class with the largest probability is right, with {level} intervals"
-    yield _numbers(counted(len(scoring.top), "bin"), (_bins(scoring.top, caption, "share that is right", unit),))
-    binned = [curve for curve in scoring.curves if curve.bins]
-    if binned:
-        caption = f"Share of rows that are of the class, by bin of its probability; in brackets the {unit} there"
-        yield Fold(
-            title=sentences.RELIABILITY,
-            more="of each class against the rest",
-            blocks=(
-                Figure(
-                    charts=tuple(Chart("reliability", (curve.bins, curve.label)) for curve in binned),
-                    alt="Reliability of each class",
-                    look="many",
-                ),
-                _side("Reliability of each class", caption, scoring.shares),
-            ),
-            reach=Reach.FULL,
-        )
-    deciding = [curve for curve in scoring.curves if curve.decision is not None]
-    if deciding:
-        yield Fold(
-            title=sentences.DECISION,
-            more="of each class",
-            blocks=(
-                Figure(
-                    charts=tuple(Chart("decision", (curve.decision, curve.label)) for curve in deciding),
-                    alt="Decision curve of each class",
-                    look="many",
-                    note="Net benefit of calling the class by its probability, of calling all rows it, and none.",
-                ),
-                _side(
-                    "Net benefit of each class",
-                    "Net benefit of calling the class by its probability, by threshold probability",
-                    scoring.benefits,
-                ),
-            ),
-            reach=Reach.FULL,
-        )
-
-
-def _gains(scoring: Scoring, unit: str) -> Iterator[Block]:
-    alone = scoring.curves[0] if len(scoring.curves) == 1 and scoring.curves[0].gains else None
-    if alone is None:
+def _curves(scoring: Scoring) -> Iterator[Block]:
+    """Precision-recall and error rates; the ROC curve stands at the head of the report."""
+    curves, level = scoring.curves, scoring.level
+    if not curves:
         return
-    cut = scoring.now.value if scoring.now is not None else None
-    charts = [Chart("histogram", (scoring.histogram, cut))] if scoring.histogram is not None else []
-    tables = [number_table("Gains and lift", sentences.GAINS_TABLE, sentences.GAINS_HEAD, alone.gain_rows)]
-    if scoring.histogram is not None:
-        caption = f"{unit.capitalize()} by score and true class"
-        heads = ("score", "positives", "negatives")
-        tables.append(number_table("Scores by true class", caption, heads, scoring.histogram.rows, small=True))
+    det = figures.det(curves, scoring.place, level)
+    charts = [figures.precision_recall(curves, scoring.place, level), *([det] if det is not None else [])]
+    alone = scoring.alone
+    if alone is not None:
+        named = (
+            ("AUROC", "auroc"),
+            ("average precision", "average_precision"),
+            ("equal error rate", "equal_error_rate"),
+        )
+        known = ((name, alone.areas[key]) for name, key in named if key in alone.areas)
+        areas = "; ".join(f"{name} {e.shown}{f' ({e.short})' if e.interval else ''}" for name, e in known)
+        step = max(1, -(-len(alone.cells) // LISTED))
+        listed = (cells_at(alone, i) for i in sorted({*range(0, len(alone.cells), step), len(alone.cells) - 1}))
+        rows = [(threshold_text(point["threshold"]), *_cell_texts(point), *_rates(point)) for point in listed]
+        caption = "Some points of the curves; the Record has more"
+        tables = [number_table("Points of the curves", caption, ("threshold", *CELLS), rows, small=True)]
+        tables.append(_error_table(alone)) if det is not None else None
+        more, lead = counted(len(rows), "threshold"), [Paragraph(areas, "areas")] if areas else []
+    else:
+        tables, lead = list(_class_tables(curves, level)), []
+        more = counted(sum(not curve.pooled for curve in curves), "class", "classes")
+    if hidden := int(scoring.record["scores"]["columns"]) - sum(not curve.pooled for curve in curves):
+        hidden = hidden if alone is None else 0
+        note = f"The largest classes are drawn; the Record has no curve of {hidden:,} more."
+        lead += [Paragraph(note, "soft")] if hidden > 0 else []
     yield Card(
         (
-            Figure(
-                charts=(*charts, Chart("gains", (alone,)), Chart("lift", (alone,))),
-                alt="Scores by true class, gains and lift" if charts else "Gains and lift",
-                note=sentences.GAINS_SAID,
-            ),
-            _numbers(f"{counted(len(alone.gain_rows), 'share', 'shares')} of rows", tables),
+            *lead,
+            Figure(charts=tuple(charts), alt="Curves over all thresholds", note=DET_SAID if det is not None else ""),
+            _numbers(more, tables),
         ),
         reach=Reach.FULL,
     )
 
 
-def _calibration(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
-    if not scoring.bins:
-        return
-    charts = [Chart("reliability", (scoring.bins,))]
-    note = f"Reliability: {BINNED} ({scoring.binning})."
-    caption = f"Share of positives by bin of predicted probability, with {level} intervals"
-    tables: list[Block] = [_bins(scoring.bins, caption, "share of positives", unit)]
-    if scoring.decision is not None:
-        charts.append(Chart("decision", (scoring.decision,)))
-        note += " Decision curve: net benefit of the model, of calling all rows positive, and of calling none."
-        caption = "Net benefit by threshold probability; calling none gives 0"
-        benefit = number_table("Net benefit", caption, ("threshold", "model", "all"), scoring.decision.rows)
-        tables.append(replace(benefit, reach=Reach.FULL))
-    yield Card(
-        (
-            Figure(charts=tuple(charts), alt="Reliability and decision curve", note=note),
-            _numbers(counted(len(scoring.bins), "bin"), tables),
-        ),
-        reach=Reach.REPORT,
+def _error_rows(curve: Curve) -> Iterator[tuple[str, str, str, str]]:
+    """For each rate people ask about the last point whose false positive rate is not above it."""
+    for asked in LIMITS:
+        i = max(i for i, (x, _, _) in enumerate(curve.rates) if x <= asked)
+        x, y, _ = curve.rates[i]
+        yield f"{asked:g}", figure(x), figure(1 - y), threshold_text(curve.content["points"][i][0])
+
+
+def _error_table(curve: Curve) -> Table:
+    caption = "Error rates at the last drawn point whose false positive rate is not above a limit"
+    heads = ("at most", "false positive rate", "false negative rate", "threshold")
+    return number_table("Error rates", caption, heads, _error_rows(curve))
+
+
+def _class_tables(curves: Sequence[Curve], level: str) -> Iterator[Table]:
+    """The areas of each class, and its misses by false positive rate."""
+
+    def area(curve: Curve, name: str) -> str:
+        known = curve.areas.get(name)
+        return "" if known is None else f"{known.shown} ({known.short})" if known.interval else known.shown
+
+    rows = [(curve.label, *(area(curve, name) for name in figures.MEASURES)) for curve in curves]
+    caption = f"Areas with {level} intervals; the Record has the points of the curves"
+    yield number_table(
+        "Areas under the curves", caption, ("class", "AUROC", "average precision", "equal error rate"), rows
     )
+    columns = {curve.label: {row[0]: row[2] for row in _error_rows(curve)} for curve in curves}
+    caption = "False negative rate of each class at the last drawn point whose false positive rate is not above a limit"
+    yield _side_by_side("Error rates of each class", caption, "at most", columns)
 
 
-def _bins(bins: Sequence[Bin], caption: str, share_of: str, unit: str) -> Table:
-    heads = ("predicted probability", unit, "mean probability", share_of)
+def _side_by_side(name: str, caption: str, first: str, columns: Mapping[str, Mapping[str, str]]) -> Table:
+    """The numbers of several classes, side by side."""
+    keys = dict.fromkeys(key for column in columns.values() for key in column)
+    rows = [(key, *(column.get(key, "–") for column in columns.values())) for key in keys]
+    return number_table(name, caption, (first, *columns), rows, small=True)
+
+
+def _gains(scoring: Scoring, curve: Curve) -> Iterator[Block]:
+    if not curve.gains:
+        return
+    cut = scoring.cut
+    histogram = figures.histogram(curve, real(cut["threshold"]) if cut is not None else None)
+    nearest = sorted({min(range(len(curve.gains)), key=lambda i: abs(curve.gains[i][0] - asked)) for asked in SHARES})
+    rows = [tuple(map(figure, curve.gains[i])) for i in nearest if curve.gains[i][0]]
+    caption = "Positives found when the rows with the highest scores are called"
+    tables = [number_table("Gains and lift", caption, ("rows called", "positives found", "lift"), rows)]
+    if histogram is not None:
+        content = curve.content["histogram"]
+        pairs = zip(
+            content["edges"][:-1], content["edges"][1:], content["positives"], content["negatives"], strict=True
+        )
+        listed = [(f"{a:.4g} to {b:.4g}", *(amount(count_from_json(n)) for n in sides)) for a, b, *sides in pairs]
+        caption, heads = f"{scoring.unit.capitalize()} by score and true class", ("score", "positives", "negatives")
+        tables.append(number_table("Scores by true class", caption, heads, listed, small=True))
+    charts = (*([histogram] if histogram is not None else []), figures.gains(curve), figures.lift(curve))
+    drawn = Figure(charts=charts, alt="Scores by true class, gains and lift", note=GAINS_SAID)
+    yield Card((drawn, _numbers(f"{counted(len(rows), 'share')} of rows", tables)), reach=Reach.FULL)
+
+
+def reliability_chart(scoring: Scoring) -> Chart | None:
+    """Reliability of the positive class, or of the class with the largest probability; None without probabilities."""
+    alone = scoring.alone
+    if alone is not None and alone.bins():
+        said = scoring.binned(alone.content["reliability"], "expected_calibration_error")
+        return figures.reliability(alone.bins(), said)
+    top = scoring.record["scores"].get("top_label")
+    if alone is None and top:
+        said = scoring.binned(top, "top_label_calibration_error")
+        return figures.reliability(read_bins(top), said, "Reliability of the top class", "share that is right")
+    return None
+
+
+def _bin_table(bins: Sequence[Data], caption: str, share_of: str, unit: str) -> Table:
+    def ends(b: Data) -> str:
+        return "" if b["share_low"] is None else f"{b['share_low']:.3f}–{b['share_high']:.3f}"
+
     rows = (
-        row_of(f"{b.low:.2g} to {b.high:.2g}", b.shown, f"{b.score:.3f}", Cell(f"{b.share:.3f}", below=_ends(b)))
+        row_of(
+            f"{b['low']:.2g} to {b['high']:.2g}",
+            amount(count_from_json(b["rows"])),
+            f"{b['score']:.3f}",
+            Cell(f"{b['share']:.3f}", below=ends(b)),
+        )
         for b in bins
     )
-    sides = columns(*((head, "number" if i else "text", 1) for i, head in enumerate(heads)))
+    sides = number_table("", "", ("predicted probability", unit, "mean probability", share_of), ()).columns
     return Table(name="Reliability by bin", caption=caption, columns=sides, rows=tuple(rows))
 
 
-def _ends(held: Bin) -> str:
-    return "" if held.share_low is None or held.share_high is None else f"{held.share_low:.3f}–{held.share_high:.3f}"
-
-
-def _operating(scoring: Scoring, level: str, unit: str) -> Iterator[Block]:
-    if not scoring.operating:
+def _calibration(scoring: Scoring, curve: Curve) -> Iterator[Block]:
+    """Bins of reliability, whose chart stands at the head, and the decision curve."""
+    bins, rows = curve.bins(), curve.content.get("decision")
+    if not bins:
         return
-    several = any(point.label for point in scoring.operating)
+    caption = f"Share of positives by bin of predicted probability, with {scoring.level} intervals; {BINNED}"
+    parts: list[Block] = [_bin_table(bins, caption, "share of positives", scoring.unit)]
+    more = counted(len(bins), "bin")
+    if rows:
+        chosen = rows[:: max(1, len(rows) // 19)]
+        listed = [(f"{t:.3g}", figure(model), figure(every)) for t, model, every in chosen]
+        caption, heads = "Net benefit by threshold probability; calling none gives 0", ("threshold", "model", "all")
+        parts.append(number_table("Net benefit", caption, heads, listed))
+        yield Card((Figure(charts=(figures.decision([curve]),), alt="Decision curve"), _numbers(more, parts)))
+    else:
+        yield Card((_numbers(more, parts),))
+
+
+def _classes(scoring: Scoring) -> Iterator[Block]:
+    """Reliability and net benefit class by class."""
+    unit, top = scoring.unit, scoring.record["scores"].get("top_label")
+    binned = [curve for curve in scoring.curves if curve.bins()]
+    if top:
+        caption = f"Share of rows whose class with the largest probability is right, with {scoring.level} intervals"
+        table = _bin_table(read_bins(top), caption, "share that is right", unit)
+        yield Card((_numbers(f"of the top class, {counted(len(table.rows), 'bin')}", [table]),), reach=Reach.REPORT)
+    if not binned:
+        return
+    charts = [figures.reliability_of_classes(binned)]
+    columns = {
+        curve.label: {
+            f"{b['low']:.2g} to {b['high']:.2g}": f"{b['share']:.3f} ({amount(count_from_json(b['rows']))})"
+            for b in curve.bins()
+        }
+        for curve in binned
+    }
+    caption = f"Share of rows that are of the class, by bin of its probability; in brackets the {unit} there"
+    tables = [_side_by_side("Reliability of each class", caption, "bin", columns)]
+    deciding = [curve for curve in binned if curve.content.get("decision")]
+    if deciding:
+        charts.append(figures.decision(deciding))
+        columns = {
+            c.label: {
+                f"{t:.3g}": figure(model)
+                for t, model, _ in c.content["decision"][:: max(1, len(c.content["decision"]) // 19)]
+            }
+            for c in deciding
+        }
+        caption = "Net benefit of calling the class by its probability, by threshold probability"
+        tables.append(_side_by_side("Net benefit of each class", caption, "threshold", columns))
+    drawn = Figure(charts=tuple(charts), alt="Reliability and net benefit of each class")
+    yield Card((drawn, _numbers(counted(len(binned), "class", "classes"), tables)), reach=Reach.FULL)
+
+
+def _operating(scoring: Scoring) -> Iterator[Block]:
+    points = scoring.record.get("operating_points", ())
+    if not points:
+        return
+    several = any(point.get("class") is not None for point in points)
     heads = (
         *((Column("class", "name"),) if several else ()),
         Column("threshold"),
         Column("chosen", "name", 3, reach=Reach.REPORT),
         *(Column(name, "number") for name in CELLS),
     )
-    rows = (
-        row_of(
-            *((point.label,) if several else ()),
-            Cell(point.threshold, "△", tone="warn") if point.optimistic else point.threshold,
-            Cell(point.chosen, below=f"△ {sentences.OPTIMISTIC}" if point.optimistic else ""),
-            *(point.tp, point.fp, point.fn, point.tn),
-            *(Cell(value, below=ends) for value, ends in point.rates),
+    rows = []
+    for point in points:
+        sure = {str(r["measure"]): entry(r).short for r in point.get("rates", ()) if r.get("low") is not None}
+        shown, optimistic = threshold_text(point["threshold"]), bool(point.get("optimistic"))
+        rows.append(
+            row_of(
+                *(("" if point.get("class") is None else visible(point["class"]),) if several else ()),
+                Cell(shown, "△", tone="warn") if optimistic else shown,
+                Cell(prose(point.get("from", "")), below=f"△ {OPTIMISTIC}" if optimistic else ""),
+                *_cell_texts(point),
+                *(Cell(text, below=sure.get(name, "")) for name, text in zip(RATES, _rates(point), strict=True)),
+            )
         )
-        for point in scoring.operating
-    )
-    table = Table(
-        name="Operating points",
-        caption=f"{unit.capitalize()} by cell at each declared threshold, and rates with their {level} intervals",
-        columns=heads,
-        rows=tuple(rows),
-        small=True,
-    )
-    reasons = (f"{point.threshold}: {point.chosen}" for point in scoring.operating if point.chosen != "stated")
-    yield Card(
-        (Heading("Operating points"), table, *(Paragraph(reason, reach=Reach.BRIEF) for reason in reasons)),
-    )
+    unit, level = scoring.unit.capitalize(), scoring.level
+    caption = f"{unit} by cell at each declared threshold, and rates with their {level} intervals"
+    table = Table(name="Operating points", caption=caption, columns=heads, rows=tuple(rows), small=True)
+    reasons = (f"{threshold_text(p['threshold'])}: {prose(p['from'])}" for p in points if p.get("from") != "stated")
+    yield Card((Heading("Operating points"), table, *(Paragraph(why, reach=Reach.BRIEF) for why in reasons)))

@@ -6,11 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
-
-from assay.report.blocks.det_axes import Deviates
-from assay.report.charts.svg import Axis, _near, _tick, step_of
 
 SIDE: Final = 240
 LEFT: Final = 40
@@ -23,21 +21,65 @@ UNSEEN: Final = 0.2
 MANY: Final = 1000
 """Points of a line beyond which those of one pixel column are reduced to their extremes."""
 DECADES: Final = 6
-Scale: TypeAlias = Axis | Deviates
+RATES: Final = (1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+"""Ticks of an axis of normal deviates."""
 Spot: TypeAlias = tuple[float, float]
+_NORMAL: Final = NormalDist()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """The stretch of numbers a chart shows, with round ends."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def at(self, value: float, left: float, right: float) -> float:
+        """Where a value stands, kept inside the chart."""
+        part = (value - self.low) / (self.high - self.low)
+        return left + (right - left) * min(1.0, max(0.0, part))
+
+
+def near(value: float) -> str:
+    """A place to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def to_scale(value: float, scale: str) -> float | None:
+    """A value on a plain axis, or on one of logarithms to 10 ("log") or of normal deviates ("normal").
+
+    >>> to_scale(100, "log"), round(to_scale(0.025, "normal"), 2), to_scale(0, "normal")
+    (2.0, -1.96, None)
+    """
+    if scale == "normal":
+        return _NORMAL.inv_cdf(value) if 0 < value < 1 else None
+    return value if not scale else math.log10(value) if value > 0 else None
+
+
+def from_scale(value: float, scale: str) -> float:
+    """What stands at a place of an axis."""
+    return _NORMAL.cdf(value) if scale == "normal" else 10**value if scale else value
+
+
+def step_of(width: float) -> float:
+    """A round step that divides a width into three to five parts."""
+    rough = width / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9)), 10 * power)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane:
-    """Two axes with names, and the room they take; `up` is None where heights have no numbers."""
+    """Two axes with names, and the room they take."""
 
-    across: Scale
-    up: Scale | None
-    names: tuple[str, str] = ("", "")
+    across: Axis
+    up: Axis
+    names: tuple[str, str]
+    numbers: tuple[Sequence[str], Sequence[str]]
+    """Texts at the ticks of both axes."""
     left: int = LEFT
     tall: int = SIDE
-    numbers: tuple[Sequence[str], Sequence[str]] = ((), ())
-    """Texts at the ticks of both axes; without them, the ticks as numbers."""
 
     def x(self, value: float) -> float:
         """Where a value stands across, kept inside the plane."""
@@ -45,33 +87,26 @@ class Plane:
 
     def y(self, value: float) -> float:
         """Where a value stands upwards, kept inside the plane."""
-        return TOP + self.tall - self.up.at(value, 0, self.tall) if self.up is not None else float(TOP)
+        return TOP + self.tall - self.up.at(value, 0, self.tall)
 
     def draw(
         self, title: str, described: str, body: str, *, head: str = "", data: str = "", foot: str = "", room: int = 0
     ) -> str:
         """The plane around what is drawn; `foot` stands below it and takes `room`."""
         bottom, right = TOP + self.tall, self.left + SIDE
-        ticks = self.across.ticks
-        xs = [_near(self.x(tick)) for tick in ticks]
-        grid = "".join(f"M{x} {TOP}V{bottom}" for x in xs)
-        texts = self.numbers[0] or [_tick(tick) for tick in ticks]
-        numbers = "".join(f'<text x="{x}" y="{bottom + 14}">{t}</text>' for x, t in zip(xs, texts, strict=True))
-        left = ""
-        if self.up is not None:
-            ys = [self.y(tick) for tick in self.up.ticks]
-            grid += "".join(f"M{self.left} {_near(y)}H{right}" for y in ys)
-            texts = self.numbers[1] or [_tick(tick) for tick in self.up.ticks]
-            left = "".join(
-                f'<text x="{self.left - 5}" y="{_near(y + 3.5)}">{t}</text>' for y, t in zip(ys, texts, strict=True)
-            )
-        middle, (across, up) = _near(TOP + self.tall / 2), self.names
-        name = f'<text transform="rotate(-90 9 {middle})" x="9" y="{middle}">{escape(up)}</text>' if up else ""
+        xs = [near(self.x(tick)) for tick in self.across.ticks]
+        ys = [self.y(tick) for tick in self.up.ticks]
+        grid = "".join(f"M{x} {TOP}V{bottom}" for x in xs) + "".join(f"M{self.left} {near(y)}H{right}" for y in ys)
+        across, up = (zip(places, texts, strict=True) for places, texts in zip((xs, ys), self.numbers, strict=True))
+        numbers = "".join(f'<text x="{x}" y="{bottom + 14}">{text}</text>' for x, text in across)
+        left = "".join(f'<text x="{self.left - 5}" y="{near(y + 3.5)}">{text}</text>' for y, text in up)
+        middle, (below, beside) = near(TOP + self.tall / 2), self.names
+        name = f'<text transform="rotate(-90 9 {middle})" x="9" y="{middle}">{escape(beside)}</text>' if beside else ""
         framed = (
             f'<g class="fr"><path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
             f'<g class="ax" text-anchor="middle">{numbers}</g><g class="ax" text-anchor="end">{left}</g></g>'
             f'<g class="ax" text-anchor="middle" font-size="11">'
-            f'<text x="{self.left + SIDE // 2}" y="{bottom + 31}">{escape(across)}</text>{name}</g>{body}{foot}'
+            f'<text x="{self.left + SIDE // 2}" y="{bottom + 31}">{escape(below)}</text>{name}</g>{body}{foot}'
         )
         size = (right + RIGHT, bottom + BELOW + room)
         return svg_document("plot", size, title, described, framed, head=head, data=data)
@@ -99,14 +134,17 @@ def round_axis(low: float, high: float) -> Axis:
     return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
 
 
-def axis_over(values: Iterable[float], *, ends: Spot | None = None, log: bool = False) -> Axis:
-    """An axis over finite values; `ends` are kept as they are, values of a logarithmic axis are logarithms to 10."""
+def axis_over(values: Iterable[float], *, ends: Spot | None = None, scale: str = "") -> Axis:
+    """An axis over finite values, which have been taken to its scale; `ends` are kept as they are."""
     shown = list(values) or [0.0, 1.0]
     low, high = ends or (min(shown), max(shown))
     size = max(abs(low), abs(high))
     if high - low <= 1e-9 * size or low == high:  # an axis needs a width
         low, high = low - (size / 2 or 0.5), high + (size / 2 or 0.5)
-    made = _log_axis(low, high) if log else _scaled(low, high)
+    if scale == "normal":
+        deviates = [_NORMAL.inv_cdf(rate) for rate in RATES]
+        return Axis(low=low, high=high, ticks=tuple(tick for tick in deviates if low <= tick <= high))
+    made = _log_axis(low, high) if scale else _scaled(low, high)
     if ends is None:
         return made
     slack = 1e-9 * (high - low)
@@ -131,19 +169,19 @@ def _log_axis(low: float, high: float) -> Axis:
     return Axis(low=start, high=stop, ticks=tuple(tick for tick in ticks if start <= tick <= stop))
 
 
-def tick_texts(ticks: Sequence[float], *, log: bool = False) -> list[str]:
+def tick_texts(ticks: Sequence[float], scale: str = "") -> list[str]:
     """Short numbers for the ticks of an axis, all of them in the same unit.
 
-    >>> tick_texts([0, 5000, 10000]), tick_texts([0, 0.25]), tick_texts([-1, 3], log=True)
+    >>> tick_texts([0, 5000, 10000]), tick_texts([0, 0.25]), tick_texts([-1, 3], "log")
     (['0', '5k', '10k'], ['0', '0.25'], ['0.1', '1000'])
     """
-    values = [10**tick if log else tick for tick in ticks]
+    values = [from_scale(tick, scale) for tick in ticks]
     size = max(map(abs, values), default=0.0)
     unit, letter = next(((u, s) for u, s in ((1e6, "M"), (1e3, "k")) if 10 * u <= size < 1000 * u), (1, ""))
     if unit == 1 and size >= 1e9:  # noqa: PLR2004  beyond it, powers of ten are shorter
         return [_power(f"{value:.3g}") for value in values]
     # What rounding leaves of a zero is nothing beside the largest tick.
-    near = [0.0 if not log and abs(value) < 1e-9 * size else value / unit for value in values]
+    near = [0.0 if not scale and abs(value) < 1e-9 * size else value / unit for value in values]
     return [f"{_power(f'{value:.6g}')}{letter if value else ''}" for value in near]
 
 
@@ -152,11 +190,29 @@ def _power(text: str) -> str:
     return f"{mantissa}e{int(exponent)}" if power else text
 
 
+def cut_segment(a: Spot, b: Spot) -> tuple[Spot, Spot] | None:
+    """The part of a segment inside the unit square (Liang and Barsky 1984)."""
+    first, last = 0.0, 1.0
+    for start, step in ((a[0], b[0] - a[0]), (a[1], b[1] - a[1])):
+        for towards, room in ((-step, start), (step, 1 - start)):
+            if not towards:
+                if room < 0:
+                    return None
+            elif towards < 0:
+                first = max(first, room / towards)
+            else:
+                last = min(last, room / towards)
+    if first > last:
+        return None
+    ends = [(a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])) for part in (first, last)]
+    return ends[0], ends[1]
+
+
 def path_text(points: Sequence[Spot]) -> str:
     """A line as the data of a path; level and upright steps are written short."""
     path, before = "", (math.nan, math.nan)
     for at in points:
-        x, y = (_near(place) for place in at)
+        x, y = (near(place) for place in at)
         on = f"V{y}" if at[0] == before[0] else f"H{x}" if at[1] == before[1] else f"L{x} {y}"
         path += on if path else f"M{x} {y}"
         before = at

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from assay.core.text import figure, visible
-from assay.report.charts.svg import _near
+from assay.report.charts.plane import near, to_scale
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, fitted
 
@@ -29,8 +29,8 @@ LISTED: Final = 6
 """Things a text alternative names one by one."""
 ENTRIES: Final = 12
 """Names in a legend."""
-PLAIN: Final = (False, False)
-"""Of two axes, none is logarithmic."""
+PLAIN: Final = ("", "")
+"""Two axes of plain numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Look:
         dash = f' stroke-dasharray="{self.dash}"' if self.dash else ""
         seen = f' opacity="{opacity}"' if opacity else ""
         cap = f' stroke-linecap="{ends}"' if ends else ""
-        wide = f' stroke-width="{_near(width or self.width)}"'
+        wide = f' stroke-width="{near(width or self.width)}"'
         return f'<path class="{self.line}" fill="none" stroke="{self.colour}"{wide}{dash}{seen}{cap} d="{path}"/>'
 
     def fill(self, path: str, opacity: str = "") -> str:
@@ -62,6 +62,7 @@ ORANGE: Final = Look("ln2", "up", LIGHT.orange, "7 3")
 INK: Final = Look("ct", "ik", "currentColor", "2 2.5")
 SOFT: Final = Look("rf", "so", "currentColor", "9 2 2 2")
 LOOKS: Final = (BLUE, ORANGE, INK, SOFT)
+CHANCE: Final = Look("rf", "so", "currentColor", "3 3", 1)
 QUIET: Final = Look("rf", "so", "currentColor", width=0.8)
 
 
@@ -71,13 +72,11 @@ def look_of(place: int) -> Look:
     return Look(look.line, look.area, look.colour, look.dash, max(0.8, look.width - place // len(LOOKS)))
 
 
-def number(value: object, *, log: bool = False) -> float | None:
-    """A finite number, or its logarithm to 10; None for anything else."""
+def number(value: object, scale: str = "") -> float | None:
+    """A finite number, taken to a scale; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < HUGE:
         return None
-    if not log:
-        return float(value)
-    return math.log10(value) if value > 0 else None
+    return to_scale(float(value), scale)
 
 
 def finite(values: Iterable[object]) -> list[float]:
@@ -85,27 +84,26 @@ def finite(values: Iterable[object]) -> list[float]:
     return [value for raw in values if (value := number(raw)) is not None]
 
 
-def tuples(raw: Iterable[Sequence[object]] | None, logs: Sequence[bool] = PLAIN) -> list[tuple[float, ...]]:
-    """Those of some points whose parts are all finite; `logs` says of each part whether its axis is logarithmic."""
-    parsed = (tuple(number(part, log=log) for part, log in zip(point, logs, strict=True)) for point in raw or ())
+def tuples(raw: Iterable[Sequence[object]] | None, scales: Sequence[str] = PLAIN) -> list[tuple[float, ...]]:
+    """Those of some points whose parts are all finite, each taken to its scale."""
+    parsed = (tuple(number(part, scale) for part, scale in zip(point, scales, strict=True)) for point in raw or ())
     return [tuple(part for part in point if part is not None) for point in parsed if None not in point]
 
 
-def span(raw: Sequence[object] | None, *, log: bool = False) -> tuple[float, float] | None:
+def span(raw: Sequence[object] | None, scale: str = "") -> tuple[float, float] | None:
     """Two ends, the lower one first; None for anything else."""
-    ends = tuples([raw] if raw else None, (log, log))
+    ends = tuples([raw] if raw else None, (scale, scale))
     return (ends[0][0], ends[0][1]) if ends and ends[0][0] < ends[0][1] else None
 
 
 def named_places(
-    raw: Iterable[Data] | None, *keys: str, logs: Sequence[bool] = ()
+    raw: Iterable[Data] | None, *keys: str, scales: Sequence[str] = ()
 ) -> list[tuple[tuple[float, ...], str]]:
     """Those of some marks whose places are finite, and their texts."""
-    scales = logs or (False,) * len(keys)
     return [
         (place, safe_text(mark.get("text")))
         for mark in raw or ()
-        for place in tuples([[mark[key] for key in keys]], scales)
+        for place in tuples([[mark[key] for key in keys]], scales or ("",) * len(keys))
     ]
 
 
@@ -145,15 +143,26 @@ def listed_phrases(phrases: Sequence[str]) -> str:
 
 
 def text_at(
-    x: float, y: float, text: str, room: float, *, size: float = 10, anchor: str = "", kind: str = "", more: str = ""
+    x: float,
+    y: float,
+    text: str,
+    room: float,
+    *,
+    size: float = 10,
+    given: float = 10,
+    anchor: str = "",
+    kind: str = "",
+    more: str = "",
 ) -> str:
-    """A text that fits its room; the whole of it is a tooltip where it was cut."""
+    """A text that fits its room, with its size where it is not `given`; a tooltip has the whole of what was cut."""
+    if not text:
+        return ""
     short = fitted(text, room / size, ems)
     whole = "" if short == text else f"<title>{escape(text)}</title>"
     named = f' class="{kind}"' if kind else ""
     side = f' text-anchor="{anchor}"' if anchor else ""
-    sized = f' font-size="{size:g}"' if size != 10 else ""  # noqa: PLR2004  a chart's own size
-    return f'<text{named} x="{_near(x)}" y="{_near(y)}"{side}{sized}{more}>{escape(short)}{whole}</text>'
+    sized = f' font-size="{size:g}"' if size != given else ""
+    return f'<text{named} x="{near(x)}" y="{near(y)}"{side}{sized}{more}>{escape(short)}{whole}</text>'
 
 
 def legend(
@@ -167,7 +176,7 @@ def legend(
     parts = []
     for i, (look, name) in enumerate(shown):
         x, y = left + wide * (i % columns), top + LINE * (i // columns) + 8
-        parts.append(look.stroke(f"M{_near(x)} {_near(y)}h22", width=8 if thick else None))
+        parts.append(look.stroke(f"M{near(x)} {near(y)}h22", width=8 if thick else None))
         parts.append(text_at(x + 28, y + 3.5, name, wide - 34))
     room = LINE * math.ceil(len(shown) / columns) + 4 if shown else 0
     if len(named) > ENTRIES:

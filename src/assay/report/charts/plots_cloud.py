@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from assay.report.charts.plane import BELOW, SIDE, TOP, Plane, Spot
+from assay.report.charts.plane import BELOW, SIDE, TOP, Plane, Spot, near
 from assay.report.charts.plot_parts import (
     BLUE,
     INK,
@@ -29,7 +29,6 @@ from assay.report.charts.plot_parts import (
     value_text,
 )
 from assay.report.charts.plots import diagonal_line, plane_of
-from assay.report.charts.svg import _near
 
 CELLS: Final = (64, 32, 16)
 """Cells of a side, tried until the chart is small."""
@@ -83,7 +82,7 @@ def _described(
 
 
 def _dots(points: Sequence[Sequence[float]], plane: Plane) -> str:
-    path = "".join(f"M{_near(plane.x(x))} {_near(plane.y(y))}h0" for x, y in points)
+    path = "".join(f"M{near(plane.x(x))} {near(plane.y(y))}h0" for x, y in points)
     return replace(INK, dash="").stroke(path, width=2.6, opacity=".7", ends="round") if path else ""
 
 
@@ -117,7 +116,7 @@ def _shades(grid: Sequence[Sequence[float]], plane: Plane, corners: Sequence[Spo
                 start = j
     (x, y), (right, top) = ((plane.x(a), plane.y(b)) for a, b in corners)
     wide, high = (right - x) / len(grid[0]), (y - top) / len(grid)
-    look = f'transform="translate({_near(x)} {y - high / 2:.3f}) scale({wide:.4f} {-high:.4f})"'
+    look = f'transform="translate({near(x)} {y - high / 2:.3f}) scale({wide:.4f} {-high:.4f})"'
     strokes = "".join(
         replace(BLUE, width=1).stroke(path, opacity=f"{0.08 + 0.84 * level / LEVELS:.2f}")
         for level, path in enumerate(paths)
@@ -134,7 +133,7 @@ def _rules(rules: Sequence[Rule], plane: Plane) -> str:
         look = replace(ORANGE, dash="6 3" if rule.get("dashed") else "", width=1.4)
         level, right = axis == "y", plane.left + SIDE
         at = plane.y(value) if level else plane.x(value)
-        parts.append(look.stroke(f"M{plane.left} {_near(at)}H{right}" if level else f"M{_near(at)} {TOP}V{TOP + SIDE}"))
+        parts.append(look.stroke(f"M{plane.left} {near(at)}H{right}" if level else f"M{near(at)} {TOP}V{TOP + SIDE}"))
         place = (right, at) if level else (at, TOP + 14)
         parts.append(label_beside(taken, place, safe_text(rule.get("text")), right))
     return "".join(parts)

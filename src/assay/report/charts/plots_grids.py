@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.core.text import counted
-from assay.report.charts.plane import TOP, Spot, path_text, straightened, svg_document
+from assay.report.charts.plane import TOP, Spot, near, path_text, straightened, svg_document
 from assay.report.charts.plot_parts import (
     BLUE,
     LINE,
@@ -30,7 +30,6 @@ from assay.report.charts.plot_parts import (
     text_at,
     tuples,
 )
-from assay.report.charts.svg import _near
 from assay.report.colours import LIGHT
 from assay.report.fit_text import ems, wrapped
 
@@ -61,7 +60,7 @@ def picture(chart: Data) -> str:
     if min(width, height) <= 0:
         return ""
     scale = min(WIDE / width, TALL / height)
-    wide, tall = _near(width * scale), _near(height * scale)
+    wide, tall = near(width * scale), near(height * scale)
     body = f'<path class="gr" fill="none" stroke="currentColor" stroke-opacity=".3" d="M0 {TOP}h{wide}v{tall}H0z"/>'
     if PNG.fullmatch(data := str(chart.get("png") or "")):
         body += f'<image x="0" y="{TOP}" width="{wide}" height="{tall}" href="data:image/png;base64,{data}"/>'
@@ -143,7 +142,7 @@ def matrix(chart: Data) -> str:
 def _column_name(name: str, x: float, top: int, wide: int, *, upright: bool) -> str:
     if not upright:
         return text_at(x, top - 4, name, wide, anchor="middle")
-    return text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {_near(x + 3)} {top - 4})"')
+    return text_at(x + 3, top - 4, name, NAMES, more=f' transform="rotate(-90 {near(x + 3)} {top - 4})"')
 
 
 def _ground(cell: Data) -> tuple[str, str]:

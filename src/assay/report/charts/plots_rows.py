@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from assay.core.text import counted
-from assay.report.charts.plane import TOP, axis_over, svg_document, tick_texts
+from assay.report.charts.plane import TOP, Axis, axis_over, near, svg_document, tick_texts
 from assay.report.charts.plot_parts import (
     BLUE,
     INK,
@@ -30,11 +30,11 @@ from assay.report.charts.plot_parts import (
     text_at,
     value_text,
 )
-from assay.report.charts.svg import DOT, GAP, ROW, Axis, _near
 from assay.report.fit_text import ems
 
 SIZE: Final = 11
 """Of the texts of rows."""
+GAP, ROW, DOT = 10, 21, 3.6
 BARS: Final = 30
 INTERVALS: Final = 100
 STRIP: Final = 28
@@ -65,18 +65,19 @@ class Rows:
     scale: Axis
     bottom: float
     heads: Sequence[tuple[float, str]] = ()
+    wide: int = WIDTH
 
     @property
     def left(self) -> float:
         """Where the axis begins."""
         widest = max((max(ems(lane.label), 0.85 * ems(lane.note)) for lane in self.lanes), default=0.0)
-        return min(104.0, max(24.0, widest * SIZE)) + GAP
+        return min(104.0 * self.wide / WIDTH, max(24.0, widest * SIZE)) + GAP
 
     @property
     def right(self) -> float:
         """Where the axis ends."""
         widest = max((ems(lane.text) + 0.95 * ems(lane.small) for lane in self.lanes), default=0.0)
-        return WIDTH - (min(118.0, widest * SIZE) + GAP if widest else GAP)
+        return self.wide - (min(118.0 * self.wide / WIDTH, widest * SIZE + 4) + GAP if widest else GAP)
 
     def x(self, value: float) -> float:
         """Where a value stands, kept inside the axis."""
@@ -85,32 +86,35 @@ class Rows:
     def draw(self, chart: Data, described: str, body: str, *, note: str = "", names: Sequence[str] = ()) -> str:
         """The rows around what is drawn; a note and the names of parts stand below."""
         left, right = self.left, self.right
-        parts = [text_at(0, y, text, WIDTH, size=SIZE, kind="so") for y, text in self.heads]
+        parts = [text_at(0, y, text, self.wide, size=SIZE, given=SIZE, kind="so") for y, text in self.heads]
         for lane in self.lanes:
             y = lane.y - 2 if lane.note else lane.y + 4
-            parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE))
-            parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, kind="so") if lane.note else "")
-            parts.append(text_at(right + GAP, lane.y + 4, lane.text, WIDTH - right - GAP + 1, size=SIZE))
+            parts.append(text_at(0, y, lane.label, left - GAP + 1, size=SIZE, given=SIZE))
+            parts.append(text_at(0, y + 11, lane.note, left - GAP + 1, size=9.5, given=SIZE, kind="so"))
+            room = self.wide - right - GAP + 1
+            parts.append(text_at(right + GAP, lane.y + 4, lane.text, room, size=SIZE, given=SIZE))
             x = right + GAP + ems(lane.text) * SIZE + 3
-            parts.append(text_at(x, lane.y + 4, lane.small, WIDTH + 1 - x, kind="so") if lane.small else "")
-        places = [_near(self.x(tick)) for tick in self.scale.ticks]
-        grid = "".join(f"M{x} {TOP - 2}V{_near(self.bottom)}" for x in places)
+            parts.append(text_at(x, lane.y + 4, lane.small, self.wide + 1 - x, given=SIZE, kind="so"))
+        places = [near(self.x(tick)) for tick in self.scale.ticks]
+        grid = "".join(f"M{x} {TOP - 2}V{near(self.bottom)}" for x in places)
         texts = zip(places, tick_texts(self.scale.ticks), strict=True)
-        numbers = "".join(f'<text x="{x}" y="{_near(self.bottom + 13)}">{text}</text>' for x, text in texts)
+        numbers = "".join(f'<text x="{x}" y="{near(self.bottom + 13)}">{text}</text>' for x, text in texts)
         middle = (left + right) / 2
-        across = 2 * min(middle, WIDTH - middle)
+        across = 2 * min(middle, self.wide - middle)
         name = text_at(middle, self.bottom + 28, safe_text(chart.get("x")), across, size=SIZE)
         room = LINE * bool(note)
-        foot = text_at(0, self.bottom + 42, note, WIDTH, kind="so") if note else ""
+        foot = text_at(0, self.bottom + 42, note, self.wide, kind="so")
         entries = ((look_of(i), safe_text(part)) for i, part in enumerate(names))
         key, more = legend(entries, self.bottom + 34 + room, thick=True)
         framed = (
             f'<path class="gr" stroke="currentColor" stroke-opacity=".18" d="{grid}"/>'
-            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}<g class="lb">{"".join(parts)}</g>{foot}{key}'
+            f'<g class="ax" text-anchor="middle">{numbers}{name}</g>{body}'
+            f'<g class="lb" font-size="{SIZE}">{"".join(parts)}</g>{foot}{key}'
         )
-        size = (WIDTH, round(self.bottom + 34 + room + more))
+        size = (self.wide, round(self.bottom + 34 + room + more))
         title, head = head_of(chart)
-        return svg_document("plot", size, title, described, framed, head=head)
+        kind = "plot wd" if self.wide > WIDTH else "plot"
+        return svg_document(kind, size, title, described, framed, head=head)
 
 
 def bars(chart: Data) -> str:
@@ -137,7 +141,7 @@ def _bar(shape: Rows, y: float, row: Data, names: Sequence[str]) -> str:
     drawn, start = "", 0.0
     for name, size in _parts(row) or [("", _total(row) or 0.0)]:
         a, b = sorted((shape.x(start), shape.x(start + size)))
-        path, look = f"M{_near(a)} {_near(y)}H{_near(b)}", look_of(names.index(name) if name in names else 0)
+        path, look = f"M{near(a)} {near(y)}H{near(b)}", look_of(names.index(name) if name in names else 0)
         if size:
             drawn += look.stroke(path, width=12, opacity=".35") if look.dash else ""
             drawn += look.stroke(path, width=12)
@@ -168,8 +172,8 @@ def _whisker(shape: Rows, row: Data, y: float) -> str:
     ends = span((row.get("low"), row.get("high")))
     if ends is None:
         return ""
-    a, b = (_near(shape.x(end)) for end in ends)
-    path = f"M{a} {_near(y)}H{b}M{a} {_near(y - 4)}v8M{b} {_near(y - 4)}v8"
+    a, b = (near(shape.x(end)) for end in ends)
+    path = f"M{a} {near(y)}H{b}M{a} {near(y - 4)}v8M{b} {near(y - 4)}v8"
     return replace(INK, dash="").stroke(path, width=1.4)
 
 
@@ -199,7 +203,7 @@ def dots(chart: Data) -> str:
     for lane, row, kept in zip(lanes, rows, values, strict=True):
         body += [_strip(shape, kept, lane.y), _whisker(shape, row, lane.y)]
         for middle in finite([row.get("median")]):
-            path = f"M{_near(shape.x(middle))} {_near(lane.y - 11)}v22"
+            path = f"M{near(shape.x(middle))} {near(lane.y - 11)}v22"
             body.append(replace(INK, dash="").stroke(path, width=2.4))
             note = "Upright bars are medians. "
         middles = finite([row.get("median")]) or [statistics.median(part) for part in (kept,) if part]
@@ -219,12 +223,12 @@ def _strip(shape: Rows, values: Sequence[float], y: float) -> str:
         return ""
     if len(values) <= SINGLE:
         places = ((shape.x(value), y + 18 * (i * GOLDEN % 1 - 0.5)) for i, value in enumerate(values))
-        return BLUE.stroke("".join(f"M{_near(a)} {_near(b)}h0" for a, b in places), width=4, opacity=".5", ends="round")
+        return BLUE.stroke("".join(f"M{near(a)} {near(b)}h0" for a, b in places), width=4, opacity=".5", ends="round")
     edges = [shape.x(values[round(i * (len(values) - 1) / BINS)]) for i in range(BINS + 1)]
     widths = [max(b - a, 1.0) for a, b in pairwise(edges)]
     return "".join(
         BLUE.fill(
-            f"M{_near(a)} {_near(y - 9)}h{_near(width)}v18h-{_near(width)}z",
+            f"M{near(a)} {near(y - 9)}h{near(width)}v18h-{near(width)}z",
             f"{0.1 + 0.7 * (min(widths) / width) ** 0.5:.2f}",
         )
         for a, width in zip(edges, widths, strict=False)
@@ -238,22 +242,26 @@ def intervals(chart: Data) -> str:
         return ""
     points = [tuple(number(row.get(key)) for key in ("low", "value", "high")) for row in rows]
     reference, band = chart.get("reference") or {}, span(chart.get("band"))
-    ends = finite([*(x for point in points for x in point), reference.get("x"), *(band or ())])
+    more = (*(band or ()), *(chart.get("holds") or ()))
+    ends = finite([*(x for point in points for x in point), reference.get("x"), *more])
     lanes, heads, bottom = _grouped(rows, points)
-    shape = Rows(lanes=lanes, scale=axis_over(ends, ends=span(chart.get("ends"))), bottom=bottom, heads=heads)
+    scale, wide = axis_over(ends, ends=span(chart.get("ends"))), int(chart.get("wide") or WIDTH)
+    shape = Rows(lanes=lanes, scale=scale, bottom=bottom, heads=heads, wide=wide)
     body = ""
     if band:
-        a, b = (_near(shape.x(end)) for end in band)
-        area = f"M{a} {TOP - 2}H{b}V{_near(bottom)}H{a}z"
+        a, b = (near(shape.x(end)) for end in band)
+        area = f"M{a} {TOP - 2}H{b}V{near(bottom)}H{a}z"
         body = f'<path class="hs" fill="currentColor" fill-opacity=".2" d="{area}"/>'
     described = _extremes(chart["rows"], [point[1] for point in points])
     for line in finite([reference.get("x")]):
         at, name = shape.x(line), safe_text(reference.get("text"))
-        body += replace(SOFT, dash="3 3", width=1).stroke(f"M{_near(at)} {TOP - 2}V{_near(bottom)}")
-        body += text_at(at, TOP - 5, name, 2 * min(at, WIDTH - at), anchor="middle", kind="so")
+        body += replace(SOFT, dash="3 3", width=1).stroke(f"M{near(at)} {TOP - 2}V{near(bottom)}")
+        body += text_at(at, TOP - 5, name, 2 * min(at, shape.wide - at), anchor="middle", kind="so")
         described += f" Reference: {short_name(name or 'line')} at {value_text(line)}."
-    body += "".join(_interval(shape, point, lane.y) for point, lane in zip(points, lanes, strict=True))
-    return shape.draw(chart, described, body, note=_more(chart["rows"], INTERVALS))
+    drawn = zip(rows, points, lanes, strict=True)
+    body += _intervals(shape, [(point, lane.y, bool(row.get("hollow"))) for row, point, lane in drawn])
+    note = " ".join(filter(None, (safe_text(chart.get("note")), _more(chart["rows"], INTERVALS))))
+    return shape.draw(chart, safe_text(chart.get("described")) or described, body, note=note)
 
 
 def _grouped(
@@ -268,7 +276,7 @@ def _grouped(
             heads.append((y + 15, safe_text(group)))
             y += ROW - 1
         text = _value(row, value)
-        small = ""
+        small = safe_text(row.get("small"))
         if low is not None and high is not None and not row.get("text"):
             small = f"{value_text(low)}{'–' if low >= 0 else ' to '}{value_text(high)}"
         note = safe_text(row.get("note"))
@@ -278,18 +286,20 @@ def _grouped(
     return lanes, heads, y
 
 
-def _interval(shape: Rows, point: Sequence[float | None], y: float) -> str:
-    """An interval and its point; an end beyond the axis is an arrow."""
-    low, value, high = point
-    parts = []
-    if low is not None and high is not None:
-        a, b = _near(shape.x(low)), _near(shape.x(high))
-        look = 'class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35"'
-        parts.append(f'<path {look} d="M{a} {_near(y)}H{b}"/>')
-        arrows = f"M{a} {_near(y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
-        arrows += f"M{b} {_near(y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
-        parts.append(BLUE.fill(arrows) if arrows else "")
-    if value is not None and shape.scale.low <= value <= shape.scale.high:
-        dot = f'cx="{_near(shape.x(value))}" cy="{_near(y)}" r="{DOT}"'
-        parts.append(f'<circle class="pt" fill="{BLUE.colour}" {dot}/>')
-    return "".join(parts)
+def _intervals(shape: Rows, rows: Iterable[tuple[Sequence[float | None], float, bool]]) -> str:
+    """Intervals as one path, then their points; an end beyond the axis is an arrow."""
+    bars, arrows, dots, rings = "", "", "", ""
+    for (low, value, high), y, hollow in rows:
+        if low is not None and high is not None:
+            a, b = near(shape.x(low)), near(shape.x(high))
+            bars += f"M{a} {near(y)}H{b}"
+            arrows += f"M{a} {near(y - 4)}l-5 4l5 4z" if low < shape.scale.low else ""
+            arrows += f"M{b} {near(y - 4)}l5 4l-5 4z" if high > shape.scale.high else ""
+        if value is not None and shape.scale.low <= value <= shape.scale.high:
+            x = near(shape.x(value))
+            rings += f'<circle cx="{x}" cy="{near(y)}" r="{DOT}"/>' if hollow else ""
+            dots += "" if hollow else f"M{x} {near(y)}h0"
+    drawn = f'<path class="iv" stroke="currentColor" stroke-width="5" stroke-opacity=".35" d="{bars}"/>' if bars else ""
+    drawn += BLUE.fill(arrows) if arrows else ""
+    drawn += BLUE.stroke(dots, width=2 * DOT, ends="round") if dots else ""
+    return drawn + (f'<g class="ln" fill="none" stroke="{BLUE.colour}">{rings}</g>' if rings else "")

@@ -19,7 +19,7 @@ from assay.core.blocks import Reach, Threshold
 from assay.report import colours
 from assay.report.assessment_document import report_of
 from assay.report.render.html_blocks import escaped, labelled, section_html
-from assay.report.sections import Report
+from assay.report.sections import Report, Verdict
 
 _FRAME: Final = re.compile(r'<g class="fr">.*?</g></g>')
 STYLE, SCRIPT, POLICY = "\0style", "\0script", "\0policy"
@@ -28,8 +28,8 @@ _CLOSED: Final = re.compile(r"</(?:t[dhr]|thead|tbody|d[dt]|li)>\s*")
 """End tags that HTML leaves to what follows; in a page of hundreds of rows they are a twelfth of it."""
 _BROKEN: Final = re.compile(r"\n(?=<(?:t[rh]|tbody|thead|table|div|d[ldt]|li|ul|section|h[23]|p|details|figure)\b)")
 """Breaks before what begins a line anyway."""
-_TAG: Final = re.compile(r"<(?:tr|t[dh]|a) [^<>]*>")
-"""Tags of tables and links, of which a page has thousands; charts stay XML, so that they can be taken out."""
+_TAG: Final = re.compile(r"<(?:tr|t[dh]|a|div|p|table|section|h[23]|[du]l|li|small|span|b) [^<>]*>")
+"""Tags of text and tables, of which a page has thousands; charts stay XML, so that they can be taken out."""
 _QUOTED: Final = re.compile(r'="([\w#.-]+)"(?=[ >])')
 """Values of attributes that need no quotes; not before a slash, which would become part of them."""
 _UNIT: Final = re.compile(r"(?<=\d) (?=% interval|points (?:more|less|would)|%; smaller)")
@@ -58,14 +58,7 @@ def render(record: Record) -> str:
 def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, scripted: bool) -> str:
     """What every page has around its sections."""
     kind = escaped(f"{report.kind}")
-    standing = _list(
-        "standing",
-        (
-            f'<li class="{v.tone}"><b><span aria-hidden="true">{v.sign}</span> {escaped(v.word)}</b>'
-            f' <span>{escaped(v.says)} <a href="#{v.anchor}">{v.more}</a></span></li>'
-            for v in report.verdicts
-        ),
-    )
+    standing = _list("standing", map(_verdict, (*report.verdicts, *report.badges)))
     remarks = _list(
         "remarks",
         (
@@ -92,10 +85,9 @@ def _frame(report: Report, contents: Iterable[tuple[str, str]], main: str, *, sc
 <body>
 <a class="skip" href="#main">Skip to the results</a>
 <header>
-<p class="kicker"><b>assay</b> {kind}</p>
-<h1>{labelled(report.title)}</h1>
-{standing}<p class="verdict">{escaped(report.opening)}</p>
-{remarks}<dl class="facts">
+<h1><span class="kicker"><b>assay</b> {kind}</span> {labelled(report.title)}</h1>
+<p class="verdict">{escaped(report.opening)}</p>
+{standing}{remarks}<dl class="facts">
 {facts}
 </dl>
 </header>
@@ -113,6 +105,13 @@ it loads nothing and {runs}.</footer>
 </body>
 </html>
 """
+
+
+def _verdict(v: Verdict) -> str:
+    """A verdict as a badge, with what it rests on and a link to it."""
+    link = f' <a href="#{v.anchor}">{v.more}</a>' if v.anchor else ""
+    sign = f'<span aria-hidden="true">{v.sign}</span> '
+    return f'<li class="{v.tone}"><b>{sign}{escaped(v.word)}</b> <span>{escaped(v.says)}{link}</span></li>'
 
 
 def _list(name: str, items: Iterable[str]) -> str:

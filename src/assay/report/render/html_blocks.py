@@ -31,7 +31,7 @@ from assay.core.blocks import (
 )
 from assay.core.text import counted
 from assay.report import charts, colours
-from assay.report.estimate_rows import Entry, Values
+from assay.report.estimate_rows import Values
 from assay.report.mathml import mathml
 
 FEW: Final = 3
@@ -44,7 +44,7 @@ _STYLED: Final = re.compile(r'<(?:svg|[a-z]+ class="(?:so|gr|iv|pt|tk|rf|bs|ln|l
 """Start tags of charts whose colours the style sheet sets."""
 _SAID: Final = re.compile(
     r' (?:xmlns|font-family|width(?=="\d+" h)|height(?=="\d+" f)|(?:stroke|fill)(?:-opacity)?)="(?!none")[^"]*"'
-    r'| font-size="(?:10.5|13)"| font-weight="600"'
+    r'| font-size="(?:10|10.5|13)"| font-weight="600"'
 )
 """What they need not say: a style sheet does, or the view box."""
 
@@ -226,17 +226,25 @@ def _cell(cell: Cell, column: Column, number: bool, look: str, *, head: bool) ->
     if cell.anchor:
         text = f'<a href="#{cell.anchor}">{text}</a>'
     verdict = cell.tone if cell.tone in ("good", "bad", "open") else ""
-    if verdict:
-        text = f'<b><span aria-hidden="true">{cell.sign}</span> {text}</b>'
-    elif cell.tone == "warn" and not judged and not cell.below:
-        text = f'<span class="warn">{f"{cell.sign} " if cell.sign else ""}{text}</span>'
-    elif cell.tone == "soft" and column.kind == "text" and not number:
-        text = f'<small class="why">{text}</small>' if look == "kin" else text
+    text = _toned(text, cell, look, soft=column.kind == "text" and not number)
     if look == "kin" and cell.typed:
         text += f"<code>{escaped(cell.typed)}</code>"
     text += _links(cell.links) + _below(cell, column, judged=judged)
     names = _class("num" if number else "", "decided" if verdict else "", verdict)
     return f'<th scope="row">{text}</th>' if head else f"<td{names}>{text}</td>"
+
+
+def _toned(text: str, cell: Cell, look: str, *, soft: bool) -> str:
+    """The text of a cell in its tone."""
+    if cell.tone in ("good", "bad", "open"):
+        return f'<b><span aria-hidden="true">{cell.sign}</span> {text}</b>'
+    if cell.tone == "strong":
+        return f"<b>{text}</b>"
+    if cell.tone == "warn" and look not in ("judged", "looked") and not cell.below:
+        return f'<span class="warn">{f"{cell.sign} " if cell.sign else ""}{text}</span>'
+    if cell.tone == "soft" and soft and look == "kin":
+        return f'<small class="why">{text}</small>'
+    return text
 
 
 def _below(cell: Cell, column: Column, *, judged: bool) -> str:
@@ -300,30 +308,6 @@ def _grid(block: Grid) -> str:
     return _wide("Confusion matrix", _captioned(names, block.caption, head, body))
 
 
-def _values(block: Values) -> str:
-    return f'<ul class="tiles">\n{_joined(_tile(value, block) for value in block.entries)}\n</ul>'
-
-
-def _tile(value: Entry, block: Values) -> str:
-    known = value.about
-    beside = ""
-    if (len(known.symbol) > 1 and known.symbol != known.name) or known.symbol == "κ":
-        beside = f"<small>{escaped(known.symbol)}</small>"
-    elif known.average and ", " in known.name:
-        beside = f"<small>{escaped(block.averaged)}</small>"
-    parts = [f"<h3><span>{escaped(known.name)}</span>{beside}</h3>"]
-    if value.defined:
-        marked = block.baseline if known.measure == block.beside else None
-        parts += [f'<p class="big">{value.shown}</p>', f'<p class="nm">{escaped(value.so)}</p>']
-        parts.append(chart_html(Chart("bar", (value, marked))))
-        parts += [f'<p class="base">┃ {marked.shown}: {block.mark}</p>'] if marked is not None else []
-    else:
-        parts += [f'<p class="big warn">∅ {value.shown}</p>', f'<p class="nm">{escaped(value.reason)}</p>']
-    parts += [f'<p class="nm">{escaped(note)}</p>' for note in value.notes]
-    parts.append(f'<p class="says">{escaped(known.says)}</p>')
-    return f'<li class="tile">\n{_joined(parts)}\n</li>'
-
-
 def _threshold(block: Threshold) -> str:
     moving = f' id="threshold" data-points="{block.points}"' if block.points else ""
     warning = f' <span class="warn">{block.warning}</span>' if block.warning else ""
@@ -361,7 +345,7 @@ DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
     Figure: _figure,
     Table: _table,
     Grid: _grid,
-    Values: _values,
+    Values: lambda _: "",  # the first screen draws them
     Threshold: _threshold,
     Card: _card,
     Fold: _fold,

@@ -3,16 +3,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Block, Bullets, Cell, Figure, Grid, Heading, Paragraph, Reach, Table, Terms, Threshold
-from assay.report import sentences
+from assay.core.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Figure,
+    Grid,
+    Heading,
+    Paragraph,
+    Reach,
+    Table,
+    Terms,
+    Threshold,
+)
 from assay.report.assessment_document import report_of
+from assay.report.blocks.estimates import headline_chart
 from assay.report.charts import draw
-from assay.report.charts.svg import Point, axis, forest
 from assay.report.estimate_rows import Values
 from assay.report.fit_text import fitted
 
@@ -59,9 +72,13 @@ def _headline(block: Values, opening: str) -> str:
 
 
 def _chart(block: Values) -> str:
-    alike = [value for value in block.entries if value.about.span == block.entries[0].about.span]
-    points = [Point(label=value.about.name, entry=value) for value in alike]
-    return f"<div>{forest(points, by='measure', scale=axis(alike), head=sentences.HEADLINE, room=130)}</div>"
+    chart = headline_chart(block.entries, block.level, block.baseline)
+    return f"<div>{_neutral(chart)}</div>" if chart is not None else ""
+
+
+def _neutral(chart: Chart) -> str:
+    """A chart in the colour of the text around it, which may be light or dark."""
+    return re.sub(r'"#[0-9a-f]{3,6}"', '"currentColor"', draw(chart).replace('fill="#fff"', 'fill="none"'))
 
 
 def _table(block: Table) -> Iterator[str]:
@@ -101,7 +118,7 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[str]]]] = {
     Heading: lambda _: (),  # the captions of tables say it
     Bullets: _bullets,
     Terms: lambda block: (_paragraph(f"{term.name}: {term.text}") for term in block.terms),
-    Figure: lambda block: (f"<div>{''.join(map(draw, block.charts))}</div>",),
+    Figure: lambda block: (f"<div>{''.join(map(_neutral, block.charts))}</div>",),
     Threshold: lambda _: (),
     Table: _table,
     Grid: _grid,

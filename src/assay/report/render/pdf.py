@@ -19,10 +19,10 @@ from assay.core.errors import AssayError, PlanError
 from assay.core.text import visible
 from assay.report import colours
 from assay.report.assessment_document import report_of
-from assay.report.pdf_text import breakable, mapped, spelled
+from assay.report.pdf_text import breakable, mapped
 from assay.report.render.html import version
 from assay.report.render.pdf_blocks import pieces
-from assay.report.sections import Report
+from assay.report.sections import Report, Verdict
 
 STANDARDS: Final = ("a-3a", "ua-1")
 """Both are checked by the compiler, which refuses a document that is not tagged, dated or wholly covered by fonts."""
@@ -45,13 +45,19 @@ class _Uncovered(Exception):  # noqa: N818  it never leaves this file
     """Some text cannot be shown by any font."""
 
 
-def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
+def typesetter() -> Any:  # noqa: ANN401  a module without types
+    """The typesetter, or an error that says what to install."""
     try:
         import typst
     except ImportError as error:
         raise PlanError(
-            "missing-extra", "a PDF needs the typesetter Typst", fix="pip install 'typst>=0.14,<0.16'"
+            "missing-extra", "PDF and PNG need the typesetter Typst", fix="pip install 'typst>=0.15,<0.16'"
         ) from error
+    return typst
+
+
+def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
+    typst = typesetter()
     counted = _counted_at(record)
     shown = mapped(report, strict=strict)
     content: dict[str, Any] = {
@@ -61,7 +67,6 @@ def _compiled(record: Record, report: Report, *, strict: bool) -> bytes:
             for part in shown.plain(Reach.FULL)
             if (blocks := pieces(part.blocks))
         ],
-        "verdict": spelled(_verdict(record), strict=strict),
         "escaped": shown != report,
         "version": version(),
         "digest": visible(record.get("digests", {}).get("tallies", ""))[:16],
@@ -96,10 +101,8 @@ def _head(report: Report) -> dict[str, Any]:
     return {
         "title": breakable(report.title),
         "kind": f"{report.kind}, {report.about}" if report.about else report.kind,
-        "standing": [
-            {"tone": v.tone, "sign": v.sign, "word": breakable(v.word), "says": breakable(v.says)}
-            for v in report.verdicts
-        ],
+        "standing": list(map(_verdict, report.verdicts)),
+        "badges": list(map(_verdict, report.badges)),
         "opening": breakable(report.opening),
         "remarks": [[remark.sign, remark.word, breakable(remark.sentence)] for remark in report.remarks],
         "facts": [[name, breakable(value)] for name, value in report.facts],
@@ -107,10 +110,8 @@ def _head(report: Report) -> dict[str, Any]:
     }
 
 
-def _verdict(record: Record) -> str:
-    """The state of conformity where no statement says it above."""
-    found = record.get("conformity", {})
-    return "" if found.get("rows") else str(found.get("overall", "")).removeprefix("conformity ")
+def _verdict(v: Verdict) -> dict[str, str]:
+    return {"tone": v.tone, "sign": v.sign, "word": breakable(v.word), "says": breakable(v.says)}
 
 
 def _attached(record: Record) -> str:

@@ -11,7 +11,6 @@ from assay.core.blocks import (
     Block,
     Bullets,
     Cell,
-    Chart,
     Column,
     Figure,
     Grid,
@@ -44,12 +43,26 @@ def pieces(blocks: Iterable[Block]) -> list[Json]:
     """What the typesetter sets, in order."""
     made: list[Json] = []
     title = ""
-    for block in blocks:
+    for block in _side_by_side(blocks):
         if isinstance(block, Table) and title and block.caption.startswith(title):
             block = replace(block, caption="")  # noqa: PLW2901  the heading above says it
         made += DRAWN[type(block)](block)
         title = block.text if isinstance(block, Heading) else ""
     return made
+
+
+def _side_by_side(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks in which figures that follow each other are one, so that their charts share a row."""
+    before: Figure | None = None
+    for block in blocks:
+        if isinstance(block, Figure) and not block.look:
+            charts = block.charts if before is None else (*before.charts, *block.charts)
+            before = replace(block, charts=charts)
+            continue
+        yield from () if before is None else (before,)
+        before = None
+        yield block
+    yield from () if before is None else (before,)
 
 
 def _says(text: str, *, soft: bool = False) -> Piece:
@@ -88,7 +101,7 @@ def _terms(block: Terms) -> Iterator[Piece]:
 
 def _figure(block: Figure) -> Iterator[Piece]:
     drawn: list[Json] = [svg for chart in block.charts if (svg := charts.draw(chart))]
-    across = {"wide": 1, "many": 3}.get(block.look, 2)
+    across = {"wide": 1, "many": 3}.get(block.look, 3 if len(drawn) == 3 else 2)  # noqa: PLR2004  none stands alone
     if drawn:
         yield {"kind": "panels", "charts": drawn, "across": across}
     if block.note:
@@ -97,7 +110,14 @@ def _figure(block: Figure) -> Iterator[Piece]:
 
 def _text(text: str, *, below: str = "", tone: str = "", code: bool = False) -> Piece:
     warn, soft = tone in ("warn", "bad", "open"), tone == "soft"
-    return {"text": breakable(text), "below": breakable(below), "warn": warn, "soft": soft, "code": code}
+    return {
+        "text": breakable(text),
+        "below": breakable(below),
+        "warn": warn,
+        "soft": soft,
+        "code": code,
+        "strong": tone == "strong",
+    }
 
 
 def _cell(cell: Cell, column: Column) -> Piece:
@@ -164,22 +184,8 @@ def _shaded(cell: GridCell, *, tight: bool) -> Piece:
     return {"text": f"{mark}{cell.text}", "below": below, "ground": ground, "ink": ink, "empty": cell.empty}
 
 
-def _values(block: Values) -> Iterator[Piece]:
-    rows: list[Json] = []
-    for value in block.entries:
-        marked = block.baseline if value.about.measure == block.beside else None
-        note = f"┃ {marked.shown}: {block.mark}" if marked is not None else ""
-        below = "; ".join(filter(None, (value.about.says, note, *value.notes)))
-        bar = charts.draw(Chart("bar", (value, marked)))
-        shown = _text(value.shown) if value.defined else _text(f"∅ {value.shown}", tone="warn")
-        ends = _text(value.so if value.defined else value.reason)
-        rows.append([_text(value.about.name, below=below), shown, ends, {"svg": bar} if bar else _text("")])
-    sides = (("measure", "l", 5.0), ("value", "r", 0.0), (f"{block.level} interval", "l", 2.2))
-    yield _set_table("", (*sides, ("on its range", "l", 2.6)), rows, small=False)
-
-
-def _nothing(block: Threshold) -> Iterator[Piece]:
-    """Paper cannot move a threshold; the operating points stand in their table."""
+def _nothing(block: Threshold | Values) -> Iterator[Piece]:
+    """Paper cannot move a threshold, and its first page draws the values."""
     del block
     yield from ()
 
@@ -192,6 +198,6 @@ DRAWN: Final[dict[type[Block], Callable[[Any], Iterable[Json]]]] = {
     Figure: _figure,
     Table: _table,
     Grid: _grid,
-    Values: _values,
+    Values: _nothing,
     Threshold: _nothing,
 }

@@ -6,11 +6,19 @@ const points = card.dataset.points.split(';').map(p => p.split(',').map(x => x =
 const [, positives, negatives] = points[points.length - 1];
 const at = id => document.getElementById(id);
 const start = Number(range.value), from = at('t-from').textContent;
-// The frame of the charts: left and top edge, and side.
-const [LEFT, TOP, SIDE] = [40, 30, 240];
+// The frame of the charts: top edge and side; each says where its left edge is.
+const [TOP, SIDE] = [30, 240];
 const rate = (a, b) => b ? (a / b).toFixed(3) : '\u2205';
 const count = n => n.toLocaleString('en', {maximumFractionDigits: 3});
-const place = (mark, x, y) => { if (mark) { mark.setAttribute('cx', LEFT + SIDE * x); mark.setAttribute('cy', TOP + SIDE * (1 - y)); } };
+const set = (one, values) => { for (const name in values) one.setAttribute(name, values[name]); };
+const place = (mark, x, y, name) => {
+if (!mark) return;
+const cx = Number(mark.closest('svg').dataset.left) + SIDE * x, cy = TOP + SIDE * (1 - y), label = mark.nextElementSibling;
+set(mark, {cx, cy});
+if (!label) return;
+set(label, {x: x > .6 ? cx - 9 : cx + 9, y: Math.min(cy + 16, TOP + SIDE - 3), 'text-anchor': x > .6 ? 'end' : 'start'});
+label.textContent = name;
+};
 // Winitzki's inverse of the error function: within a third of a pixel. Rates of none and all stand at the edges.
 const deviate = (p, mark) => {
 const {low, high} = mark.closest('svg').dataset, e = Math.log(Math.max(4 * p * (1 - p), 1e-12)), h = 4.33 + e / 2;
@@ -29,13 +37,13 @@ for (const cell in cells) at('c-' + cell).textContent = count(cells[cell]);
 const rates = {recall: rate(tp, positives), spec: rate(tn, negatives), prec: rate(tp, tp + fp), npv: rate(tn, tn + fn),
 f1: rate(2 * tp, 2 * tp + fp + fn), acc: rate(tp + tn, positives + negatives), call: rate(tp + fp, positives + negatives)};
 for (const one in rates) at('r-' + one).textContent = rates[one];
-place(at('mark-roc'), fp / negatives, tp / positives);
-place(at('mark-pr'), tp / positives, tp + fp ? tp / (tp + fp) : 1);
-const det = at('mark-det');
-if (det) place(det, deviate(fp / negatives, det), deviate(fn / positives, det));
+const label = 'threshold ' + name, det = at('mark-det');
+place(at('mark-roc'), fp / negatives, tp / positives, label);
+place(at('mark-pr'), tp / positives, tp + fp ? tp / (tp + fp) : 1, label);
+if (det) place(det, deviate(fp / negatives, det), deviate(fn / positives, det), label);
 if (histogram && threshold !== null) {
-const low = Number(histogram.dataset.low), high = Number(histogram.dataset.high);
-const x = LEFT + SIDE * Math.min(1, Math.max(0, (threshold - low) / (high - low)));
+const [left, low, high] = ['left', 'low', 'high'].map(name => Number(histogram.dataset[name]));
+const x = left + SIDE * Math.min(1, Math.max(0, (threshold - low) / (high - low)));
 at('cut').setAttribute('d', at('cut').getAttribute('d').replace(/^M[\d.]+/, 'M' + x.toFixed(1)));
 }
 range.setAttribute('aria-valuetext', 'threshold ' + name + ', recall ' + rates.recall + ', precision ' + rates.prec);

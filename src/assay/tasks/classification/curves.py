@@ -16,7 +16,7 @@ from assay.inference.estimates import real_to_json
 from assay.inference.intervals.curve_bands import Band, pr_band, roc_band
 from assay.inference.intervals.proportion import of_share
 from assay.tally.base import count_to_json
-from assay.tally.calibration_bins import CalibrationBins
+from assay.tally.calibration_bins import BINS, CalibrationBins
 from assay.tally.scores.log_odds import Linked
 from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RIGHT
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from assay.inference.intervals.interval_choice import Wanted
     from assay.tally.labels.one_vs_rest import Binary
+    from assay.tally.paired.joint_scores import PairedScores
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -42,7 +43,6 @@ BAND: Final = 32
 """Places at which a band is held."""
 CLASS_BAND: Final = 16
 BARS: Final = 40
-BINS: Final = 10
 DECISIONS: Final = 100
 """Steps of a decision curve from 0 to 1."""
 CLASS_DECISIONS: Final = 40
@@ -167,6 +167,19 @@ def _points(table: Ranked, thresholds: Sequence[Threshold], most: int) -> tuple[
     return {**sizes, "points": points}, (fpr[places], tpr[places])
 
 
+def model_curve(scores: PairedScores, model: str) -> dict[str, Any]:
+    """The points of one of several models, without thresholds, for a comparison may keep only the order of scores."""
+    i = scores.models.index(model)
+    sides, times = (scores.positives[i], scores.negatives[i]), scores.counts()
+    levels = np.unique(np.concatenate(sides))
+    pairs, size = zip(sides, times, strict=True), len(levels)
+    counts = [np.bincount(np.searchsorted(levels, side), weights=n, minlength=size) for side, n in pairs]
+    tp, fp = (np.concatenate([[0.0], np.cumsum(side[::-1])]) for side in counts)
+    places = thinned(np.column_stack([fp / fp[-1], tp / tp[-1]]), POINTS // 2)
+    points = [[None, int(tp[at]), int(fp[at])] for at in places.tolist()]
+    return {"model": model, "positives": int(tp[-1]), "negatives": int(fp[-1]), "points": points}
+
+
 def _threshold(score: float) -> float | str:
     """A threshold of a curve; the one that calls also the rows without a score is below every number."""
     return real_to_json(-math.inf if score == WORST else score)
@@ -217,7 +230,7 @@ def _histogram(table: Ranked, *, probability: bool) -> dict[str, Any] | None:
 
 
 def _reliability(table: Ranked, wanted: Wanted) -> dict[str, Any]:
-    found = CalibrationBins.of(table, BINS)
+    found = CalibrationBins.of(table, BINS)  # those of the calibration errors beside the diagram
     bins = []
     for i, n in enumerate(found.count):
         if not n:

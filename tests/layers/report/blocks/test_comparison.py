@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import assay
-from assay.core.blocks import Figure
-from assay.report.blocks.comparison import _finding_blocks, compared
+from assay.core.blocks import Chart, Figure
+from assay.report.blocks.comparison import _compared_parts, _forest, _glance_blocks, compared
 from assay.report.blocks.findings import _cliques, sentence
 from assay.report.charts import draw
-from assay.report.charts.comparison_charts import critical_difference, differences
 from assay.report.render import html, markdown, notebook
 from assay.report.render.terminal import summary
 from tests import flat
@@ -61,8 +60,9 @@ def test_names_from_outside_stay_names(pair):
 
 
 def test_charts_are_valid_xml_with_words_for_who_cannot_see(pair, sets):
-    bounded = [one for one in compared(pair.record).findings if one.bounded]
-    for svg in (differences(bounded, "95 %"), critical_difference(compared(sets.record).ranks)):
+    (shown,) = _compared_parts(compared(pair.record))
+    for chart in (_forest(shown, "95 %"), Chart("critical_difference", (compared(sets.record).ranks,))):
+        svg = draw(chart)
         root = ET.fromstring(svg)  # noqa: S314  our own text
         assert root.find("{http://www.w3.org/2000/svg}title").text
         assert root.find("{http://www.w3.org/2000/svg}desc").text
@@ -152,14 +152,14 @@ def test_areas_of_scores_stand_with_their_intervals_among_the_values(tmp_path):
     assert (found["A"]["value"], found["A"]["high"]) == (1.0, 1.0)
     assert found["A"]["low"] < 1
     for ending in ("md", "html"):
-        assert re.search(r"1\.000(?: \(|<small>)0\.9", c.report(tmp_path / f"c.{ending}").read_text())
+        assert re.search(r"1\.000 a(?: \(|</b><small>)0\.9", c.report(tmp_path / f"c.{ending}").read_text())
 
 
 def forests(record):
     """The charts of differences, drawn."""
-    cards = (block for block in _finding_blocks(compared(record)) if hasattr(block, "blocks"))
+    cards = (block for block in _glance_blocks(compared(record)) if hasattr(block, "blocks"))
     figures = [part for card in cards for part in card.blocks if isinstance(part, Figure)]
-    return [draw(chart) for figure in figures for chart in figure.charts]
+    return [draw(chart) for figure in figures for chart in figure.charts if chart.kind == "intervals"]
 
 
 def test_differences_in_cost_are_drawn_on_a_scale_of_their_own():

@@ -8,16 +8,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import norm
 
 from assay.assess.arguments import ScoreSettings
 from assay.assess.assess import assess
-from assay.report import sentences_scores as scoresentences
+from assay.core.blocks import Figure, Threshold
 from assay.report.assessment_document import Assessed
-from assay.report.blocks.det_axes import deviate, errors, inside, window
-from assay.report.charts import score_charts as charts
+from assay.report.blocks import score_figures as figures
+from assay.report.blocks.scores import score_blocks, threshold_block
+from assay.report.charts import draw
+from assay.report.charts.plane import straightened
 from assay.report.render.html import policy, render, slider, stylesheet
 from assay.report.render.markdown import render as markdown
 from assay.report.render.terminal import summary
@@ -48,20 +48,24 @@ def many(k=4, rows=400):
     return assess(truth=[names[i] for i in truth], score=score, scores=ScoreSettings(kind="probability"))
 
 
+def charts_of(record):
+    """Every chart of scores by its title."""
+    document = Assessed(record)
+    cards = [*document.glance(), *score_blocks(document.scoring)]
+    blocks = [part for card in cards for part in (*getattr(card, "blocks", ()), card)]
+    charts = [chart for block in blocks if isinstance(block, Figure) for chart in block.charts]
+    return {chart.data[0]["title"]: chart for chart in charts}
+
+
 def test_every_chart_is_xml_with_a_title_and_a_description():
-    found = Assessed(scored().record).scoring
-    for svg in (
-        charts.roc(found.curves[0], found.now.place),
-        charts.precision_recall(found.curves[0], found.now.place),
-        charts.det(found.curves[0], found.errors, found.now.place),
-        charts.reliability(found.bins),
-        charts.decision(found.decision),
-        charts.gains(found.curves[0]),
-        charts.lift(found.curves[0]),
-        charts.histogram(found.histogram, 0.4),
-    ):
-        tree = examples.drawn(svg)
-        words = [one.text for one in tree if one.tag.endswith(("title", "desc"))]
+    found = charts_of(scored().record)
+    assert set(found) >= {
+        "ROC curve", "Precision-recall curve", "Detection error tradeoff", "Gains", "Lift", "Scores by true class",
+        "Reliability", "Decision curve",
+    }  # fmt: skip
+    for chart in found.values():
+        svg = draw(chart)
+        words = [one.text for one in examples.drawn(svg) if one.tag.endswith(("title", "desc"))]
         assert all(words)
         assert len(words) == 2
         assert "nan" not in svg.lower()
@@ -71,28 +75,66 @@ def test_the_mark_stands_where_the_threshold_puts_the_system():
     record = scored().record
     point = record["operating_points"][0]
     fpr, tpr = point["fp"] / (point["fp"] + point["tn"]), point["tp"] / (point["tp"] + point["fn"])
-    svg = charts.roc(Assessed(record).scoring.curves[0], Assessed(record).scoring.now.place)
+    svg = draw(charts_of(record)["ROC curve"])
     x, y = (float(re.search(rf'id="mark-roc"[^>]*{axis}="([\d.]+)"', svg)[1]) for axis in ("cx", "cy"))
     assert x == pytest.approx(40 + 240 * fpr, abs=0.06)
     assert y == pytest.approx(30 + 240 * (1 - tpr), abs=0.06)
+    assert "threshold 0.4" in svg
 
 
-def test_gains_and_lift_are_those_of_the_points_of_the_curve():
+def test_labels_beside_scores_are_the_decision_in_force_and_scores_alone_have_none():
+    given, alone = scored(threshold=None), assess(truth=[0, 1, 1, 0], score=[1, 2, 3, 2.5], positive=1)
+    marks = charts_of(given.record)["ROC curve"].data[0]["marks"]
+    recall, specificity = given["recall"].value, given["specificity"].value
+    assert [(mark["x"], mark["y"], mark["text"]) for mark in marks] == [
+        (pytest.approx(1 - specificity), pytest.approx(recall), "labels as called")
+    ]
+    (block,) = threshold_block(Assessed(alone.record).scoring)
+    assert isinstance(block, Threshold)
+    assert "No threshold is in force" in block.chosen
+    (several,) = threshold_block(Assessed(many().record).scoring)
+    worst = min((e["value"], e["class"]) for e in many().record["estimates"] if e["measure"] == "auroc")[1]
+    assert several.positive == worst
+    for a in (given, alone, many()):
+        assert '<input type="range"' in render(a.record)
+
+
+def test_gains_and_lift_start_at_no_row_and_are_those_of_the_points_of_the_curve():
     record = scored().record
     curve = record["curves"][0]
-    found = Assessed(record).scoring.curves[0]
-    for (_, tp, fp), (called, gain, lift) in zip(curve["points"][1:], found.gains, strict=True):
+    (found,) = figures.read_curves(record)
+    for (_, tp, fp), (called, gain, lift) in zip(curve["points"], found.gains, strict=True):
         assert called == pytest.approx((tp + fp) / 1000)
         assert gain == pytest.approx(tp / curve["positives"])
-        assert lift == pytest.approx(gain / called)
-    assert found.gain_rows[-1] == ("1.000", "1.000", "1.000")
-    assert 5 <= len(found.gain_rows) <= 9
+        assert lift == pytest.approx(gain / called if called else found.gains[1][2])
+    drawn = charts_of(record)
+    assert drawn["Gains"].data[0]["series"][0]["points"][0] == [0, 0]
+    assert drawn["Lift"].data[0]["series"][0]["points"][0] == [0, found.gains[1][2]]
+    assert drawn["Gains"].data[0]["series"][0]["points"][-1] == [1, 1]
+
+
+def test_curves_of_classes_are_thin_but_the_worst_which_is_named():
+    record = many().record
+    areas = {e["class"]: e["value"] for e in record["estimates"] if e["measure"] == "auroc"}
+    series = charts_of(record)["ROC curve"].data[0]["series"]
+    assert sum(bool(line.get("quiet")) for line in series) == 3
+    loud = [line["name"] for line in series if not line.get("quiet")]
+    worst = min(areas, key=areas.get)
+    assert loud[0].startswith("worst: ")
+    assert f"{areas[worst]:.3f}" in loud[0]
+    assert loud[1].startswith("all classes pooled")
+
+
+def test_the_diagram_has_the_bins_of_the_calibration_error():
+    assert scored().record["curves"][0]["reliability"]["binning"] == "15 bins of equal width"
+    said = charts_of(scored().record)["Reliability"].data[0]["series"][0]["name"]
+    assert said == f"15 bins, ECE {scored()['expected_calibration_error'].value:.3f}"
 
 
 def test_a_drawn_line_keeps_within_a_fifth_of_a_pixel_of_its_points():
     rng = np.random.default_rng(1)
     points = [(float(x), float(y)) for x, y in zip(np.linspace(0, 240, 300), rng.random(300).cumsum(), strict=True)]
-    kept = charts._straightened(points)
+    kept = straightened(points)
     assert len(kept) < 200
     assert (kept[0], kept[-1]) == (points[0], points[-1])
     drawn = np.interp([x for x, _ in points], [x for x, _ in kept], [y for _, y in kept])
@@ -101,12 +143,12 @@ def test_a_drawn_line_keeps_within_a_fifth_of_a_pixel_of_its_points():
 
 def test_a_curve_is_thinned_without_being_seen():
     a = scored(20_000, grouped=False)
-    found = Assessed(a.record).scoring.curves[0]
-    assert len(found.fpr) <= 140
+    found = figures.read_curves(a.record)[0].rates
+    assert len(found) <= 140
     table = a.scores.whole.one_vs_rest("ill")
     fpr, tpr = (np.concatenate([[0], np.asarray(x)[::-1]]) for x in (table.fp / 15000, table.tp / 5000))
     fpr, tpr = fpr / fpr[-1], tpr / tpr[-1]
-    drawn = np.interp(fpr + tpr, np.add(found.fpr, found.tpr), found.tpr)
+    drawn = np.interp(fpr + tpr, [x + y for x, y, _ in found], [y for _, y, _ in found])
     assert np.abs(drawn - tpr).max() < 0.004
 
 
@@ -123,15 +165,14 @@ def test_the_page_is_complete_without_its_script_and_names_it_in_its_policy():
     assert policy(stylesheet(), slider()) != policy(stylesheet())
     assert re.search(r'<input type="range" id="t"[^>]* hidden>', page)
     assert "<td class=b4 id=c-tp>" in page
-    assert "<script" not in render(scored(threshold=None).record)
     assert "<script" not in render(examples.screening().record)
 
 
 def test_names_of_classes_stay_text_in_every_chart():
     page = render(many().record)
-    assert "<script" not in page
+    assert page.count("<script") == 1  # the slider's own
     assert "<img" not in page
-    assert page.count("<svg") > 8
+    assert page.count("<svg") > 6
 
 
 @pytest.mark.parametrize(("rows", "most"), [(1_000, 150_000), (100_000, 165_000)])
@@ -139,79 +180,48 @@ def test_a_page_with_curves_stays_small(rows, most):
     assert len(render(scored(rows).record).encode()) <= most
 
 
-def test_several_classes_share_two_cards_of_curves():
+def test_several_classes_share_their_charts():
     page = render(many().record)
-    assert (
-        page.count('<svg class="plot"') == 3 * 5 + 1 + 4 + 4
-    )  # ROC, PR and error rates with the pooled ones, top label, reliability, decisions
-    assert page.count("of each class against the rest, with its area") == 2
+    assert page.count('<svg class="plot') == 6 + 3 + 1  # curves, reliability, benefit; forests of classes; the headline
     assert len(page.encode()) <= 150_000
 
 
 def test_error_rates_are_drawn_on_axes_of_normal_deviates():
     record = scored(operating_points=(0.3,)).record
-    found = Assessed(record).scoring
-    axis, curve = found.errors, found.curves[0]
-    svg = charts.det(curve, axis, found.now.place)
-    (line,) = re.findall(r'class="ln"[^>]* d="([^"]*)"', svg)
-    wanted = [norm.ppf([x, 1 - y]) for x, y in zip(curve.fpr, curve.tpr, strict=True) if 0 < x < 1 and 0 < y < 1]
-    inside = np.array([one for one in wanted if (axis.low < one).all() and (one < axis.high).all()])
-    drawn_at = 40 + 240 * (inside[:, 0] - axis.low) / (axis.high - axis.low)
-    assert len(inside) > 30
-    start = [float(x) for x in re.match(r"M([\d.]+) ([\d.]+)", line).groups()]
-    assert start[0] == pytest.approx(drawn_at[0], abs=12)
-    at = norm.ppf(next(e["value"] for e in record["estimates"] if e["measure"] == "equal_error_rate"))
-    dot = re.search(r'<circle class="pt" fill="[^"]*" cx="([\d.]+)" cy="([\d.]+)"', svg)
-    part = (at - axis.low) / (axis.high - axis.low)
-    assert [float(x) for x in dot.groups()] == pytest.approx([40 + 240 * part, 270 - 240 * part], abs=2)
-    mark = re.search(r'id="mark-det"[^>]* cx="([\d.]+)" cy="([\d.]+)"', svg)
-    place = [(norm.ppf(x) - axis.low) / (axis.high - axis.low) for x in (found.now.place.fpr, 1 - found.now.place.tpr)]
-    assert [float(x) for x in mark.groups()] == pytest.approx([40 + 240 * place[0], 270 - 240 * place[1]], abs=0.1)
-    assert svg.count('class="bd"') == 2
-    assert '<text x="35"' in svg
+    (curve,) = figures.read_curves(record)
+    chart = charts_of(record)["Detection error tradeoff"]
+    svg = draw(chart)
+    low, high = (float(x) for x in re.search(r'data-low="([-\d.]+)" data-high="([-\d.]+)"', svg).groups())
+    assert (low, high) == pytest.approx(norm.ppf(figures.det_window([curve])), abs=1e-3)
+    left = float(re.search(r'data-left="(\d+)"', svg)[1])
+    rate = figures.equal_error([(x, 1 - y) for x, y, _ in curve.rates if 0 < x < 1 and 0 < y < 1])
+    stated = next(e["value"] for e in record["estimates"] if e["measure"] == "equal_error_rate")
+    assert rate == pytest.approx(stated, abs=0.01)
+    place = [mark for mark in chart.data[0]["marks"] if mark.get("id") == "mark-det"][0]
+    cx, cy = re.search(r'id="mark-det" cx="([\d.]+)" cy="([\d.]+)"', svg).groups()
+    at = [(norm.ppf(place[key]) - low) / (high - low) for key in ("x", "y")]
+    assert [float(cx), float(cy)] == pytest.approx([left + 240 * at[0], 270 - 240 * at[1]], abs=0.1)
 
 
 def test_error_rates_are_listed_for_limits_people_ask_about():
     record = scored().record
-    found, page = Assessed(record).scoring, render(record)
-    points = record["curves"][0]["points"]
+    page, points = render(record), record["curves"][0]["points"]
     positives, negatives = record["curves"][0]["positives"], record["curves"][0]["negatives"]
-    for asked, fpr, fnr, _ in found.curves[0].error_rows:
+    table = re.search(r"Table: Error rates.*?</table>", page, re.DOTALL)[0]
+    rows = re.findall(r"<tr><th scope=row>([\d.]+)<td>([\d.]+)<td>([\d.]+)", table)
+    assert len(rows) == 6
+    for asked, fpr, fnr in rows:
         _, tp, fp = next(p for p in reversed(points) if p[2] / negatives <= float(asked))
         assert (float(fpr), float(fnr)) == pytest.approx((fp / negatives, 1 - tp / positives), abs=5e-4)
-    assert "Table: Error rates" in page
     assert "equal error rate 0." in page
-    side = Assessed(many().record).scoring.misses
-    assert side.head[-1] == "all classes pooled"
-    assert len(side.rows) == 6
     assert "Table: Error rates of each class" in render(many().record)
 
 
 def test_a_ranking_without_mistakes_has_no_error_rates_to_draw():
     a = assess(truth=[0, 0, 1, 1], score=[0.1, 0.2, 0.8, 0.9], scores=ScoreSettings(kind="probability"), threshold=0.5)
-    found = Assessed(a.record).scoring
-    assert found.errors is None
-    assert scoresentences.DET not in render(a.record)
+    assert figures.det(figures.read_curves(a.record)) is None
+    assert "Detection error tradeoff" not in render(a.record)
     assert markdown(a.record)
-
-
-rates = st.floats(1e-9, 1 - 1e-9) | st.sampled_from([0.0, 1.0])
-
-
-@given(st.lists(st.tuples(rates, rates), min_size=2, max_size=12))
-def test_a_line_is_cut_where_it_leaves_the_window(some):
-    fpr, tpr = (sorted(one) for one in zip(*some, strict=True))
-    points = errors(fpr, tpr)
-    axis = window([points])
-    if axis is None:
-        return
-    kept = inside(points, axis)
-    assert kept
-    for one in kept:
-        assert all(axis.low - 1e-6 <= deviate(rate) <= axis.high + 1e-6 for rate in one)
-    for one in points:
-        if all(axis.low < deviate(rate) < axis.high for rate in one):
-            assert any(one == pytest.approx(other, abs=1e-9) for other in kept)
 
 
 def test_charts_with_the_same_frame_share_it():
@@ -225,15 +235,12 @@ def test_charts_with_the_same_frame_share_it():
 
 def test_the_numbers_of_every_class_stand_side_by_side():
     record = many().record
-    found, page = Assessed(record).scoring, render(record)
-    assert (
-        found.shares.head[1:] == found.benefits.head[1:] == tuple(one.label for one in found.curves if not one.pooled)
-    )
+    page = render(record)
     first = record["curves"][1]["reliability"]["bins"][0]
-    assert found.shares.rows[0][2] == f"{first[4]:.3f} ({first[2]})"
+    assert f"{first[4]:.3f} ({first[2]})" in page
     threshold, benefit, _ = record["curves"][2]["decision"][0]
-    assert found.benefits.rows[0][3] == f"{benefit:.3f}"
-    assert found.benefits.rows[0][0] == f"{threshold:.3g}"
+    assert f"<th scope=row>{threshold:.3g}<td>" in page
+    assert f"{benefit:.3f}" in page
     assert all(name in page for name in ("Table: Reliability of each class", "Table: Net benefit of each class"))
 
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from assay.report.assessment_document import Assessed
-from assay.report.charts.svg import Point, axis, bar, forest
+from assay.report.blocks.estimates import headline_chart
+from assay.report.blocks.groups import class_blocks
+from assay.report.charts import draw
 from assay.report.colours import DARK, LIGHT, READABLE, STEPS, contrast, shade, steps
 from assay.report.fit_text import cells, ems, fitted
 from tests.layers.report import examples
@@ -12,8 +16,10 @@ from tests.layers.report import examples
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def points(name="multiclass", column=0):
-    return [Point(label=row.label, entry=row.entries[column]) for row in Assessed(examples.pinned(name)).classes.levels]
+def forests(record):
+    """Charts of the classes of a Record, one a measure."""
+    (card,) = (block for block in class_blocks(Assessed(record).classes, "95 %") if hasattr(block, "blocks"))
+    return [examples.drawn(draw(chart)) for chart in card.blocks[0].charts]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -36,59 +42,56 @@ def test_shades_follow_the_share_and_even_a_small_share_is_seen():
 
 
 def test_a_forest_plot_is_xml_with_a_text_alternative():
-    rows = points()
-    svg = examples.drawn(forest(rows, by="class", scale=axis([p.entry for p in rows])))
+    svg = forests(examples.pinned("multiclass"))[0]
     assert svg.get("role") == "img"
-    assert svg.findtext(f"{SVG}title") == "precision by class"
+    assert svg.findtext(f"{SVG}title") == "precision"
     assert svg.findtext(f"{SVG}desc") == ("4 rows; lowest 0.630 (a), highest 0.769 (b).")
 
 
 def test_a_forest_plot_draws_a_point_for_each_value_and_a_word_for_each_missing_one():
-    rows = points()
-    svg = examples.drawn(forest(rows, by="class", scale=axis([p.entry for p in rows])))
-    assert len(svg.findall(f".//{SVG}circle")) == 3
+    svg = forests(examples.pinned("multiclass"))[0]
+    (dots,) = [path.get("d") for path in svg.iter(f"{SVG}path") if path.get("stroke-linecap") == "round"]
+    assert dots.count("h0") == 3
     assert "∅ undefined" in ["".join(text.itertext()) for text in svg.iter(f"{SVG}text")]
 
 
-def test_points_stand_in_the_order_of_their_values():
-    rows = points(column=1)
-    svg = examples.drawn(forest(rows, by="class", scale=axis([p.entry for p in rows])))
-    places = [float(circle.get("cx")) for circle in svg.iter(f"{SVG}circle")]
-    values = [p.entry.value for p in rows]
+def test_points_stand_in_the_order_of_their_values_on_an_axis_that_all_charts_share():
+    record = examples.pinned("multiclass")
+    svgs = forests(record)
+    (dots,) = [path.get("d") for path in svgs[1].iter(f"{SVG}path") if path.get("stroke-linecap") == "round"]
+    places = [float(x) for x in re.findall(r"M([\d.]+)", dots)]
+    values = [row.entries[1].value for row in Assessed(record).classes.levels]
     assert sorted(range(4), key=places.__getitem__) == sorted(range(4), key=values.__getitem__)
-
-
-def test_an_axis_holds_every_interval_and_stays_in_the_range():
-    entries = [p.entry for p in points()]
-    found = axis(entries)
-    ends = [x for one in entries for x in (one.low, one.high) if x is not None]
-    assert 0 <= found.low <= min(ends)
-    assert max(ends) <= found.high <= 1
-    assert found.ticks[0] == pytest.approx(found.low)
-    assert found.ticks[-1] == pytest.approx(found.high)
-    assert 2 <= len(found.ticks) <= 7
-
-
-def test_an_axis_of_equal_values_still_has_a_width():
-    entries = [one for one in Assessed(examples.lonely().record).headline if one.defined]
-    assert axis(entries).high > axis(entries).low
+    axes = [[t.text for t in svg.iter(f"{SVG}text") if re.fullmatch(r"[01](\.\d)?", t.text or "")] for svg in svgs]
+    assert axes[0] == axes[1] == axes[2]
+    assert len(axes[0]) > 2
 
 
 def test_a_label_in_a_chart_is_text_and_nothing_else():
-    rows = [Point(label=row.label, entry=row.entries[0]) for row in Assessed(examples.nasty().record).classes.levels]
-    svg = examples.drawn(forest(rows, by="class", scale=axis([p.entry for p in rows])))
-    assert {element.tag.removeprefix(SVG) for element in svg.iter()} == {
-        "svg", "title", "desc", "text", "tspan", "path", "g", "circle",
-    }  # fmt: skip
+    for svg in forests(examples.nasty().record):
+        assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
+            "svg",
+            "title",
+            "desc",
+            "text",
+            "path",
+            "g",
+        }
 
 
-def test_a_bar_is_xml_and_an_endless_range_has_none():
-    document = Assessed(examples.pinned("binary")).estimates
-    by_name = document.whole
-    assert examples.drawn(bar(by_name["accuracy"], document.baseline)).findtext(f"{SVG}title") == (
-        "0.802, interval 0.768 to 0.832, on a scale from 0 to 1"
-    )
-    assert bar(by_name["likelihood_ratio_positive"]) == ""
+def test_the_headline_stands_on_one_stated_axis_and_balanced_measures_lead():
+    document = Assessed(examples.pinned("binary"))
+    chart = headline_chart(document.headline, "95 %", document.estimates.known_baseline, balanced=document.balanced)
+    data = chart.data[0]
+    low, high = data["ends"]
+    ends = [row[key] for row in data["rows"] for key in ("low", "value", "high") if row[key] is not None]
+    assert low <= min(ends) <= max(ends) <= high <= 1
+    assert data["x"] == f"axis from {low:g} to {high:g}; higher is better"
+    assert not document.balanced  # 480 of 600 rows are of one class
+    assert [row["label"] for row in data["rows"]][:2] == ["balanced accuracy", "Matthews correlation"]
+    even = headline_chart(document.headline, "95 %", balanced=True)
+    assert even.data[0]["rows"][0]["label"] == "accuracy"
+    assert "always the largest class, 0.800" in data["note"]
 
 
 @pytest.mark.parametrize("label", ["a", "a rather long name of a class", "猫" * 40, "W" * 300, "e\u0301" * 50])

@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.traits import EXTENSION, LOWER, NEITHER
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
-from assay.tally.calibration_bins import Binning, gaps
+from assay.tally.calibration_bins import BINS, Binning, gaps
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.logistic_fit import lines
 from assay.tasks.classification.measures.proper_scores import not_probability
@@ -43,7 +43,7 @@ def gap_error(t: Ranked, bins: int, binning: Binning) -> Number:
     source=EXTENSION,
     spec="M-PRB-04",
 )
-def expected_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "width") -> Number:
+def expected_calibration_error(t: Ranked, *, bins: int = BINS, binning: Binning = "width") -> Number:
     return gap_error(t, bins, binning)
 
 
@@ -57,7 +57,7 @@ def expected_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = 
     source=EXTENSION,
     spec="M-PRB-04",
 )
-def adaptive_calibration_error(t: Ranked, *, bins: int = 15) -> Number:
+def adaptive_calibration_error(t: Ranked, *, bins: int = BINS) -> Number:
     return gap_error(t, bins, "mass")
 
 
@@ -71,7 +71,7 @@ def adaptive_calibration_error(t: Ranked, *, bins: int = 15) -> Number:
     source=EXTENSION,
     spec="M-PRB-04",
 )
-def maximum_calibration_error(t: Ranked, *, bins: int = 15, binning: Binning = "width") -> Number:
+def maximum_calibration_error(t: Ranked, *, bins: int = BINS, binning: Binning = "width") -> Number:
     if wrong := not_probability(t.score):
         return cast("Number", wrong)
     off, rows = gaps(t, bins, binning)

@@ -15,6 +15,7 @@ from assay.core.traits import EXTENSION, HIGHER, LOWER, RAINIO, SCHLOSSER, TS421
 from assay.core.values import NO_ROWS, Number, Share, number, share
 from assay.measures.declare import measure
 from assay.measures.score_averages import Said, macro, micro, one_vs_one, weighted
+from assay.tally.calibration_bins import BINS
 from assay.tally.scores.log_odds import own_losses
 from assay.tally.scores.row_probabilities import RIGHT, RowScores
 from assay.tally.scores.score_tally import Scores
@@ -193,5 +194,5 @@ def spherical_score_multiclass(t: RowScores) -> Number:
     source=EXTENSION,
     spec="M-PRB-04",
 )
-def top_label_calibration_error(t: RowScores, *, bins: int = 15, binning: Binning = "width") -> Number:
+def top_label_calibration_error(t: RowScores, *, bins: int = BINS, binning: Binning = "width") -> Number:
     return gap_error(t.top.one_vs_rest(RIGHT), bins, binning)

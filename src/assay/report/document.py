@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Card, Reach, Section, section
+from assay.core.blocks import Block, Card, Figure, Fold, Reach, Section, section
 from assay.core.task import Task, find_task
 from assay.core.text import counted, visible
 from assay.report import sentences
@@ -20,21 +20,24 @@ from assay.report.blocks.estimates import (
     Estimates,
     glossary,
     glossary_fold,
-    headline_blocks,
+    headline_chart,
+    headline_table,
     lost_blocks,
     measure_blocks,
     method_blocks,
     read_estimates,
 )
 from assay.report.blocks.groups import Factor, class_blocks, group_blocks, read_factors, read_things
-from assay.report.estimate_rows import Entry, prose
-from assay.report.sections import Remark, Report
+from assay.report.estimate_rows import Entry, Values, prose
+from assay.report.sections import Remark, Report, Verdict
+from assay.tasks.classification.estimates import SMALL
 
 MOST_HEADLINES: Final = 8
+NO_CRITERION: Final = Verdict(sign="○", word="no criterion set", tone="open", says="", anchor="", more="")
 
 
 @dataclass(frozen=True)
-class TaskDocument:
+class Document:
     """A Record of an assessment, read once for all sections."""
 
     record: Record
@@ -53,9 +56,8 @@ class TaskDocument:
     def headline(self) -> tuple[Entry, ...]:
         """The measures that a reader meets first."""
         whole = self.estimates.whole
-        return tuple([whole[name] for name in self.task.headline if name in whole] or list(whole.values()))[
-            :MOST_HEADLINES
-        ]
+        named = [whole[name] for name in self.task.headline if name in whole]
+        return tuple(named or whole.values())[:MOST_HEADLINES]
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -72,25 +74,53 @@ class TaskDocument:
         """The level of the intervals."""
         return sentences.percent(float(self.record["plan"]["level"]))
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return False
+
+    @property
+    def balanced(self) -> bool:
+        """Whether the headline keeps its order; balanced measures lead where classes are not equally frequent."""
+        return True
+
+    @property
+    def opened(self) -> bool:
+        """Whether the numbers of the headline stand open, for not all of them share the axis of the chart."""
+        return True
+
+    @property
+    def about(self) -> str:
+        """What stands beside the kind: the positive class, where there is one."""
+        return ""
+
+    @property
+    def kind(self) -> str:
+        """What kind of assessment it is."""
+        return self.task.name.replace("_", " ")
+
     def report(self) -> Report:
         """The whole report."""
         return Report(
-            title=self._title(),
-            kind=self.task.name.replace("_", " "),
-            about="",
+            title=self.title(),
+            kind=self.kind,
+            about=self.about,
             level=self.level,
-            verdicts=tuple(self._verdicts()),
+            verdicts=tuple(self.verdicts()),
+            badges=tuple(self.badges()),
             opening=self.opening(),
             remarks=tuple(self.remarks()),
-            facts=tuple(self._facts()),
-            sections=tuple(part for part in self._sections() if part.blocks),
+            facts=tuple(self.facts()),
+            sections=tuple(part for part in self.sections() if part.blocks),
         )
 
-    def _title(self) -> str:
+    def title(self) -> str:
+        """What the Record is about."""
         title, rows = environment.title(self.record), environment.rows(self.record)
         return title.replace(rows, self._counted_units()) if title.endswith(rows) else title
 
-    def _verdicts(self) -> Iterator[Any]:
+    def verdicts(self) -> Iterator[Verdict]:
+        """What a plan and criteria come to."""
         if self.record.get("conformity", {}).get("rows"):
             from assay.report.blocks.conformity import conformity_verdict
 
@@ -98,7 +128,13 @@ class TaskDocument:
         if (decided := verdicts(self.record)) is not None:
             yield decided.verdict
 
-    def _facts(self) -> Iterator[tuple[str, str]]:
+    def badges(self) -> Iterator[Verdict]:
+        """What a reader should know at a glance."""
+        if not self.record.get("decisions"):
+            yield NO_CRITERION
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """What a reader asks first."""
         record, plan = self.record, self.record["plan"]
         units = record.get("units")
         yield "task", self.task.name.replace("_", " ")
@@ -115,22 +151,49 @@ class TaskDocument:
         if counted_at := record.get("environment", {}).get("counted_at"):
             yield "counted", visible(str(counted_at).replace("T", " ").replace("+00:00", " UTC"))
 
-    def _sections(self) -> Iterator[Section]:
-        record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
-        known = glossary(read, self.classes.columns if self.classes is not None else ())
-        places = {measure: f"g{place}" for place, measure in enumerate(known)}
-        yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
-        yield section("headline", sentences.HEADLINE, headline_blocks(read, self.headline, level, 0))
-        for part in self.task.blocks(record):
+    def glance(self) -> Iterator[Block]:
+        """The first screen: the headline measures on one axis."""
+        yield Card(tuple(self.headline_blocks()), "stack side")
+
+    def headline_blocks(self) -> Iterator[Block]:
+        """The headline measures as a chart, with their numbers and meanings folded."""
+        chart = headline_chart(self.headline, self.level, self.estimates.known_baseline, balanced=self.balanced)
+        if chart is not None:
+            yield Figure(charts=(chart,), alt=sentences.HEADLINE)
+        if self.headline:
+            table = headline_table(self.headline, self.level, self.estimates.baseline)
+            more = counted(len(self.headline), "measure")
+            yield Fold(title="The numbers", more=more, blocks=(table,), named=False, open=self.opened)
+
+    def own_sections(self) -> Iterator[Section]:
+        """What only this task shows."""
+        for part in self.task.blocks(self.record):
             carded = any(isinstance(block, Card) for block in part.blocks)
             yield part if carded else replace(part, blocks=(Card(part.blocks),))
         if self.classes is not None:
-            yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, level))
+            yield section("classes", f"By {self.classes.name}", class_blocks(self.classes, self.level))
+
+    def later_sections(self) -> Iterator[Section]:
+        """What stands after the groups."""
+        yield from ()
+
+    def sections(self) -> Iterator[Section]:
+        """Every section in order, some of them empty."""
+        record, read, level, decided = self.record, self.estimates, self.level, verdicts(self.record)
+        known = glossary(read, self.classes.columns if self.classes is not None else ())
+        places = {measure: f"g{place}" for place, measure in enumerate(known)}
+        yield section("glance", "At a glance", (Card(tuple(self.glance()), "glance"),), reach=Reach.FULL)
+        yield section("decisions", "Decisions", decision_blocks(decided) if decided is not None else ())
+        yield from self.claim_sections()
+        brief = (Values(self.headline, level, self.estimates.known_baseline, "accuracy", sentences.BASELINE),)
+        yield section("headline", sentences.HEADLINE, brief if self.headline else (), reach=Reach.DIGEST)
+        yield from self.own_sections()
         yield section("groups", "Group by group", group_blocks(record, self.factors, level))
         if record.get("fairness"):
             from assay.fairness.fairness_sections import fairness_blocks
 
             yield from fairness_blocks(record["fairness"])
+        yield from self.later_sections()
         yield section("lost", "Undefined and infinite values", lost_blocks(read, level), reach=Reach.DIGEST)
         yield section("measures", "All measures", measure_blocks(read, level, places), folded=True, reach=Reach.REPORT)
         if record.get("conformity", {}).get("rows"):
@@ -140,11 +203,19 @@ class TaskDocument:
             yield section("controls", "Controls", control_blocks(record), reach=Reach.REPORT)
             yield section("plan", "The plan", plan_blocks(record), reach=Reach.FULL)
         yield section("data", data_title(record), data_blocks(record))
-        drawn = any(read.methods.values())
-        settings = environment.settings(record, drawn=drawn, weighted=False)
+        settings = environment.settings(record, drawn=any(read.methods.values()), weighted=self.weighted)
         background = (*environment.background_blocks(record), glossary_fold(known, places))
         method = (*method_blocks(read, settings), Card(background, "folds"))
         yield section("method", "How it was computed", method, reach=Reach.REPORT)
+
+    def claim_sections(self) -> Iterator[Section]:
+        """What a plan claims, held against the data."""
+        plan = self.record["plan"]
+        if self.record.get("claims") or plan.get("comparisons") or plan.get("not_compared"):
+            from assay.report.blocks.claims import claim_blocks, contest_blocks
+
+            yield section("claims", "Claims", claim_blocks(self.record))
+            yield section("comparison", "Against the other models", contest_blocks(self.record))
 
     def opening(self) -> str:
         """The first sentence: what was assessed, and the leading measure with its interval."""
@@ -165,16 +236,28 @@ class TaskDocument:
 
     def remarks(self) -> Iterator[Remark]:
         """What to know before trusting a number."""
-        rows: Mapping[str, Any] = self.record["rows"]
+        rows = self.record["rows"]
         read = int(rows["read"])
         if excluded := {prose(why): int(n) for why, n in rows["excluded"].items()}:
             out = sum(excluded.values())
             were = f"{out:,} of {counted(read, 'row')} {'was' if out == 1 else 'were'} left out"
             yield Remark(sign="−", word="left out", sentence=f"{were}: {', '.join(excluded)}.")
+        if rows["unmatched"]:
+            lost = f"{int(rows['unmatched']):,} of {counted(read, 'row')} found no partner."
+            yield Remark(sign="−", word="unmatched", sentence=lost)
+        yield from self.own_remarks()
         if undefined := self.estimates.undefined:
             verb = "is" if len(undefined) == 1 else "are"
             said = f"{len(undefined)} of {len(self.estimates.whole)} measures {verb} undefined here; each says why."
             yield Remark(sign="∅", word="undefined", sentence=said)
+        if small := sum(level.small for factor in self.factors for level in factor.levels):
+            have = f"{counted(small, 'group')} {'has' if small == 1 else 'have'} fewer than {SMALL} rows"
+            said = f"{have} and {'is' if small == 1 else 'are'} marked △."
+            yield Remark(sign="△", word="small groups", sentence=said)
+
+    def own_remarks(self) -> Iterator[Remark]:
+        """What only this task remarks."""
+        yield from ()
 
 
 def _plural(unit: str) -> str:

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One chart of a Record by itself: shown in a notebook, saved as SVG or PNG, its data handed over as tidy columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from assay.assess.record.record import Record
+from assay.assess.tidy import to_columns, to_frame
+from assay.core.blocks import Chart
+from assay.core.errors import PlanError
+from assay.core.text import visible
+from assay.report.assessment_document import Assessed
+from assay.report.blocks import score_figures as figures
+from assay.report.blocks.comparison import forest_of_models
+from assay.report.blocks.confusion_matrix import MOST_CLASSES
+from assay.report.blocks.estimates import headline_chart
+from assay.report.blocks.scores import Scoring, reliability_chart
+from assay.report.charts import draw
+from assay.report.document import Document
+from assay.report.estimate_rows import amount, share
+from assay.report.render.pdf import style, typesetter
+from assay.rows.temporary_files import write_whole
+
+Rows: TypeAlias = list[dict[str, Any]]
+DENSITY: Final = 192
+"""Pixels an inch of a PNG: twice as many as the SVG has."""
+FRAME: Final = b"""#set page(width: auto, height: auto, margin: 8pt, fill: white)
+#image(bytes(sys.inputs.svg), format: "svg")"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot:
+    """A chart of an assessment or comparison; `data` are its numbers as tidy columns, for any plotting library."""
+
+    name: str
+    chart: Chart
+    data: Mapping[str, list[Any]]
+
+    @property
+    def svg(self) -> str:
+        """The chart as an SVG document."""
+        drawn = draw(self.chart)
+        return drawn.replace(">", f"><style>{style()}</style>", 1)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the chart in the colour of the text around it."""
+        return f'<div style="max-width:30rem">{draw(self.chart)}</div>'
+
+    def __repr__(self) -> str:
+        """What it is, and what its data are."""
+        rows, columns = len(next(iter(self.data.values()), [])), ", ".join(self.data)
+        return f"<Plot {self.name}: {rows} rows of {columns}; .save('{self.name}.svg')>"
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
+        """The data as a frame of pandas, Polars or PyArrow, whichever is installed or named."""
+        return to_frame(self.data, library)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the chart; the ending of the path says whether as SVG or PNG."""
+        kind = Path(path).suffix.lower()
+        if kind == ".svg":
+            return write_whole(path, self.svg.encode())
+        if kind == ".png":
+            drawn = self.svg.replace("system-ui, sans-serif", "Libertinus Serif")
+            made = typesetter().compile(
+                FRAME, format="png", ppi=DENSITY, ignore_system_fonts=True, sys_inputs={"svg": drawn}
+            )
+            return write_whole(path, bytes(made))
+        raise PlanError(
+            "option-unknown",
+            f"a plot is not written as {visible(kind) or 'a file without an ending'}",
+            where=visible(os.fspath(path)),
+            known=".svg, .png",
+            fix=f"save('{self.name}.svg'), or draw .data with a plotting library",
+        )
+
+
+def _plot(name: str, chart: Chart | None, rows: Rows) -> Plot:
+    if chart is None or not rows:
+        raise PlanError("measure-needs", f"there is nothing to draw as {name}", fix="see .record for what was computed")
+    return Plot(name=name, chart=chart, data=to_columns(rows, list(rows[0])))
+
+
+def _scoring(record: Record, name: str) -> Scoring:
+    if not record.get("scores") or not record.get("curves"):
+        raise PlanError(
+            "measure-needs",
+            f"{name} needs scores, and this result has none",
+            fix="give score=..., such as the probability of the positive class",
+        )
+    return Assessed(record).scoring or Scoring(record, "", "rows")
+
+
+def _owner(curve: figures.Curve) -> dict[str, Any]:
+    key = "model" if "model" in curve.content else "class"
+    return {key: curve.label or None}
+
+
+def roc(record: Record) -> Plot:
+    """The ROC curve of each class, or of each model of a comparison."""
+    if record["kind"] == "comparison":
+        curves, chart = figures.read_curves(record), None
+        if curves:
+            chart = figures.roc(curves)
+    else:
+        scoring = _scoring(record, "roc")
+        curves, chart = scoring.curves, figures.roc(scoring.curves, scoring.place, scoring.level)
+    rows = [
+        {**_owner(curve), "threshold": t, "tp": tp, "fp": fp, "fpr": x, "tpr": y}
+        for curve in curves
+        for (t, tp, fp), (x, y, _) in zip(curve.cells, curve.rates, strict=True)
+    ]
+    return _plot("roc", chart, rows)
+
+
+def precision_recall(record: Record) -> Plot:
+    """The precision-recall curve of each class."""
+    scoring = _scoring(record, "precision_recall")
+    rows = [
+        {**_owner(curve), "threshold": t, "recall": y, "precision": z}
+        for curve in scoring.curves
+        for (t, _, _), (_, y, z) in zip(curve.cells, curve.rates, strict=True)
+        if z is not None
+    ]
+    chart = figures.precision_recall(scoring.curves, scoring.place, scoring.level)
+    return _plot("precision_recall", chart, rows)
+
+
+def reliability(record: Record) -> Plot:
+    """The share of positives by bin of predicted probability; of several classes, how often the top one is right."""
+    scoring = _scoring(record, "reliability")
+    alone = scoring.alone
+    bins = alone.bins() if alone is not None else figures.read_bins(record["scores"].get("top_label"))
+    if not bins:
+        raise PlanError(
+            "measure-needs",
+            "reliability needs probabilities, and the scores are not stated to be any",
+            fix="give scores=assay.ScoreSettings(kind='probability')",
+        )
+    rows = [{**one, "rows": figures.count_of(one["rows"])} for one in bins]
+    return _plot("reliability", reliability_chart(scoring), rows)
+
+
+def confusion(record: Record) -> Plot:
+    """The confusion matrix: rows are what was predicted, columns what was true."""
+    if "confusion" not in record["tallies"]:
+        raise PlanError("measure-needs", "this result has no confusion matrix", fix="draw .plot.intervals() instead")
+    tally = Assessed(record).tally
+    cells = {(t, p): n for t, p, n in tally.cells}
+    names = [visible(label) for label in tally.labels]
+    rows = [
+        {"truth": names[t], "predicted": names[p], "n": float(cells.get((t, p), 0)),
+         "share_of_truth": share(cells.get((t, p), 0), tally.actual[t])}
+        for t in range(len(names)) for p in range(len(names))
+    ]  # fmt: skip
+    shown = tally.largest(MOST_CLASSES)
+
+    def drawn(t: int, p: int) -> dict[str, Any]:
+        n = cells.get((t, p), 0)
+        return {"text": amount(n), "share": share(n, tally.actual[t]), "tone": "bad" if t != p and n else ""}
+
+    data = {
+        "title": "Confusion matrix: predicted down, true across", "rows": [names[i] for i in shown],
+        "columns": [names[i] for i in shown], "cells": [[drawn(t, p) for t in shown] for p in shown],
+    }  # fmt: skip
+    return _plot("confusion", Chart("matrix", (data,)), rows)
+
+
+def intervals(record: Record) -> Plot:
+    """The headline measures with their intervals; of a comparison the differences between models."""
+    if record["kind"] == "comparison":
+        chart, found = forest_of_models(record)
+        rows: Rows = [
+            {"about": f.about, "models": f.pair, "value": f.value, "low": f.low, "high": f.high} for f in found
+        ]
+        return _plot("intervals", chart, rows)
+    document = Assessed(record) if "confusion" in record["tallies"] else Document(record)
+    baseline = document.estimates.known_baseline
+    chart = headline_chart(document.headline, document.level, baseline, balanced=document.balanced)
+    rows = [
+        {"measure": e.about.measure, "value": e.value, "low": e.low, "high": e.high, "n": float(e.n.replace(",", ""))}
+        for e in document.headline
+    ]
+    return _plot("intervals", chart, rows)
+
+
+PLOTS: Final[dict[str, Callable[[Record], Plot]]] = {
+    "roc": roc,
+    "precision_recall": precision_recall,
+    "reliability": reliability,
+    "confusion": confusion,
+    "intervals": intervals,
+}
+
+
+def plot(record: Record, name: str) -> Plot:
+    """A chart of a Record by its name."""
+    if record["kind"] == "comparison" and name not in ("roc", "intervals"):
+        raise PlanError(
+            "option-unknown", f"a comparison has no plot {name}", known="roc, intervals", fix="draw one of them"
+        )
+    return PLOTS[name](record)
