@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted, visible
-from assay.rows.columns import Coded, all_text, as_array, coded, weights
+from assay.rows.columns import Coded, all_text, as_array, coded
 from assay.rows.files.file_list import are_paths
 from assay.rows.label_types import kind_of
 from assay.rows.row_positions import places
@@ -310,13 +310,18 @@ def _arrays(roles: Roles) -> Source:
         from assay.rows.scored_source import undecided
 
         columns["predicted"] = undecided(len(truth))
+    weight = None
+    if roles.weight is not None:
+        from assay.rows.number_columns import weights
+
+        weight = weights(roles.weight, len(truth))
     source = ArraySource(
         truth=truth,
         predicted=columns["predicted"],
         score=tuple(scores.values()),
         stored=() if roles.score is None else tuple(sorted({stored_as(column) for column in roles.score.columns})),
         group={name: columns[f'group "{name}"'] for name in roles.group},
-        weight=None if roles.weight is None else weights(roles.weight, len(truth)),
+        weight=weight,
     )
     # Asked before counting: 1 and True are equal as keys, so a column that mixes them could not be told apart later.
     for role, column in {"truth": truth, "predicted": source.predicted, **source.group}.items():

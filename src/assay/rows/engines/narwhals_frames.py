@@ -16,6 +16,7 @@ from assay.core.text import quoted, visible
 from assay.rows.databases.database import from_database, is_database, refuse_selection
 from assay.rows.engines.duckdb_engine import INTERRUPTED
 from assay.rows.files.formats import Reading
+from assay.rows.label_types import absent
 from assay.rows.row_positions import Unplaced
 from assay.rows.source import ArraySource, FrameSource, Roles, Source, _arrays, require
 
@@ -65,7 +66,7 @@ def from_frame(data: object, roles: Roles) -> Source:
 def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
     """A frame of any library as Narwhals sees it."""
     try:
-        return nw.from_native(data)
+        return nw.from_native(_decoded(data))
     except TypeError:
         pass
     except DuplicateError as error:
@@ -79,9 +80,10 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
     if hasattr(data, "__arrow_c_stream__"):
         for backend in ("pyarrow", "polars"):
             try:
-                return nw.from_arrow(data, backend=backend)
+                frame = nw.from_arrow(data, backend=backend)
             except ImportError:
                 continue
+            return nw.from_native(_decoded(frame.to_native()))
         raise PlanError(
             "missing-extra",
             "an Arrow stream needs pyarrow or polars to be read",
@@ -95,6 +97,24 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
         "an __arrow_c_stream__",
         fix="give one of these",
     )
+
+
+def _decoded(data: Any) -> Any:  # noqa: ANN401
+    """An Arrow table whose columns hold plain values, neither runs nor codes of numbers; other frames as they are."""
+    if type(data).__module__ != "pyarrow.lib" or not hasattr(data, "column_names"):
+        return data
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(data.schema):
+        kind = field.type
+        if pa.types.is_run_end_encoded(kind):
+            data = data.set_column(place, field.name, pc.run_end_decode(data.column(place)))
+        elif pa.types.is_dictionary(kind) and not (
+            pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+        ):
+            data = data.set_column(place, field.name, pc.cast(data.column(place), kind.value_type))
+    return data
 
 
 def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
@@ -120,7 +140,7 @@ def from_columns(library: str, roles: Roles) -> Source:
         return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles), roles)
     import pyarrow as pa
 
-    return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles), roles)
+    return _checked(_side_by_side(narwhals_of(pa.table(columns)), roles), roles)
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
@@ -296,9 +316,8 @@ def first_rows(source: FrameSource, column: str, label: Label | None, most: int 
         return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
     if not isinstance(source.frame, nw.DataFrame):
         return []
-    hit = nw.col(column).is_null() if label is None else nw.col(column) == label
-    found = source.frame.with_row_index("assay_row").filter(hit).head(most).get_column("assay_row").to_list()
-    return [int(row) + (not source.indexed) for row in found]
+    values = enumerate(source.frame.get_column(column).to_list(), start=not source.indexed)
+    return [row for row, value in values if (absent(value) if label is None else value == label)][:most]
 
 
 def engine_failure(error: Exception, where: str) -> EngineError:

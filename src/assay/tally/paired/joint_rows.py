@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import OutOfRange, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
 from assay.core.text import counted
-from assay.rows.columns import weights
+from assay.rows.number_columns import weights
 from assay.tally.base import (
     VERSION,
     demand_kind,
