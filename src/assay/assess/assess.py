@@ -20,9 +20,9 @@ from assay.core.text import counted, quoted
 from assay.core.traits import Task
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes, Locate, classes, kind_of
+from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import demand_mended, score_columns
-from assay.rows.source import Roles, Source, no_rows, open_source
-from assay.rows.stored_types import demand_whole
+from assay.rows.source import Roles, Source, no_rows
 from assay.tally.base import together
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census

@@ -116,7 +116,7 @@ def refuse_unfit(source: FrameSource) -> None:
 
 
 def _unfit(code: str, what: str, value: object, source: FrameSource) -> OutOfRange:
-    from assay.rows.engines.narwhals_frames import first_rows
+    from assay.rows.source import first_rows
 
     name = cast("str", source.weight)
     rows = first_rows(source, name, cast("Label | None", value))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases.database import DatabaseTable, Use
+    from assay.rows.databases.selection import DatabaseTable, Use
     from assay.rows.source import Roles
 
 BATCH = 50_000

@@ -16,8 +16,8 @@ from typing import Any
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases.database import Use, chosen, refused_query, wrapped
 from assay.rows.databases.duckdb_copy import BATCH
+from assay.rows.databases.selection import Use, chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.csv_shape import too_many
 from assay.rows.files.formats import Reading

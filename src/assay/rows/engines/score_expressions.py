@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.engines.narwhals_frames import engine_failure
+from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.files.opened_file import numbered_rows
 from assay.rows.row_positions import places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
