@@ -35,7 +35,7 @@ def file_notes(source: Source, roles: Roles) -> tuple[str, ...]:
     if not isinstance(source, FrameSource) or source.opened is None:
         return ()
     parts = getattr(source.opened, "parts", ())
-    if not parts:
+    if not parts or source.join is not None:
         return source.opened.notes
     from assay.rows.files.file_set import repeated_truth
 
