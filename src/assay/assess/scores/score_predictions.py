@@ -31,8 +31,8 @@ from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
-from assay.tally.scores.row_probabilities import RowScores, count_row_scores
-from assay.tally.scores.score_aggregation import count_ranks, count_scores
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, count_scores
 from assay.tally.scores.score_tally import Scores, Wanted
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
