@@ -13,7 +13,7 @@ from assay.rows.files.formats import FRAME
 from assay.rows.source import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
-    from assay.rows.files.file import Reading
+    from assay.rows.files.formats import Reading
     from assay.tally.value_tables import ValueTable
 
 

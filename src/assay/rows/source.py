@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.files.file import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
     from assay.rows.joins.mismatch_errors import Join
     from assay.rows.limits import Limits
     from assay.rows.spark.spark_frames import SparkFile
@@ -150,10 +150,8 @@ Source: TypeAlias = ArraySource | FrameSource
 
 def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
     """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
-    from assay.rows.files.opened_file import OpenedFile, rows_with
-
-    if isinstance(source.opened, OpenedFile):
-        return [row for row in rows_with(source.opened, column, label, most) if not isinstance(row, Unplaced)]
+    if (rows_with := getattr(source.opened, "rows_with", None)) is not None:  # not of rows on a cluster
+        return [row for row in rows_with(column, label, most) if not isinstance(row, Unplaced)]
     if source.arrays is not None:
         return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
     if not hasattr(source.frame, "get_column"):  # lazy

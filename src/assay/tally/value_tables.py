@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from assay.core.arrays import Floats
-    from assay.rows.files.file import Reading
+    from assay.rows.files.formats import Reading
     from assay.rows.limits import Limits
 
 LISTED = 3

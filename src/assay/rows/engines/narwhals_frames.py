@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.files.file import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
@@ -193,7 +193,7 @@ def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
 
 def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
     """What the embedded engine has opened, by roles."""
-    from assay.rows.files.file import check_scalar, number_column
+    from assay.rows.files.opened_file import check_scalar, number_column
 
     names = list(opened.columns)
     for column in roles.labelled().values():

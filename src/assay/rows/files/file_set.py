@@ -12,18 +12,16 @@ from assay.core.errors import MissingColumn, RowsError
 from assay.core.parallel import monotonic
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
-from assay.rows.files.csv_shape import too_many
 from assay.rows.files.file import Prepared, confirmed, prepared, with_engine, with_levels
 from assay.rows.files.file_list import Paths, list_files, shown
-from assay.rows.files.formats import Reading
-from assay.rows.files.json_lines import Fault
+from assay.rows.files.formats import Fault, Reading, too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
 from assay.rows.limits import Limits
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.files.text_blocks import Progress
+    from assay.rows.files.formats import Progress
 
 
 def open_files(

@@ -7,22 +7,20 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
-from assay.rows.files.csv_shape import Trouble, blank, no_rows, too_many
+from assay.rows.files.csv_shape import Trouble, blank
+from assay.rows.files.formats import Fault, no_rows, too_many
 from assay.rows.files.text_blocks import Text, check_text
 
 if TYPE_CHECKING:
     import duckdb
-
-Fault: TypeAlias = Callable[[], RowsError | None]
-"""What is wrong with a column, looked up only when the column is asked for."""
 
 _OBJECT_SIZE = 16 << 20  # the engine's own limit for a line; raised only for files with longer ones
 _CONTROL = re.compile("[\0-\x1f]")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from assay.rows.databases.selection import Use
-    from assay.rows.files.text_blocks import Progress
+    from assay.rows.files.formats import Progress
     from assay.rows.limits import Limits
 
 Kept = TypeVar("Kept")

@@ -13,10 +13,10 @@ from typing import Any
 from assay.core.errors import EngineError, MissingColumn, PlanError, RowsError
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.files import csv_checks
-from assay.rows.files.csv_shape import Header, too_many
-from assay.rows.files.csv_shape import no_rows as no_rows_in
+from assay.rows.files.csv_shape import Header
 from assay.rows.files.file_digests import demand_digest, digest_of
-from assay.rows.files.formats import Format, Reading, named_format
+from assay.rows.files.formats import Format, Reading, named_format, too_many
+from assay.rows.files.formats import no_rows as no_rows_in
 from assay.rows.files.text_blocks import Text
 from assay.rows.spark.spark_errors import told_as_ours
 

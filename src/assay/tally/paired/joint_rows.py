@@ -22,7 +22,7 @@ from assay.tally.base import (
     unpacked_reals,
     unpacked_whole,
 )
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Codes
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
