@@ -55,7 +55,8 @@ def integers(rows: int) -> None:
     """Two int64 arrays: the whole assessment, and the count alone."""
     from sklearn.metrics import classification_report
 
-    from assay.rows.source import Roles, open_source
+    from assay.rows.open import open_source
+    from assay.rows.source import Roles
     from assay.tally.labels.array_counts import count
 
     rng = np.random.default_rng(0)
@@ -81,7 +82,8 @@ def texts(rows: int, *, objects: bool) -> None:
     import pyarrow as pa
     from sklearn.metrics import confusion_matrix
 
-    from assay.rows.source import Roles, open_source
+    from assay.rows.open import open_source
+    from assay.rows.source import Roles
     from assay.tally.labels.array_counts import count
 
     rng = np.random.default_rng(0)

@@ -72,9 +72,10 @@ def jobs(frame: Any, rows: int) -> Iterator[tuple[str, Callable[[], int], Callab
     """Each job twice: through assay, and by hand; both hand back how many rows they counted."""
     import assay
     from assay.rows.limits import EXACT
+    from assay.rows.open import open_source
     from assay.rows.score_columns import score_columns
     from assay.rows.scored_source import sound
-    from assay.rows.source import Roles, open_source
+    from assay.rows.source import Roles
     from assay.tally.labels.array_counts import count
     from assay.tally.scores.score_aggregation import count_scores
     from assay.tally.scores.score_tally import Wanted

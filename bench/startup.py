@@ -49,11 +49,15 @@ def main() -> None:
         os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": folder}
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         path = Path(folder) / "rows.csv"
-        rows = zip(pick(["ill", "well"], k=1000), pick(["ill", "well"], k=1000), strict=True)
-        path.write_text("truth,predicted\n" + "".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
+        truth, predicted = pick(["ill", "well"], k=1000), pick(["ill", "well"], k=1000)
+        score = [pick(range(1, 1000))[0] / 1000 + (label == "ill") / 1e4 for label in truth]
+        rows = zip(truth, predicted, score, strict=True)
+        path.write_text("truth,predicted,score\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows), encoding="utf-8")
         words = ["run", str(path), "--truth", "truth", "--predicted", "predicted", "--positive", "ill", "--quiet"]
         commands = {name: [sys.executable, "-c", code + COUNTING] for name, code in CALLS.items()}
-        commands["assay run, 1,000 rows"] = [sys.executable, "-m", "assay", *words, "--out", str(Path(folder) / "out")]
+        words = [sys.executable, "-m", "assay", *words, "--out", str(Path(folder) / "out")]
+        commands["assay run, 1,000 labels (bar 0.6)"] = words
+        commands["assay run, 1,000 labels and scores (bar 1.2)"] = [*words, "--score", "score"]
         results = {name: processor_seconds(command, runs) for name, command in commands.items()}
     unit = results["import sklearn.metrics"][0]
     for name, (seconds, printed) in results.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.unit_counts import summed
 
 

@@ -14,10 +14,11 @@ import assay
 from assay.assess.record.verification import verify
 from assay.rows.engines import score_expressions as frames_of_scores
 from assay.rows.engines.score_expressions import fetched
+from assay.rows.open import open_source
 from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import sound
-from assay.rows.source import Roles, open_source
-from assay.tally.scores import score_aggregation as scoreframes
+from assay.rows.source import Roles
+from assay.tally.scores import engine_scores as scoreframes
 from assay.tally.scores.rounded_scores import Rounding, round_column, round_scores
 from assay.tally.scores.score_aggregation import count_ranks, count_scores
 from assay.tally.scores.score_tally import Wanted

@@ -76,7 +76,7 @@ def test_large_text_arrays_are_counted_by_the_engine_to_the_same_tally(monkeypat
     rng = np.random.default_rng(4)
     truth, predicted = (rng.choice(["cat", "dog", "eel"], 5000).astype(object) for _ in range(2))
     by_arrays = assay.assess(truth=truth, predicted=predicted).confusion
-    monkeypatch.setattr("assay.rows.source.ENGINE_FROM", 100)
+    monkeypatch.setattr("assay.rows.open.ENGINE_FROM", 100)
     assert assay.assess(truth=truth, predicted=predicted).confusion == by_arrays
     truth[17] = None
     with pytest.raises(assay.RowsError, match="1 row of 5,000"):

@@ -23,7 +23,8 @@ import assay
 from assay.core.errors import AssayError
 from assay.rows.engines import score_expressions as scoreframes
 from assay.rows.files.formats import Reading
-from assay.rows.source import Roles, open_source
+from assay.rows.open import open_source
+from assay.rows.source import Roles
 from assay.tally.base import Weight
 from assay.tally.labels.array_counts import count
 

@@ -7,6 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
 
 from assay.core.errors import PlanError
@@ -238,15 +239,24 @@ def name_factors(group: object) -> dict[str, object]:
     return {str(getattr(group, "name", None) or "group"): group}
 
 
-def demand_own_columns(roles: dict[str, object], scores: ScoreColumns | None, group: object) -> None:
-    """Check that no column plays two roles: truth that is its own prediction is always right."""
+def demand_own_columns(
+    roles: dict[str, object],
+    scores: ScoreColumns | None,
+    group: object,
+    names: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Check that no column plays two roles: truth that is its own prediction is always right.
+
+    `names` are columns that name things; one column may be several of these.
+    """
     named = [(role, column) for role, column in roles.items() if isinstance(column, str)]
     named += [("score", one) for one in (() if scores is None else scores.columns) if isinstance(one, str)]
     named += [("group", one) for one in name_factors(group).values() if isinstance(one, str)]
+    named += [(role, column) for role, column in names.items() if isinstance(column, str)]
     taken: dict[str, str] = {}
     for role, column in named:
         before = taken.setdefault(column, role)
-        if before != role:
+        if before != role and not {before, role} <= {"group", *names}:
             raise PlanError(
                 "role-clash",
                 f"column {quoted(column)} is {before} and {role} at once",

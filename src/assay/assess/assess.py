@@ -20,9 +20,9 @@ from assay.core.text import counted, quoted
 from assay.core.traits import Task
 from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes, Locate, classes, kind_of
+from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import demand_mended, score_columns
-from assay.rows.source import Roles, Source, no_rows, open_source
-from assay.rows.stored_types import demand_whole
+from assay.rows.source import Roles, Source, no_rows
 from assay.tally.base import together
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census
@@ -100,7 +100,9 @@ def assess(
     _check_labels(truth=truth, predicted=predicted, score=score)
     columns = score_columns(score)
     if data is not None and reading.truth_data is None:
-        demand_own_columns({"truth": truth, "predicted": predicted, "weight": weight}, columns, group)
+        demand_own_columns(
+            {"truth": truth, "predicted": predicted, "weight": weight}, columns, group, {"id": id, "unit": unit}
+        )
     if columns is not None or threshold is not None or scores != ScoreSettings():
         from assay.assess.scores.score_predictions import demand_scores
         from assay.assess.scores.threshold_syntax import plain_threshold
@@ -158,11 +160,9 @@ def from_confusion_matrix(
 
     intervals = intervals or IntervalSettings()
     settings = Settings(
-        wanted=intervals.wanted(level),
-        undefined=intervals.undefined,
-        measures=chosen(measures),
+        wanted=intervals.wanted(level), undefined=intervals.undefined, measures=chosen(measures),
         costs=_read_costs(costs),
-    )
+    )  # fmt: skip
     return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
 
 
@@ -259,7 +259,7 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
         settings,
         census=census,
         grouped=grouped,
-        notes=(*notes, *settled.notes, *more, *file_notes(source)),
+        notes=(*notes, *settled.notes, *more, *file_notes(source, request.roles)),
         data=about(source, request.roles, request.reading),
         found_in=environment(request.limits),
     )

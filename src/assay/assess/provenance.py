@@ -13,7 +13,7 @@ from assay.rows.files.formats import FRAME
 from assay.rows.source import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
-    from assay.rows.files.file import Reading
+    from assay.rows.files.formats import Reading
     from assay.tally.value_tables import ValueTable
 
 
@@ -30,9 +30,16 @@ def _id_named(roles: Roles) -> dict[str, str]:
     )
 
 
-def file_notes(source: Source) -> tuple[str, ...]:
+def file_notes(source: Source, roles: Roles) -> tuple[str, ...]:
     """What is to be said of how files were read."""
-    return source.opened.notes if isinstance(source, FrameSource) and source.opened is not None else ()
+    if not isinstance(source, FrameSource) or source.opened is None:
+        return ()
+    parts = getattr(source.opened, "parts", ())
+    if not parts or source.join is not None:
+        return source.opened.notes
+    from assay.rows.files.file_set import repeated_truth
+
+    return (*source.opened.notes, *repeated_truth(parts, str(roles.truth)))
 
 
 def origin(source: Source | ValueTable) -> tuple[str, dict[str, str]]:

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
-from assay.core.text import counted, visible
+from assay.core.text import visible
 from assay.rows.label_types import EXACT, absent, label_of
 
 if TYPE_CHECKING:
@@ -91,6 +89,7 @@ def coded(column: object, role: str) -> Coded:
 
 def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one branch for each kind of column
     """Anything array-like as a one-dimensional numpy array, without copying where possible."""
+    column = detached(column)
     if _is_categorical(column):
         return _categories(column)
     if isinstance(column, np.ndarray):
@@ -98,7 +97,7 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
     elif isinstance(column, (list, tuple, range)):
         array = _from_list(column)
     elif hasattr(column, "__dlpack__") and not hasattr(column, "to_numpy"):
-        array = np.from_dlpack(cast("Any", column))
+        array = _from_tensor(column, role)
     elif hasattr(column, "to_numpy"):
         array = _from_series(column)
     elif hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
@@ -124,6 +123,30 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
             fix="give a column of shape (n,); for a column vector, .ravel() makes one",
         )
     return array
+
+
+def detached(column: object) -> object:
+    """A tensor without its gradient and in main memory; anything else as it is.
+
+    >>> detached([1, 0])
+    [1, 0]
+    """
+    tensor = cast("Any", column)
+    return tensor.detach().cpu() if hasattr(column, "detach") and hasattr(column, "cpu") else column
+
+
+def _from_tensor(tensor: Any, role: str) -> NDArray[Any]:  # noqa: ANN401
+    """An array of a library that hands its memory over, if NumPy knows the type."""
+    try:
+        return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise RowsError(
+            "column-type",
+            f"{role} is a {type(tensor).__name__} that NumPy cannot read",
+            where=role,
+            found=visible(error),
+            fix=f"hand over a copy in main memory of a type that NumPy knows: {role}.float().cpu()",
+        ) from None
 
 
 def _from_list(values: Any) -> NDArray[Any]:  # noqa: ANN401  whatever the user put in a list
@@ -159,6 +182,10 @@ def _categories(column: Any) -> NDArray[Any]:  # noqa: ANN401  a pandas Series o
 def _from_series(series: Any) -> NDArray[Any]:  # noqa: ANN401  pandas, Polars, PyArrow
     """A Series; one with nulls as Python objects, because floats would round large labels."""
     if type(series).__module__.startswith("pyarrow"):
+        if type(series.type).__name__ == "RunEndEncodedType":
+            import pyarrow.compute as pc
+
+            series = pc.run_end_decode(series)
         return (
             _from_list(series.to_pylist()) if series.null_count else np.asarray(series.to_numpy(zero_copy_only=False))
         )
@@ -337,54 +364,3 @@ def all_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind == "O" and all(
         set(map(type, array[start : start + CHUNK].tolist())) <= allowed for start in range(0, len(array), CHUNK)
     )
-
-
-def weights(column: object, rows: int) -> NDArray[np.float64]:
-    """A column of weights: finite, not negative, one a row."""
-    array = as_array(column, "weight")
-    if array.dtype.kind == "O":
-        strange = next((v for v in array if not absent(v) and not isinstance(v, (numbers.Real, Decimal))), None)
-        if strange is not None:
-            raise RowsError(
-                "column-not-numeric",
-                "the weights are not numbers",
-                where="weight",
-                found=visible(repr(strange)),
-                fix="give one number a row",
-            )
-        array = np.array([np.nan if absent(v) else float(v) for v in array], dtype=np.float64)
-    if array.dtype.kind not in "iufb":
-        raise RowsError(
-            "column-not-numeric",
-            f"the weights are {array.dtype}, not numbers",
-            where="weight",
-            fix="give one number a row",
-        )
-    if len(array) != rows:
-        raise RowsError(
-            "rows-unmatched",
-            f"there are {counted(len(array), 'weight')} for {counted(rows, 'row')}",
-            where="weight",
-            fix="give one weight a row",
-        )
-    real: NDArray[np.float64] = array.astype(np.float64)
-    if array.dtype.kind in "iu" and len(array) and (real.astype(array.dtype) != array).any():
-        raise RowsError(
-            "weight-not-finite", "a weight is a whole number above 2^53", where="weight", fix="rescale the weights"
-        )
-    _refuse(~np.isfinite(real), real, "weight-not-finite", "missing, NaN or infinite")
-    _refuse(real < 0, real, "weight-negative", "below zero")
-    return real
-
-
-def _refuse(bad: NDArray[np.bool_], values: NDArray[np.float64], code: str, what: str) -> None:
-    rows = np.flatnonzero(bad)
-    if len(rows):
-        shown = ", ".join(f"{values[i]} at index {i}" for i in rows[:3].tolist())
-        raise RowsError(
-            code,
-            f"{counted(len(rows), 'weight')} of {len(values):,} {'is' if len(rows) == 1 else 'are'} {what}",
-            where="weight",
-            found=visible(shown),
-            fix="correct the weights, or leave the rows out before assessing",
-        )

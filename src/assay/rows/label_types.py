@@ -46,7 +46,7 @@ def label_of(value: object, *, where: str) -> Label | None:
     if isinstance(value, numbers.Integral) or type(value).__name__ == "bool_":
         return bool(value) if type(value).__name__ in ("bool", "bool_") else int(cast("int", value))
     if isinstance(value, (numbers.Real, Decimal)):
-        return _whole(float(value), where)
+        return _whole(cast("float | Decimal", value), where)
     if isinstance(value, (list, tuple, dict, set)) or hasattr(value, "__len__"):
         raise RowsError(
             "column-not-scalar",
@@ -73,7 +73,9 @@ def absent(value: object) -> bool:
     """
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (numbers.Real, Decimal)) and value != value  # noqa: PLR0124  NaN differs from itself
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, numbers.Real) and value != value  # noqa: PLR0124  NaN differs from itself
 
 
 def _text(value: str, where: str) -> str:
@@ -89,13 +91,13 @@ def _text(value: str, where: str) -> str:
     return str(value)
 
 
-def _whole(value: float, where: str) -> int:
-    if math.isinf(value) or value != int(value) or abs(value) >= EXACT:
+def _whole(value: float | Decimal, where: str) -> int:
+    if math.isinf(value) or not -EXACT < value < EXACT or value != int(value):
         raise RowsError(
             "label-precision",
-            f"the number {value!r} cannot be a label",
+            f"the number {visible(value)} cannot be a label",
             where=where,
-            found=repr(value),
+            found=visible(repr(value)),
             known="whole numbers below 2^53",
             fix="labels are names: give whole numbers or text; scores go into another role",
         )
@@ -173,6 +175,10 @@ def classes(
 ) -> Classes:
     """Settle the class list and the positive class; what is not stated and not plain is an error, never a guess."""
     notes: list[str] = []
+    stated: Label | None = getattr(positive, "item", lambda: positive)()  # a number of NumPy's
+    positive = _of_own_kind(stated, {*truth, *predicted, *(declared or ())})
+    if type(positive) is not type(stated):
+        notes.append(f"positive={stated!r} is read as the label {positive!r}")
     if declared is not None:
         known = _declared(declared)
         extra = {*truth, *predicted} - set(known)
@@ -181,13 +187,22 @@ def classes(
     else:
         known = _known(truth, predicted, positive)
         extra = predicted - set(known)
-        by_number = len(truth) > 2 and all(not isinstance(x, (str, bool)) for x in extra)  # noqa: PLR2004
-        policy: Literal["error", "own"] = "own" if by_number else unknown
+        numbered = len(truth) > 2 and all(_is_whole(x) for x in {*truth, *extra})  # noqa: PLR2004
+        policy: Literal["error", "own"] = "own" if numbered else unknown
         more = _outside(extra, known, truth, unknown=policy, where=where, locate=locate, notes=notes)
         labels = in_order({*known, *more})
         _refuse_look_alikes(labels, where)
     notes += look_alike_notes(labels)
     return _with_positive(labels, positive, declared=declared is not None, where=where, notes=notes)
+
+
+def _of_own_kind(positive: Label | None, labels: set[Label]) -> Label | None:
+    """The positive class as the data write it, where one of them says True and the other 1; else as it is."""
+    if type(positive).__name__ == "bool":
+        whole = bool(labels) and labels <= {0, 1} and not any(isinstance(label, bool) for label in labels)
+        return int(cast("int", positive)) if whole else positive
+    flags = bool(labels) and all(isinstance(label, bool) for label in labels)
+    return bool(positive) if type(positive) is int and positive in (0, 1) and flags else positive
 
 
 def _declared(declared: Sequence[Label]) -> tuple[Label, ...]:
@@ -200,6 +215,13 @@ def _declared(declared: Sequence[Label]) -> tuple[Label, ...]:
             fix="name every class once: labels=[...]",
         )
     return known
+
+
+def _is_whole(label: Label) -> bool:
+    """Whether a label is a whole number, as it is or as the text of a file that knows no types."""
+    if isinstance(label, str):
+        return label.removeprefix("-").isdecimal() and label.isascii()
+    return not isinstance(label, bool)
 
 
 def _known(truth: set[Label], predicted: set[Label], positive: Label | None) -> tuple[Label, ...]:

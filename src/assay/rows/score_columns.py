@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from assay.core.errors import OutOfRange, PlanError, RowsError
@@ -87,6 +84,8 @@ def _is_nested(score: object) -> bool:
 def _matrix(score: object) -> ScoreColumns:
     import numpy as np
 
+    from assay.rows.columns import detached
+
     rows = cast("Any", score)
     if isinstance(score, (list, tuple)) and (odd := [i for i, row in enumerate(rows) if len(row) != len(rows[0])]):
         raise RowsError(
@@ -96,7 +95,7 @@ def _matrix(score: object) -> ScoreColumns:
             found=f"first at index {odd[0]}",
             fix="give one score for each class in every row",
         )
-    matrix = np.asarray(score)
+    matrix = np.asarray(detached(score))
     if matrix.shape[1] < 2:  # noqa: PLR2004  one column is no matrix
         raise RowsError(
             "score-columns",
@@ -192,49 +191,15 @@ def _demand_count(k: int, labels: Sequence[Label]) -> None:
 
 def score_array(column: object, role: str) -> NDArray[np.float64]:
     """A column of scores in memory as float64; missing ones are NaN, and are looked for later."""
-    import numpy as np
-
     from assay.rows.columns import as_array
-    from assay.rows.label_types import absent
+    from assay.rows.number_columns import exact_floats
 
     if stored_as(column).startswith("decimal") and hasattr(column, "to_numpy"):  # before a library rounds them
         column = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()  # type: ignore[attr-defined]
     array = as_array(column, role)
-    if array.dtype.kind == "O":
-        odd = next(
-            (i for i, v in enumerate(array) if not absent(v) and not (_is_number(v) or isinstance(v, Decimal))), None
-        )
-        if odd is not None:
-            raise _no_number(role, f"{visible(repr(array[odd]))} at index {odd}")
-        array = np.array([np.nan if absent(v) else _held(v, i, role) for i, v in enumerate(array)], dtype=np.float64)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind == "b":
         raise _no_number(role, f"a column of {array.dtype}")
-    real = array.astype(np.float64, copy=False)
-    if array.dtype.kind in "iu" and len(array) and bool((np.abs(real) > EXACT).any()):
-        raise inexact(role, "a whole number above 2^53")
-    if array.dtype.itemsize > real.dtype.itemsize and not bool(((real == array) | np.isnan(array)).all()):
-        place = int(np.flatnonzero(~((real == array) | np.isnan(array)))[0])
-        raise inexact(role, f"{array[place]!r} at index {place}")
-    return real
-
-
-DIGITS: Final = 17
-"""Decimal digits that a float64 can tell apart."""
-
-
-def _held(value: Any, place: int, role: str) -> float:  # noqa: ANN401  any number
-    """A number as float64, if that holds it: whole to 2^53, not more digits than it has, neither too large nor lost."""
-    try:
-        real = float(value)
-    except OverflowError:
-        real = math.inf
-    whole = isinstance(value, int) and abs(value) > EXACT
-    digits = isinstance(value, Decimal) and value.is_finite() and len(value.normalize().as_tuple().digits) > DIGITS
-    lost = (not real and bool(value)) or (math.isinf(real) and value != real)
-    wider = not isinstance(value, (int, float, Decimal, Fraction)) and not math.isnan(real) and real != value
-    if whole or digits or lost or wider:
-        raise inexact(role, f"{visible(repr(value))} at index {place}")
-    return real
+    return exact_floats(array, unfit=partial(_no_number, role), inexact=partial(inexact, role))
 
 
 def inexact(role: str, found: str) -> OutOfRange:
@@ -263,10 +228,6 @@ def stored_as(column: object) -> str:
     kind = getattr(column, "type", "float64") if kind is None else kind
     name = str(kind).lower().partition("[")[0].partition("(")[0]
     return WIDTHS.get(name, name)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _no_number(role: str, found: str) -> RowsError:

@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted, visible
-from assay.rows.columns import Coded, all_text, as_array, coded, weights
+from assay.rows.columns import Coded
 from assay.rows.files.file_list import are_paths
-from assay.rows.label_types import kind_of
-from assay.rows.row_positions import places
-from assay.rows.score_columns import ScoreColumns, score_array, stored_as
+from assay.rows.label_types import absent
+from assay.rows.row_positions import Unplaced, places
+from assay.rows.score_columns import ScoreColumns
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.files.file import OpenedFile, Reading
-    from assay.rows.joins.mismatch_errors import Join, Unmatched
+    from assay.rows.files.opened_file import OpenedFile
+    from assay.rows.joins.mismatch_errors import Join
     from assay.rows.limits import Limits
     from assay.rows.spark.spark_frames import SparkFile
-
-ENGINE_FROM = 200_000
-"""Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +134,6 @@ class FrameSource:
 
     def locate(self, role: str, label: Label | None) -> str:
         """Where the first rows with a label stand."""
-        from assay.rows.engines.narwhals_frames import first_rows
-
         rows = first_rows(self, self.column(role), label)
         if self.indexed and rows:
             return f"at index {', '.join(f'{row:,}' for row in rows)}"
@@ -153,63 +148,16 @@ class FrameSource:
 Source: TypeAlias = ArraySource | FrameSource
 
 
-def open_source(
-    data: object,
-    roles: Roles,
-    reading: Reading | None = None,
-    *,
-    progress: Any = None,  # noqa: ANN401
-    engine: str | None = None,
-    limits: Limits | None = None,
-    truth_data: object = None,
-    unmatched: Unmatched = "error",
-) -> Source:
-    """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
-    refuse_limits(data, engine, limits)
-    if not are_paths(truth_data) and reading is not None and (reading.truth_table or reading.truth_query):
-        raise PlanError(
-            "role-clash",
-            "a table or a query for the truth is given, but no database that holds it",
-            where="truth_data",
-            fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
-        )
-    plainly, quantum = (False, None) if reading is None else (reading.show_ids, reading.weight_quantum)
-    if type(data).__name__ == "DuckDBPyConnection":  # asked by name, so that nothing is imported to ask
-        from assay.rows.databases.duckdb_file import from_connection
-
-        data, reading = from_connection(data, reading), None
-    if reading is not None and (reading.table or reading.query) and not are_paths(data):
-        from assay.rows.databases.database import refuse_selection
-
-        refuse_selection(data, reading)
-    if truth_data is None and roles.id is None:
-        source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
-        return _with_quantum(source, quantum)
-    from assay.rows.joins.mismatch_errors import ids_told
-    from assay.rows.joins.truth_and_predictions import check_unique_ids, open_both
-
-    with ids_told(plainly=plainly):
-        if truth_data is None:
-            source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
-            check_unique_ids(source, data, roles.id)
-        else:
-            source = open_both(
-                data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
-            )
-    return _with_quantum(source, quantum)
-
-
-def _with_quantum(source: Source, stated: float | None) -> Source:
-    """The source with the quantum of its weights, if it has any; closed where they cannot be used."""
-    if source.weight is None:
-        return source
-    from assay.rows.weights import with_quantum
-
-    try:
-        return with_quantum(source, stated)
-    except BaseException:
-        source.close()
-        raise
+def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
+    """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
+    if (rows_with := getattr(source.opened, "rows_with", None)) is not None:  # not of rows on a cluster
+        return [row for row in rows_with(column, label, most) if not isinstance(row, Unplaced)]
+    if source.arrays is not None:
+        return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
+    if not hasattr(source.frame, "get_column"):  # lazy
+        return []
+    values = enumerate(source.frame.get_column(column).to_list(), start=not source.indexed)
+    return [row for row, value in values if (absent(value) if label is None else value == label)][:most]
 
 
 def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> None:
@@ -230,29 +178,6 @@ def refuse_limits(data: object, engine: str | None, limits: Limits | None) -> No
         )
 
 
-def _opened(
-    data: object,
-    roles: Roles,
-    reading: Reading | None,
-    *,
-    progress: Any,  # noqa: ANN401
-    engine: str | None,
-    limits: Limits | None,
-) -> Source:
-    if data is None:
-        return _arrays(roles)
-    names_only(roles)
-    if are_paths(data):
-        from assay.rows.engines.narwhals_frames import from_path
-
-        return from_path(data, roles, reading, progress=progress, engine=engine, limits=limits)
-    if isinstance(data, Mapping):
-        return _arrays(_from_mapping(data, roles))
-    from assay.rows.engines.narwhals_frames import from_frame
-
-    return from_frame(data, roles)
-
-
 def names_only(roles: Roles) -> None:
     """Demand that every role names a column."""
     for role, column in roles.named().items():
@@ -263,13 +188,6 @@ def names_only(roles: Roles) -> None:
                 where=role,
                 fix=f"with data=, name a column: {role.split()[0]}='...'; without it, give the columns themselves",
             )
-
-
-def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
-    def take(name: object) -> object:
-        return data[require(str(name), list(data), "data")]
-
-    return roles.over(lambda _, column: take(column))
 
 
 def require(name: str, columns: Sequence[str], where: str) -> str:
@@ -286,45 +204,8 @@ def require(name: str, columns: Sequence[str], where: str) -> str:
     )
 
 
-def _arrays(roles: Roles) -> Source:
-    for role, column in roles.named().items():
-        if isinstance(column, str):
-            raise PlanError(
-                "role-missing",
-                f"{role} names a column, but there is no data= to find it in",
-                where=role,
-                fix="give data= (a frame or a path), or the column itself",
-            )
-    if native := _one_engine(roles):
-        from assay.rows.engines.narwhals_frames import from_columns
-
-        return from_columns(native, roles)
-    check_same_index(roles.named())
-    if roles.weight is None and roles.score is None and (frame := _text_objects(roles)) is not None:
-        return frame
-    columns = {role: coded(column, role) for role, column in roles.labelled().items()}
-    scores = {} if roles.score is None else {r: score_array(c, r) for r, c in roles.score.named().items()}
-    _same_length({role: len(column) for role, column in columns.items()} | {r: len(c) for r, c in scores.items()})
-    truth = columns["truth"]
-    if "predicted" not in columns:
-        from assay.rows.scored_source import undecided
-
-        columns["predicted"] = undecided(len(truth))
-    source = ArraySource(
-        truth=truth,
-        predicted=columns["predicted"],
-        score=tuple(scores.values()),
-        stored=() if roles.score is None else tuple(sorted({stored_as(column) for column in roles.score.columns})),
-        group={name: columns[f'group "{name}"'] for name in roles.group},
-        weight=None if roles.weight is None else weights(roles.weight, len(truth)),
-    )
-    # Asked before counting: 1 and True are equal as keys, so a column that mixes them could not be told apart later.
-    for role, column in {"truth": truth, "predicted": source.predicted, **source.group}.items():
-        kind_of(column.labels or (), where=source.where, locate=source.locate, role=role)
-    return source
-
-
-def _same_length(sizes: Mapping[str, int]) -> None:
+def check_same_length(sizes: Mapping[str, int]) -> None:
+    """Check that all columns have as many rows as truth."""
     rows = sizes["truth"]
     for role, size in sizes.items():
         if size != rows:
@@ -356,26 +237,6 @@ def check_same_index(columns: Mapping[str, object]) -> None:
             else f"{counted(len(set(reference) ^ set(index)), 'row name')} on one side only",
             fix=f"align them first, as in {role}.reindex({first}.index), or pass plain arrays whose order you trust",
         )
-
-
-def _one_engine(roles: Roles) -> str | None:
-    """The library all columns come from, if it counts text best by itself; weights are always summed by us."""
-    homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
-    plain = roles.weight is None and roles.score is None
-    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and plain else None
-
-
-def _text_objects(roles: Roles) -> FrameSource | None:
-    arrays = {role: as_array(column, role) for role, column in roles.named().items()}
-    objects = [array for array in arrays.values() if array.dtype.kind == "O"]
-    if not objects or len(arrays["truth"]) < ENGINE_FROM or any(a.dtype.kind not in "Oiub" for a in arrays.values()):
-        return None
-    _same_length({role: len(array) for role, array in arrays.items()})
-    if not all(all_text(array) for array in objects):
-        return None
-    from assay.rows.engines.narwhals_frames import from_arrays
-
-    return from_arrays(arrays, roles)
 
 
 def no_rows(where: str) -> RowsError:

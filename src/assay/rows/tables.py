@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
-from numbers import Real
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from assay.core.text import counted, quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
+from assay.rows.number_columns import exact_floats
 from assay.rows.source import check_same_index, refuse_limits, require
 
 if TYPE_CHECKING:
@@ -166,30 +166,19 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
 
 
 def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
-    """Numbers as float64, missing ones as NaN; whole numbers that float64 cannot hold are refused."""
-    if array.dtype.kind == "f" and array.dtype.itemsize <= np.dtype(np.float64).itemsize:
-        return array.astype(np.float64, copy=False)
-    if array.dtype.kind in "iub":
-        real = array.astype(np.float64)
-        if array.dtype.kind in "iu" and array.dtype.itemsize > 4 and (real.astype(array.dtype) != array).any():  # noqa: PLR2004
-            raise RowsError(
-                "column-not-numeric",
-                f"{role} holds whole numbers above 2^53, which float64 would round",
-                where=role,
-                fix="subtract a common offset from truth and prediction first",
-            )
-        return real
-    if array.dtype.kind != "O":
-        raise _not_numbers(role, f"values of type {array.dtype}")
-    out = np.empty(len(array))
-    for place, value in enumerate(array.tolist()):
-        if value is None or value is getattr(value, "__class__", None) or type(value).__name__ in ("NAType", "NaTType"):
-            out[place] = math.nan
-        elif isinstance(value, (Real, Decimal)):
-            out[place] = float(value)
-        else:
-            raise _not_numbers(role, f"{visible(repr(value))} at index {place}")
-    return out
+    """Numbers as float64, missing ones as NaN; those that float64 cannot hold are refused."""
+    return exact_floats(array, unfit=partial(_not_numbers, role), inexact=partial(_inexact, role))
+
+
+def _inexact(role: str, found: str) -> RowsError:
+    return RowsError(
+        "column-not-numeric",
+        f"{role} holds a number that float64 cannot hold: a whole one above 2^53, or one with too many digits, too"
+        " large or too small",
+        where=role,
+        found=found,
+        fix="subtract a common offset from truth and prediction first, or round them yourself",
+    )
 
 
 def _not_numbers(role: str, found: str) -> RowsError:

@@ -8,23 +8,20 @@ A weight counts floor(weight / quantum) quanta, a whole number below 2**53. Its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
 from assay.core.errors import OutOfRange, RecordError
-from assay.rows.source import FrameSource
-from assay.rows.weights import BITS, is_fit, quantum_exponent, refuse_unfit, weight_number, with_quantum
-from assay.tally.base import Weight, count_from_json, count_to_json
+from assay.core.quanta import BITS, quantum_exponent
+from assay.tally.base import count_from_json, count_to_json
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
     from numpy.typing import ArrayLike, NDArray
 
     from assay.core.arrays import Floats, Whole
-    from assay.rows.engines.score_expressions import Frame
 
     Index: TypeAlias = Whole | NDArray[np.bool_] | slice[int, int, None]
 
@@ -34,9 +31,6 @@ LONGEST: Final = 116
 """Bits of a sum at most."""
 BLOCK: Final = 1 << 22
 """Rows added at a time, so that sums of halves are exact in doubles."""
-_ROWS, _LEAST = "assay_rows", "assay_least"
-_PARTS: Final = ("w0", "w1", "q0", "q1")
-"""Lower and upper halves of the weights, then of the squares."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,17 +195,17 @@ class Weights:
             rows = slice(start, start + BLOCK)
             for i, half in enumerate(_halves(self.quanta[rows])):
                 halves[i] += np.bincount(place[rows], weights=half, minlength=size).astype(np.int64)
-        return _both(list(halves), self.exponent)
+        return of_halves(list(halves), self.exponent)
 
     def added_in_runs(self, first: Whole) -> tuple[Sums, Sums]:
         """Sums of the weights, and of their squares, from each of some rows up to the next of them."""
         halves = [half.astype(np.int64) for half in _halves(self.quanta)]
-        return _both([np.add.reduceat(half, first) for half in halves] if len(first) else halves, self.exponent)
+        return of_halves([np.add.reduceat(half, first) for half in halves] if len(first) else halves, self.exponent)
 
 
-def _both(halves: Sequence[Whole], exponent: int) -> tuple[Sums, Sums]:
+def of_halves(halves: Sequence[Whole], exponent: int) -> tuple[Sums, Sums]:
     """Sums of weights and of squares, from their halves."""
-    return Sums.of_halves(halves[:2], exponent), Sums.of_halves(halves[2:], _square_unit(exponent))
+    return Sums.of_halves(halves[:2], exponent), Sums.of_halves(halves[2:], square_unit(exponent))
 
 
 def _halves(quanta: Floats) -> list[Floats]:
@@ -223,94 +217,6 @@ def _halves(quanta: Floats) -> list[Floats]:
     return halves
 
 
-def _square_unit(exponent: int) -> int:
+def square_unit(exponent: int) -> int:
     """The unit of squares, as a power of two."""
     return 2 * exponent + BITS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeighedGroups:
-    """What a group-by found: a column of values for each key, rows, weights and squares of each group."""
-
-    keys: tuple[NDArray[np.object_], ...]
-    rows: Whole
-    weight: Sums
-    squares: Sums
-
-
-def weigh_cells(source: FrameSource, columns: Sequence[str]) -> list[tuple[tuple[object, ...], int, Weight]]:
-    """Rows and weight of every combination of values of some columns, added by the engine that holds the rows."""
-    from assay.rows.engines.score_expressions import fetched
-
-    source = _with_quantum(source)
-    exponent, keys = cast("int", source.quantum), len(columns)
-    wide = source.frame.implementation.is_duckdb()
-    units = Fraction(2) ** exponent, Fraction(2) ** _square_unit(exponent)
-    cells = []
-    for row in fetched(source, _grouped(source, columns, halves=not wide)):
-        rows, least, *parts = (int(cast("int", number)) for number in row[keys:])
-        _demand_fit(source, least)
-        weight, squares = parts if wide else (parts[0] + (parts[1] << HALF), parts[2] + (parts[3] << HALF))
-        cells.append((tuple(row[:keys]), rows, Weight(total=weight * units[0], squares=squares * units[1])))
-    return cells
-
-
-def weigh_groups(source: FrameSource, columns: Sequence[str]) -> WeighedGroups:
-    """The same for many combinations, as arrays."""
-    from assay.rows.engines.score_expressions import arrays
-
-    source = _with_quantum(source)
-    exponent = cast("int", source.quantum)
-    answer = arrays(source, _grouped(source, columns, halves=True))
-    rows, least, *halves = (number.astype(np.int64) for number in answer[len(columns) :])
-    _demand_fit(source, int(least.min(initial=0)))
-    weight, squares = _both(halves, exponent)
-    return WeighedGroups(keys=tuple(answer[: len(columns)]), rows=rows, weight=weight, squares=squares)
-
-
-def _with_quantum(source: FrameSource) -> FrameSource:
-    found = source if source.quantum is not None else cast("FrameSource", with_quantum(source))
-    return found if found.quantum is not None else replace(found, quantum=0)  # a frame without rows
-
-
-def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Frame:
-    """One group-by: keys, rows, the least weight, and sums of weights and squares, in halves unless the engine is wide.
-
-    DuckDB adds 64-bit integers in 128 bits, so it is given whole numbers. Keys get plain names, because some engines
-    take a key such as "a.b" for the column b of a table a.
-    """
-    import narwhals.stable.v2 as nw
-
-    names = [f"k{place}" for place in range(len(columns))]
-    keys = (nw.col(column).alias(name) for column, name in zip(columns, names, strict=True))
-    exponent, weight = cast("int", source.quantum), weight_number(source)
-    # An unfit weight counts -1 quantum, by which the least weight shows it.
-    fit = nw.when(is_fit(weight)).then(weight).otherwise(nw.lit(-(2.0**exponent)))
-    quanta = (fit * 2.0**-exponent).floor().cast(nw.Float64)
-    if halves:
-        rows = source.frame.select(*keys, w=quanta)
-        rows = rows.with_columns(q=_square(nw.col("w")))
-        rows = rows.with_columns(
-            **{f"{name}1": (nw.col(name) * 2.0**-HALF).floor().cast(nw.Float64) for name in ("w", "q")}
-        )
-        rows = rows.with_columns(**{f"{name}0": nw.col(name) - nw.col(f"{name}1") * 2.0**HALF for name in ("w", "q")})
-        rows = rows.with_columns(*(nw.col(part).cast(nw.Int64) for part in _PARTS))
-    else:
-        rows = source.frame.select(*keys, w=quanta.cast(nw.Int64), q=_square(quanta).cast(nw.Int64))
-    parts, least = (_PARTS, "w1") if halves else (("w", "q"), "w")
-    sums = [nw.col(part).sum() for part in parts]
-    grouped = rows.group_by(*names).agg(nw.len().alias(_ROWS), nw.col(least).min().alias(_LEAST), *sums)
-    return grouped.select(*names, _ROWS, _LEAST, *(nw.col(part).cast(nw.Int64) if halves else part for part in parts))
-
-
-def _square(quanta: nw.Expr) -> nw.Expr:
-    """The square of a weight, rounded up to 2**53 squared quanta."""
-    import narwhals.stable.v2 as nw
-
-    return (quanta * quanta * 2.0**-BITS).ceil().cast(nw.Float64)
-
-
-def _demand_fit(source: FrameSource, least: int) -> None:
-    """Demand that the least weight is not negative; the error names a weight that is."""
-    if least < 0:
-        refuse_unfit(source)

@@ -11,8 +11,9 @@ from assay.core.errors import OutOfRange
 from assay.core.labels import Label
 from assay.core.text import counted, quoted, visible
 from assay.rows.label_types import label_of
+from assay.rows.open import open_source
 from assay.rows.score_columns import ScoreColumns
-from assay.rows.source import FrameSource, Roles, open_source, refuse_limits, require
+from assay.rows.source import FrameSource, Roles, refuse_limits, require
 from assay.tally.labels.label_codes import fetch_columns
 from assay.tally.paired.joint_counts import _labels
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from assay.core.arrays import Floats
-    from assay.rows.files.file import Reading
+    from assay.rows.files.formats import Reading
     from assay.rows.limits import Limits
 
 LISTED = 3

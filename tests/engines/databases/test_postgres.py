@@ -20,7 +20,8 @@ from assay.assess.record.verification import verify
 from assay.rows.databases import postgres
 from assay.rows.databases.postgres import redacted
 from assay.rows.files.formats import Reading
-from assay.rows.source import Roles, open_source
+from assay.rows.open import open_source
+from assay.rows.source import Roles
 from assay.tally.labels.array_counts import count
 from tests import flat
 from tests.waiting import LIMIT, wait_until

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.core.errors import AssayError, RowsError
-from assay.rows.files.file import Reading, open_file
+from assay.rows.files.file import open_file
+from assay.rows.files.formats import Reading
 
 
 def refusal(path, code, kind=RowsError, **reading):

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from assay.core.errors import RowsError
-from assay.rows.columns import all_text, coded, weights
+from assay.rows.columns import all_text, coded
+from assay.rows.number_columns import weights
 
 
 class Colour(enum.Enum):

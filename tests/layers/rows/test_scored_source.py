@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from assay.core.errors import AssayError
+from assay.rows.open import open_source
 from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import by_largest, by_threshold, sound
-from assay.rows.source import Roles, open_source
+from assay.rows.source import Roles
 from assay.tally.labels.array_counts import count
 
 KINDS = ["mapping", "polars", "lazy", "pandas", "pyarrow", "duckdb", "csv", "parquet", "jsonl"]

@@ -32,7 +32,7 @@ from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes
 from assay.rows.source import no_rows
 from assay.tally.census import Census
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores

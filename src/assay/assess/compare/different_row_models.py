@@ -30,7 +30,7 @@ from assay.rows.scored_source import sound
 from assay.rows.source import Roles, no_rows
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_counts import Cell, joint, scored
 from assay.tally.paired.joint_rows import PairedRows

@@ -22,10 +22,10 @@ from assay.rows.files.formats import Reading
 from assay.rows.joins.mismatch_errors import SUBJECT, Join, Unmatched
 from assay.rows.joins.threshold_labels import opened_cut
 from assay.rows.limits import EXACT, Limits
+from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import ScoreColumns, score_columns
-from assay.rows.source import Roles, Source, open_source
-from assay.rows.stored_types import demand_whole
-from assay.tally.labels.label_codes import Codes
+from assay.rows.source import Roles, Source
+from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.engine_joint_scores import JointScores, count_joint_scores
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_counts import Cell, Lines, joint, lines, scored

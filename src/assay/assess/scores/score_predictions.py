@@ -31,8 +31,8 @@ from assay.rows.source import FrameSource, Roles, Source
 from assay.tally.by_group import MISSING
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.label_cells import Cells, Counted
-from assay.tally.scores.row_probabilities import RowScores, count_row_scores
-from assay.tally.scores.score_aggregation import count_ranks, count_scores
+from assay.tally.scores.row_probabilities import RowScores
+from assay.tally.scores.score_aggregation import count_ranks, count_row_scores, count_scores
 from assay.tally.scores.score_tally import Scores, Wanted
 from assay.tasks.classification.score_part import UNCALLED, ScorePart, Threshold
 
@@ -269,16 +269,19 @@ def decide(source: Source, asked: Asked, *, threshold: float | None) -> Decided:
 
 
 def _positive_column(source: Source, asked: Asked) -> int:
-    """Which of two columns a threshold speaks of."""
-    labels = [str(x) for x in asked.columns.labels or asked.declared or ()]
-    if asked.positive is None or str(asked.positive) not in labels or len(labels) != TWO:
+    """Which of two columns a threshold speaks of: that of the positive class."""
+    if len(asked.columns.columns) != TWO:
         raise PlanError(
             "score-columns",
             f"a threshold fits one score column, and there are {len(asked.columns.columns)}",
             where=source.where,
             fix="leave the threshold out: the class with the largest score is then called",
         )
-    return labels.index(str(asked.positive))
+    counts = count(by_threshold(source, math.inf))  # one look at the truth, whose labels name the columns
+    truth = cast("set[Label]", {cell[0] for cell in counts.cells if cell[0] is not None})
+    asked = asked.matched(truth)
+    labels = labels_by_score(asked.columns, truth, asked.declared)
+    return labels.index(_called("threshold", truth, labels, asked, source)[1])
 
 
 def _called(

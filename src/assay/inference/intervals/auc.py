@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from assay.inference.intervals.proportion import HALVINGS, normal_quantile
+from assay.inference.intervals.proportion import HALVINGS, normal_quantile, student_quantile
 from assay.tally.scores.ranked_table import Ranked, Side
 
 if TYPE_CHECKING:
@@ -130,18 +130,12 @@ def area_ends(  # noqa: PLR0917  five of them are one estimate
     if fewest < ENOUGH or near_an_end(area, fewest):
         method = "delong-logit with Student's quantile"
         rows = min(BORROWED, max((fewest / FULL) ** 2, UNSEEN / (fewest * min(area, 1 - area))))
-        quantile = _student((fewest - 1 if known is None else known) + rows, level)
+        quantile = student_quantile((fewest - 1 if known is None else known) + rows, (1 + level) / 2)
         smooth = smooth_variance(area, positives, negatives)
         variance = (fewest * variance + rows * smooth) / (fewest + rows)
     logit = math.log(area / (1 - area))
     reach = quantile * math.sqrt(variance) / (area * (1 - area))
     return 1 / (1 + math.exp(min(reach - logit, 700.0))), 1 / (1 + math.exp(min(-reach - logit, 700.0))), method
-
-
-def _student(known: float, level: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(known, (1 + level) / 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

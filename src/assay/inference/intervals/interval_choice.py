@@ -55,7 +55,7 @@ class Wanted:
 
     def __post_init__(self) -> None:
         """Only levels and methods that exist."""
-        if not (_is_number(self.level) and self.level >= 0.5 and (1 + self.level) / 2 < 1):  # noqa: PLR2004  tails overlap
+        if not (_is_number(self.level) and 0.5 <= self.level < 1 and (1 + self.level) / 2 < 1):  # noqa: PLR2004  tails overlap
             hint = f"; did you mean {_meant(self.level)}?" if _meant(self.level) else ""
             raise PlanError(
                 "confidence-level-range",

@@ -15,7 +15,7 @@ from assay.core.values import Number, Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.intervals.auc import area_interval, delong_variance
 from assay.inference.intervals.functions_of_counts import ALLOWED, built
-from assay.inference.intervals.proportion import fitting, normal_quantile, recovered, wilson
+from assay.inference.intervals.proportion import fitting, normal_quantile, recovered, student_quantile, wilson
 from assay.inference.intervals.score_draws import ScoreDraws, draws_of
 from assay.measures import REGISTRY
 from assay.measures.score_averages import tables
@@ -144,9 +144,7 @@ class ScoreUncertainty:
         share, fewest = (1 + self._wanted.level) / 2, min(float(t.positives), float(t.negatives))
         if measure.family != "curves" or fewest < 2:  # noqa: PLR2004  one row has no spread
             return normal_quantile(share)
-        from scipy.special import stdtrit
-
-        return float(stdtrit(fewest - 1, share))
+        return student_quantile(fewest - 1, share)
 
     def _of_best(self, t: Ranked, measure: Measure, value: float, drawn: Floats) -> Found:
         """Newcombe's interval of the two rates at the best threshold, moved down by what choosing it adds by chance.

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.text import counted
 from assay.rows.engines.duckdb_engine import connect, quote_identifier, release, told_as_ours
-from assay.rows.files.csv_shape import too_many
+from assay.rows.files.formats import too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
 from assay.rows.joins.mismatch_errors import id_columns
 from assay.rows.limits import Limits
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases.database import DatabaseTable, Use
+    from assay.rows.databases.selection import DatabaseTable, Use
     from assay.rows.source import Roles
 
 BATCH = 50_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.databases.database import chosen, demand_one_selection, refused_query, wrapped
+from assay.rows.databases.selection import chosen, demand_one_selection, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import (
     GLOB,
     connect,

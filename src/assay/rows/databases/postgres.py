@@ -16,11 +16,10 @@ from typing import Any
 
 from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases.database import Use, chosen, refused_query, wrapped
 from assay.rows.databases.duckdb_copy import BATCH
+from assay.rows.databases.selection import Use, chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier
-from assay.rows.files.csv_shape import too_many
-from assay.rows.files.formats import Reading
+from assay.rows.files.formats import Reading, too_many
 
 KNOCK = 10
 """Seconds to wait for a server, if neither the address nor the environment says."""

@@ -17,14 +17,14 @@ from urllib.parse import quote
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
-from assay.rows.databases.database import chosen, refused_query, wrapped
+from assay.rows.databases.selection import chosen, refused_query, wrapped
 from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates
 from assay.rows.files.file_digests import LEFT_OUT, Hashing
 from assay.rows.files.formats import Reading, unreadable
 from assay.rows.files.opened_file import Stamp, demand_stamp, stamp_of
 
 if TYPE_CHECKING:
-    from assay.rows.databases.database import Use
+    from assay.rows.databases.selection import Use
 
 BATCH = 10_000
 LISTEN = 1_000_000

@@ -269,3 +269,16 @@ def _corrupt(message: str, where: str, form: str) -> RowsError:
         found=message,
         fix="copy or write the file again",
     )
+
+
+def engine_failure(error: Exception, where: str) -> EngineError:
+    """What an engine said, as one of ours."""
+    if str(error) == INTERRUPTED:
+        raise KeyboardInterrupt from None
+    return EngineError(
+        "engine-failed",
+        f"the engine failed: {type(error).__name__}",
+        where=where,
+        found=str(error)[:400],
+        fix="see what it says",
+    )

@@ -5,41 +5,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError
-from assay.core.labels import Label
+from assay.core.errors import AssayError, PlanError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.databases.database import from_database, is_database, refuse_selection
-from assay.rows.engines.duckdb_engine import INTERRUPTED
-from assay.rows.files.formats import Reading
-from assay.rows.row_positions import Unplaced
-from assay.rows.source import ArraySource, FrameSource, Roles, Source, _arrays, require
+from assay.rows.engines.duckdb_engine import engine_failure
+from assay.rows.source import FrameSource, Roles, check_same_length, require
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.files.file import OpenedFile
-    from assay.rows.files.file_list import Paths
+    from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
 NESTED = (nw.List, nw.Array, nw.Struct, nw.Object)
 UNFIT = (nw.Datetime, nw.Date, nw.Duration, nw.Time, nw.Binary)
 
 
-def from_frame(data: object, roles: Roles) -> Source:
-    """A frame of any library: pandas becomes arrays, everything else is counted by its own engine."""
-    frame = narwhals_of(data)
-    if isinstance(frame, nw.DataFrame) and (frame.implementation.is_pandas_like() or roles.weight is not None):
-        return _taken_apart(frame, roles)
-    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
-        from assay.rows.spark.spark_frames import from_spark
+def take_apart(frame: Any, roles: Roles) -> Roles | None:  # noqa: ANN401
+    """The columns themselves, of a frame of pandas and wherever weights are summed in memory; else None."""
+    if not isinstance(frame, nw.DataFrame) or not (frame.implementation.is_pandas_like() or roles.weight is not None):
+        return None
+    names = list(frame.columns)
+    return roles.over(lambda _, column: frame.get_column(require(str(column), names, "data")).to_native())
 
-        return from_spark(frame.to_native(), roles)
+
+def from_frame(frame: Any, roles: Roles) -> FrameSource:  # noqa: ANN401
+    """A frame that its own engine counts."""
     where = f"the given {frame.implementation} frame"
     if frame.implementation.is_dask():
         from assay.rows.engines.dask_frames import demand_told_apart
@@ -65,7 +61,7 @@ def from_frame(data: object, roles: Roles) -> Source:
 def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two frame types
     """A frame of any library as Narwhals sees it."""
     try:
-        return nw.from_native(data)
+        return nw.from_native(_decoded(data))
     except TypeError:
         pass
     except DuplicateError as error:
@@ -79,9 +75,10 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
     if hasattr(data, "__arrow_c_stream__"):
         for backend in ("pyarrow", "polars"):
             try:
-                return nw.from_arrow(data, backend=backend)
+                frame = nw.from_arrow(data, backend=backend)
             except ImportError:
                 continue
+            return nw.from_native(_decoded(frame.to_native()))
         raise PlanError(
             "missing-extra",
             "an Arrow stream needs pyarrow or polars to be read",
@@ -97,21 +94,28 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
     )
 
 
-def _taken_apart(frame: Any, roles: Roles) -> Source:  # noqa: ANN401
-    names = list(frame.columns)
+def _decoded(data: Any) -> Any:  # noqa: ANN401
+    """An Arrow table whose columns hold plain values, neither runs nor codes of numbers; other frames as they are."""
+    if type(data).__module__ != "pyarrow.lib" or not hasattr(data, "column_names"):
+        return data
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    def take(column: object) -> object:
-        return frame.get_column(require(str(column), names, "data")).to_native()
+    for place, field in enumerate(data.schema):
+        kind = field.type
+        if pa.types.is_run_end_encoded(kind):
+            data = data.set_column(place, field.name, pc.run_end_decode(data.column(place)))
+        elif pa.types.is_dictionary(kind) and not (
+            pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+        ):
+            data = data.set_column(place, field.name, pc.cast(data.column(place), kind.value_type))
+    return data
 
-    return _arrays(roles.over(lambda _, column: take(column)))
 
-
-def from_columns(library: str, roles: Roles) -> Source:
+def from_columns(library: str, roles: Roles) -> FrameSource:
     """Series of Polars or PyArrow, put side by side and counted by their own engine."""
     sizes = {role: len(column) for role, column in roles.named().items()}  # type: ignore[arg-type]
-    from assay.rows.source import _same_length
-
-    _same_length(sizes)
+    check_same_length(sizes)
     labels = _aliases(roles)
     columns = dict(zip(labels.values(), roles.named().values(), strict=True))
     if library == "polars":
@@ -120,7 +124,7 @@ def from_columns(library: str, roles: Roles) -> Source:
         return _checked(_side_by_side(nw.from_native(pl.DataFrame(columns)), roles), roles)
     import pyarrow as pa
 
-    return _checked(_side_by_side(nw.from_native(pa.table(columns)), roles), roles)
+    return _checked(_side_by_side(narwhals_of(pa.table(columns)), roles), roles)
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], roles: Roles) -> FrameSource:
@@ -155,38 +159,6 @@ def _side_by_side(frame: Any, roles: Roles, *, arrays: Mapping[str, NDArray[Any]
     )
 
 
-def from_path(
-    path: Paths,
-    roles: Roles,
-    reading: Reading | None,
-    *,
-    progress: Any,  # noqa: ANN401
-    engine: str | None,
-    limits: Limits | None = None,
-) -> FrameSource:
-    """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
-    if isinstance(path, (str, os.PathLike)) and is_database(path):
-        if engine is not None:
-            raise PlanError(
-                "role-clash",
-                "an engine is named, but DuckDB counts the rows of a database",
-                where="engine",
-                fix="leave the engine out",
-            )
-        return from_database(path, roles, reading or Reading(), progress=progress, limits=limits)
-    refuse_selection(path, reading)
-    if engine in (None, "duckdb"):
-        return from_files(path, roles, reading, progress=progress, limits=limits)
-    from assay.rows.spark.spark_session import is_cluster
-
-    if not is_cluster(str(engine)):
-        demand_embedded(engine)
-    demand_one_path(path, limits, where="data")
-    from assay.rows.spark.spark_frames import from_cluster
-
-    return from_cluster(cast("str", path), roles, reading or Reading(), str(engine))
-
-
 def demand_embedded(engine: str | None) -> None:
     """Check that the engine of files, where it is not a cluster, is the embedded one."""
     if engine not in (None, "duckdb"):
@@ -219,24 +191,9 @@ def demand_one_path(path: object, limits: Limits | None, *, where: str) -> None:
         )
 
 
-def from_files(
-    data: Paths,
-    roles: Roles,
-    reading: Reading | None,
-    *,
-    progress: Any,  # noqa: ANN401
-    limits: Limits | None = None,
-) -> FrameSource:
-    """Files, opened by the embedded engine with every text column as text."""
-    from assay.rows.files.file_set import open_files
-    from assay.rows.limits import Limits
-
-    return of_opened(open_files(data, reading or Reading(), progress=progress, limits=limits or Limits()), roles)
-
-
 def of_opened(opened: OpenedFile, roles: Roles) -> FrameSource:
     """What the embedded engine has opened, by roles."""
-    from assay.rows.files.file import check_scalar, number_column
+    from assay.rows.files.opened_file import check_scalar, number_column
 
     names = list(opened.columns)
     for column in roles.labelled().values():
@@ -284,34 +241,3 @@ def _checked(source: FrameSource, roles: Roles) -> FrameSource:
 
     names = list(schema.names())
     return with_scores(source, [require(str(column), names, source.where) for column in roles.score.columns])
-
-
-def first_rows(source: FrameSource, column: str, label: Label | None, most: int = 3) -> list[int]:
-    """Row numbers of the first rows with a label, from 1 (from 0 for arrays); none where an engine has no order."""
-    from assay.rows.files.file import OpenedFile, rows_with
-
-    if isinstance(source.opened, OpenedFile):
-        return [row for row in rows_with(source.opened, column, label, most) if not isinstance(row, Unplaced)]
-    if source.arrays is not None:
-        return [i for i, value in enumerate(source.arrays[column]) if value == label][:most]
-    if not isinstance(source.frame, nw.DataFrame):
-        return []
-    hit = nw.col(column).is_null() if label is None else nw.col(column) == label
-    found = source.frame.with_row_index("assay_row").filter(hit).head(most).get_column("assay_row").to_list()
-    return [int(row) + (not source.indexed) for row in found]
-
-
-def engine_failure(error: Exception, where: str) -> EngineError:
-    """What an engine said, as one of ours."""
-    if str(error) == INTERRUPTED:
-        raise KeyboardInterrupt from None
-    return EngineError(
-        "engine-failed",
-        f"the engine failed: {type(error).__name__}",
-        where=where,
-        found=str(error)[:400],
-        fix="see what it says",
-    )
-
-
-__all__ = ["ArraySource", "engine_failure", "first_rows", "from_arrays", "from_columns", "from_frame", "from_path"]

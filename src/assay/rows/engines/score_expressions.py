@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from assay.core.errors import AssayError, RowsError
 from assay.core.text import quoted, visible
-from assay.rows.engines.narwhals_frames import engine_failure
+from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.files.opened_file import numbered_rows
 from assay.rows.row_positions import places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
@@ -37,7 +37,7 @@ MOST: Final = 3
 
 def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
     """The source with its score columns as float64, under names of ours."""
-    from assay.rows.files.file import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
 
     names = tuple(f"assay_score_{place}" for place in range(len(columns)))
     if isinstance(source.opened, OpenedFile):
@@ -62,7 +62,7 @@ def _with_numbers(
     columns: Sequence[str],
     names: Sequence[str],
 ) -> Any:  # noqa: ANN401  a Narwhals frame
-    from assay.rows.files.file import number_column
+    from assay.rows.files.opened_file import number_column
 
     numbers = ", ".join(f"{number_column(opened, c)} AS {name}" for c, name in zip(columns, names, strict=True))
     return nw.from_native(relation.project(f"*, {numbers}"))
@@ -140,7 +140,7 @@ def fetched(source: FrameSource, frame: Any) -> list[tuple[object, ...]]:  # noq
 
 def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN401  a Narwhals frame
     """The columns of an answer as numpy arrays, whichever engine gives it."""
-    from assay.rows.files.file import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
 
     names = list(frame.collect_schema().names())
     native = frame.to_native()
@@ -251,7 +251,7 @@ def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, An
 
 def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals expression
     """The first rows with a fault, numbered where the engine keeps rows in order."""
-    from assay.rows.files.file import OpenedFile
+    from assay.rows.files.opened_file import OpenedFile
 
     wanted = [nw.col(name) for name in source.score[:MOST]]
     ordered = isinstance(source.frame, nw.DataFrame) or isinstance(source.opened, OpenedFile)

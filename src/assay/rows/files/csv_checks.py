@@ -14,7 +14,8 @@ import re
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates
-from assay.rows.files.csv_shape import Body, Header, Shape, Trouble, blank, no_rows, unclosed
+from assay.rows.files.csv_shape import Body, Header, Shape, Trouble, blank, unclosed
+from assay.rows.files.formats import no_rows
 from assay.rows.files.text_blocks import BOM, Text, check_text
 
 DELIMITERS = ",;\t|"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted
+from assay.rows.files.formats import no_rows, too_many
 from assay.rows.files.text_blocks import BOM, CONTROLS, FREE, Text, check_encoding, refuse_controls
 
 if TYPE_CHECKING:
@@ -330,23 +331,4 @@ def blank(trouble: Trouble, where: str) -> RowsError:
         where=f"{where}, {trouble.lines()}",
         known="blank lines may stand at the end only; in a single column nowhere",
         fix='remove the blank lines; an empty text in a single column is written ""',
-    )
-
-
-def no_rows(where: str, found: str) -> RowsError:
-    """The error for a file without rows."""
-    return RowsError(
-        "no-rows", "the file holds no rows", where=where, found=found, fix="give a file with at least one row"
-    )
-
-
-def too_many(where: str, most: int, rows: int | None = None) -> RowsError:
-    """The error for more rows than were allowed."""
-    return RowsError(
-        "too-many-rows",
-        "the file holds more rows than allowed",
-        where=where,
-        found=f"{rows:,} rows" if rows else f"more than {most:,} rows",
-        known=f"at most {most:,}",
-        fix="raise max_rows, or give fewer rows",
     )

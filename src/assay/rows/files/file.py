@@ -30,20 +30,24 @@ from assay.rows.engines.duckdb_engine import (
 from assay.rows.files import csv_checks, json_lines, parquet
 from assay.rows.files.file_digests import LEFT_OUT, Hashing, demand_digest, digest_of
 from assay.rows.files.file_list import Listed
-from assay.rows.files.formats import Format, Reading, confirm_magic, named_format, regular_file, unreadable
+from assay.rows.files.formats import (
+    Fault,
+    Format,
+    Progress,
+    Reading,
+    confirm_magic,
+    named_format,
+    regular_file,
+    unreadable,
+)
 from assay.rows.files.opened_file import (
     VIEW,
     OpenedFile,
     Stamp,
-    check_scalar,
     demand_unchanged,
-    locate,
-    number_column,
-    rows_with,
     stamp_of,
-    translated,
 )
-from assay.rows.files.text_blocks import Progress, Text
+from assay.rows.files.text_blocks import Text
 from assay.rows.limits import Limits
 from assay.rows.temporary_files import Scratch
 
@@ -336,7 +340,7 @@ class Prepared:
         scan, rows, notes = parquet.arrow(self.path, self.known_as, self.head, connection, self.reading, called=called)
         return _Found(scan=scan, rows=rows, notes=notes)
 
-    def _nested(self, name: str, kind: str) -> json_lines.Fault:
+    def _nested(self, name: str, kind: str) -> Fault:
         return lambda: RowsError(
             "column-not-scalar",
             f"column {quoted(name)} holds {visible(kind)}, not one value a row",
@@ -364,20 +368,6 @@ class _Found:
     rows: int
     notes: tuple[str, ...] = ()
     first_line: int = 1
-    faults: Mapping[str, json_lines.Fault] = field(default_factory=dict)
+    faults: Mapping[str, Fault] = field(default_factory=dict)
     empty: frozenset[str] = frozenset()
     delimiter: str = ","
-
-
-__all__ = [
-    "OpenedFile",
-    "Reading",
-    "check_scalar",
-    "locate",
-    "number_column",
-    "open_file",
-    "quote_identifier",
-    "quote_literal",
-    "rows_with",
-    "translated",
-]

@@ -6,24 +6,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from assay.core.errors import MissingColumn, RowsError
 from assay.core.parallel import monotonic
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
-from assay.rows.files.csv_shape import too_many
 from assay.rows.files.file import Prepared, confirmed, prepared, with_engine, with_levels
 from assay.rows.files.file_list import Paths, list_files, shown
-from assay.rows.files.formats import Reading
-from assay.rows.files.json_lines import Fault
+from assay.rows.files.formats import Fault, Reading, too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
 from assay.rows.limits import Limits
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.files.text_blocks import Progress
+    from assay.rows.files.formats import Progress
 
 
 def open_files(
@@ -206,6 +204,43 @@ def _notes(parts: Sequence[OpenedFile]) -> tuple[str, ...]:
     twins = [names for names in same.values() if len(names) > 1]
     notes += [f"{_some(names)}: the same bytes, so their rows are counted {len(names):,} times" for names in twins[:3]]
     return (f"{counted(len(parts), 'file')} read as one table", *notes)
+
+
+FIRST: Final = 1000
+"""Rows that are compared before whole files are."""
+FEWEST: Final = 10
+"""Fewer rows than these may have the same truth by chance."""
+
+
+def repeated_truth(parts: Sequence[OpenedFile], truth: str) -> list[str]:
+    """Say which files hold the same truth row by row: models on the same rows, which are compared and not pooled."""
+    column = quote_identifier(truth)
+    alike: dict[object, list[OpenedFile]] = {}
+    for part in parts:
+        if (part.rows or 0) >= FEWEST and sum(part.rows == other.rows for other in parts) > 1:
+            head = part.fetch(f"SELECT {column} FROM {quote_identifier(part.view)} LIMIT {FIRST}")  # noqa: S608
+            alike.setdefault((part.rows, tuple(head)), []).append(part)
+    notes = []
+    for first, *others in alike.values():
+        same = [first, *(other for other in others if _same_values(first, other, column))]
+        if len(same) > 1:
+            notes.append(
+                f"{_some([part.name for part in same])}: the same truth row by row; if these are {len(same):,} models"
+                " on the same rows, pooled intervals are too narrow: compare them instead,"
+                f" assay compare {' '.join(visible(part.name) for part in same[:2])}"
+                f"{' ...' if len(same) > 2 else ''}"  # noqa: PLR2004
+            )
+    return notes
+
+
+def _same_values(first: OpenedFile, other: OpenedFile, column: str) -> bool:
+    """Whether a column of several values is the same in two files, row by row."""
+    one, two = (f"(SELECT {column} AS label FROM {quote_identifier(part.view)})" for part in (first, other))  # noqa: S608
+    query = (
+        "SELECT bool_and(a.label IS NOT DISTINCT FROM b.label) AND min(a.label) IS DISTINCT FROM max(a.label)"  # noqa: S608
+        f" FROM {one} a POSITIONAL JOIN {two} b"
+    )
+    return bool(first.fetch(query)[0][0])
 
 
 def _some(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import listed, nearest, quoted, visible
@@ -72,6 +72,10 @@ _MAGIC = {
 }
 
 _STREAM = b"\xff\xff\xff\xff"
+
+Progress: TypeAlias = Callable[[int, int], None]
+Fault: TypeAlias = Callable[[], RowsError | None]
+"""What is wrong with a column, looked up only when the column is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,4 +293,23 @@ def confirm_magic(path: str, form: Format, head: bytes) -> None:
         where=visible(path),
         found=f"it does not begin with the mark of {promised}",
         fix="copy or write the file again",
+    )
+
+
+def no_rows(where: str, found: str) -> RowsError:
+    """The error for a file without rows."""
+    return RowsError(
+        "no-rows", "the file holds no rows", where=where, found=found, fix="give a file with at least one row"
+    )
+
+
+def too_many(where: str, most: int, rows: int | None = None) -> RowsError:
+    """The error for more rows than were allowed."""
+    return RowsError(
+        "too-many-rows",
+        "the file holds more rows than allowed",
+        where=where,
+        found=f"{rows:,} rows" if rows else f"more than {most:,} rows",
+        known=f"at most {most:,}",
+        fix="raise max_rows, or give fewer rows",
     )

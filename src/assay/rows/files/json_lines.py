@@ -5,25 +5,25 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from assay.core.errors import EngineError, RowsError
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
-from assay.rows.files.csv_shape import Trouble, blank, no_rows, too_many
+from assay.rows.files.csv_shape import Trouble, blank
+from assay.rows.files.formats import Fault, no_rows, too_many
 from assay.rows.files.text_blocks import Text, check_text
 
 if TYPE_CHECKING:
     import duckdb
 
-Fault: TypeAlias = Callable[[], RowsError | None]
-"""What is wrong with a column, looked up only when the column is asked for."""
-
 _OBJECT_SIZE = 16 << 20  # the engine's own limit for a line; raised only for files with longer ones
+_CONTROL = re.compile("[\0-\x1f]")
 _KEYS = 10_000
 _EXACT = 2**53
 _DEEPEST = 64  # the engine stops at 128
@@ -138,10 +138,11 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
     except EngineError:
         raise_if_not_strict(text)
         raise
-    doubled = any(len(set(keys or ())) != len(keys or ()) for keys, _, _ in groups)
-    if doubled or not all(keys for keys, _, _ in groups) or sum(count for _, _, count in groups) != rows:
+    read = sum(count for _, _, count in groups)
+    plain = all(keys and len(set(keys)) == len(keys) for keys, _, _ in groups)
+    if not plain or read != rows:
         raise_if_not_strict(text)
-    if (read := sum(count for _, _, count in groups)) != rows:
+    if read != rows:
         raise EngineError(
             "engine-failed",
             "the engine read another number of lines than the file has",
@@ -151,7 +152,7 @@ def _keys(text: Text, objects: str, connection: duckdb.DuckDBPyConnection, rows:
         )
     known = list(first[0][0] or ())
     known += sorted({key for keys, _, _ in groups for key in keys or ()} - set(known))
-    if len(known) > _KEYS or any(not key.isprintable() and any(ord(c) < ord(" ") for c in key) for key in known):
+    if len(known) > _KEYS or _CONTROL.search("".join(known)):
         raise RowsError(
             "file-unreadable",
             "the keys of the objects are no column names",

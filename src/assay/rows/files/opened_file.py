@@ -23,10 +23,7 @@ from assay.rows.engines.duckdb_engine import (
     told_as_ours,
     watched,
 )
-from assay.rows.files.csv_shape import too_many
-from assay.rows.files.formats import unreadable
-from assay.rows.files.json_lines import Fault
-from assay.rows.files.text_blocks import Progress
+from assay.rows.files.formats import Fault, Progress, too_many, unreadable
 from assay.rows.row_positions import Index, Row, Unplaced, places
 
 if TYPE_CHECKING:
@@ -140,6 +137,21 @@ class OpenedFile:
     def close(self) -> None:
         """Let go of the file, and of whatever was spilled for it."""
         release(self.connection)
+
+    def rows_with(self, column: str, label: object, most: int = 3) -> list[int]:
+        """The numbers of the first rows that carry a label; None looks for missing ones."""
+        name = quote_identifier(column)
+        if label is None:
+            predicate = f"{name} IS NULL"
+        elif isinstance(label, float) and math.isnan(label):
+            predicate = (
+                f"CAST({name} AS VARCHAR) = 'nan'"  # by its statistics a file has none, so isnan would be untrue
+            )
+        elif isinstance(label, (str, bool, int, float)):
+            predicate = f"{name} = {sql_label(label)}"
+        else:
+            return []
+        return [row for row, _ in locate(self, predicate, [column], most)]
 
     def confirm(self, rows: int) -> None:
         """Demand that the engine read as many rows as the file has; whoever counts rows calls this with the sum."""
@@ -314,20 +326,6 @@ def _fresh(name: str) -> Iterator[str]:
     while True:
         yield name
         name += "_"
-
-
-def rows_with(opened: OpenedFile, column: str, label: object, most: int = 3) -> list[int]:
-    """The numbers of the first rows that carry a label; None looks for missing ones."""
-    name = quote_identifier(column)
-    if label is None:
-        predicate = f"{name} IS NULL"
-    elif isinstance(label, float) and math.isnan(label):
-        predicate = f"CAST({name} AS VARCHAR) = 'nan'"  # by its statistics a file has none, so isnan would be untrue
-    elif isinstance(label, (str, bool, int, float)):
-        predicate = f"{name} = {sql_label(label)}"
-    else:
-        return []
-    return [row for row, _ in locate(opened, predicate, [column], most)]
 
 
 def number_column(opened: OpenedFile, column: str) -> str:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assay.core.errors import AssayError, PlanError, RowsError
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
-from assay.rows.files.csv_shape import no_rows, too_many
-from assay.rows.files.formats import Reading, unreadable
+from assay.rows.files.formats import Reading, no_rows, too_many, unreadable
 from assay.rows.files.text_blocks import optional
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import visible
-from assay.rows.files.formats import Format, Reading, confirm_magic, unreadable
+from assay.rows.files.formats import Format, Progress, Reading, confirm_magic, unreadable
 
 BLOCK = 1 << 20
 """Bytes worked on at a time: small enough for a processor's cache."""
@@ -25,8 +25,6 @@ BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 CONTROLS = bytes(set(range(0x20)) - set(b"\t\r\n"))
 _ALLOWED = bytes(set(range(256)) - set(CONTROLS))
-
-Progress = Callable[[int, int], None]
 
 
 class Text:

@@ -18,6 +18,7 @@ from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
 from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, uses_of, with_inputs
 from assay.rows.joins.join_sql import full_join
+from assay.rows.joins.matches import ColumnChoice
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
 from assay.rows.joins.models import (
     FIT,
@@ -29,14 +30,14 @@ from assay.rows.joins.models import (
     find_mismatch,
     join_models,
 )
-from assay.rows.joins.truth_and_predictions import ColumnChoice, join_tables
+from assay.rows.joins.truth_and_predictions import join_tables
 from assay.rows.limits import Limits
 from assay.rows.source import FrameSource, Roles
 
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases.database import Use
+    from assay.rows.databases.selection import Use
 
 _PLACE: Final = "place"
 

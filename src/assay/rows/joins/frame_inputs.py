@@ -17,8 +17,8 @@ import numpy as np
 from assay.core.errors import AssayError, RowsError, UnpairedRows
 from assay.core.text import counted, listed, quoted
 from assay.rows.columns import Coded, all_text, as_array, coded
-from assay.rows.engines.duckdb_engine import quote_identifier, refuse_duplicates, told_as_ours
-from assay.rows.engines.narwhals_frames import engine_failure, narwhals_of
+from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier, refuse_duplicates, told_as_ours
+from assay.rows.engines.narwhals_frames import narwhals_of
 from assay.rows.files.formats import FRAME
 from assay.rows.files.opened_file import OpenedFile
 from assay.rows.files.parquet import ArrowStream
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from assay.rows.databases.database import Use
+    from assay.rows.databases.selection import Use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from assay.core.errors import PlanError
 from assay.core.text import counted
 from assay.rows.databases.database import (
-    demand_one_selection,
-    demand_select,
     is_database,
     is_server,
     kind_of_file,
@@ -24,6 +22,7 @@ from assay.rows.databases.database import (
 from assay.rows.databases.database import shown as address
 from assay.rows.databases.duckdb_copy import fill_table
 from assay.rows.databases.duckdb_file import attached, read_of
+from assay.rows.databases.selection import demand_one_selection, demand_select
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
 from assay.rows.files.file import Prepared, pins_of, prepared, with_engine
 from assay.rows.files.file_list import Listed, Paths, are_paths, list_files, list_sides, shown
@@ -38,8 +37,8 @@ from assay.rows.source import Roles, require
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases.database import Use
-    from assay.rows.files.text_blocks import Progress
+    from assay.rows.databases.selection import Use
+    from assay.rows.files.formats import Progress
     from assay.rows.limits import Limits
 
 Kept = TypeVar("Kept")

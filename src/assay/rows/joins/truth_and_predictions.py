@@ -4,37 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
-from assay.core.text import counted, listed, nearest, quoted
+from assay.core.errors import PlanError, UnpairedRows
+from assay.core.text import counted
 from assay.rows.columns import as_array
 from assay.rows.databases.database import is_database
-from assay.rows.engines.duckdb_engine import case_blind, quote_identifier, told_as_ours
+from assay.rows.engines.duckdb_engine import quote_identifier, told_as_ours
 from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path, of_opened
 from assay.rows.files.formats import FRAME, Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile, check_scalar
-from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inputs, uses_of, with_inputs
+from assay.rows.joins.inputs import duckdb_table, input_of, load_inputs, two_inputs, with_inputs
 from assay.rows.joins.join_sql import (
-    JoinTable,
-    count_joined,
-    count_missing_ids,
-    find_duplicate_ids,
-    find_lone_ids,
     full_join,
-    is_crowded,
 )
+from assay.rows.joins.matches import ColumnChoice, check_ids, check_kinds, count_matches
 from assay.rows.joins.mismatch_errors import (
-    SHOWN,
-    Join,
-    Lone,
     Unmatched,
-    duplicate_ids,
     id_columns,
-    ids_differ,
-    missing_ids,
-    unmatched_rows,
 )
 from assay.rows.limits import Limits
 from assay.rows.source import ArraySource, FrameSource, Roles, Source, names_only, require
@@ -43,67 +30,7 @@ from assay.rows.spark.spark_session import is_cluster, is_spark
 if TYPE_CHECKING:
     import duckdb
 
-    from assay.rows.databases.database import Use
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnChoice:
-    """Columns of predictions (0) and truth (1) in one table, each under a name of its own."""
-
-    names: Sequence[Sequence[str]]
-    where: Sequence[str]
-    by: tuple[str, ...]
-    chosen: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """The name in the joined table -> side and name there."""
-
-    def take(self, role: str, column: object) -> str:
-        """The name a column gets; truth and predictions come from their own side, the rest from the one that has it."""
-        wanted = str(column)
-        if role in ("predicted", "score", "truth"):
-            side = int(role == "truth")
-            if wanted not in self.names[side]:
-                raise self._missing(wanted, [side])
-        else:
-            side = self._side_of(wanted)
-        name, taken = wanted, {case_blind(one): home for one, home in self.chosen.items()}
-        while taken.get(case_blind(name), (side, wanted)) != (side, wanted):
-            name = f"{name} ({('predictions', 'truth')[side]})"
-        self.chosen[name] = (side, wanted)
-        return name
-
-    def uses(self, roles: Roles) -> list[dict[str, Use]]:
-        """What each column of each side is asked for."""
-        asked = uses_of(roles)
-        ids: dict[str, Use] = dict.fromkeys(self.by, "id")
-        return [
-            ids | {own: asked[own] for home, own in self.chosen.values() if home == side and own not in ids}
-            for side in range(2)
-        ]
-
-    def _side_of(self, column: str) -> int:
-        has = [column in names for names in self.names]
-        if all(has) and column not in self.by:
-            raise RowsError(
-                "column-ambiguous",
-                f"column {quoted(column)} stands in {self.where[0]} and in {self.where[1]}",
-                where=f"{self.where[0]} and {self.where[1]}",
-                found="the two could disagree",
-                fix="rename one of them, or leave one out",
-            )
-        if not any(has):
-            raise self._missing(column, [0, 1])
-        return 0 if has[0] else 1
-
-    def _missing(self, column: str, sides: Sequence[int]) -> MissingColumn:
-        close = nearest(column, [name for side in sides for name in self.names[side]])
-        return MissingColumn(
-            "missing-column",
-            f"there is no column {quoted(column)}",
-            where=" and ".join(self.where[side] for side in sides),
-            found=quoted(column),
-            known="; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides),
-            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
-        )
+    from assay.rows.databases.selection import Use
 
 
 def open_both(
@@ -252,48 +179,6 @@ def join_tables(
         indexed=in_memory,
     )
     return table, named
-
-
-def check_kinds(tables: Sequence[JoinTable], by: Sequence[str]) -> None:
-    """Check that ids are of one kind in both tables: the number 1 and the text 1 are two ids."""
-    for column, *kinds in zip(by, *(table.kinds for table in tables), strict=True):
-        if kinds[0] != kinds[1]:
-            raise ids_differ(column, kinds, [table.called for table in tables])
-
-
-def count_matches(tables: Sequence[JoinTable], by: Sequence[str], unmatched: Unmatched) -> Join:
-    """Count the rows that match; duplicate and missing ids, and rows that match none, are errors."""
-    for table in tables:
-        if is_crowded(table):
-            check_ids(table, by)
-    total, *here = count_joined(tables)
-    matched = sum(here) - total
-    if here != [table.size() for table in tables] or total != matched:
-        for table in tables:
-            check_ids(table, by)
-    join = Join(by=tuple(by), predictions=here[0], truth=here[1], matched=matched)
-    if join.unmatched and (unmatched == "error" or not matched):
-        ours, theirs = tables
-        sides = ((ours, theirs, "truth"), (theirs, ours, "prediction"))
-        lone = [_lone(side, other, lacks) for side, other, lacks in sides]
-        raise unmatched_rows(lone, matched, f"{ours.called} and {theirs.called}")
-    return join
-
-
-def check_ids(table: JoinTable, by: Sequence[str]) -> None:
-    """Check that every row has an id, and no other row has the same."""
-    where = f"{table.called}, {'column' if len(by) == 1 else 'columns'} {listed(by)}"
-    if lacking := count_missing_ids(table):
-        raise missing_ids(lacking, table.places(None), where)
-    doubled, rows = find_duplicate_ids(table, SHOWN)
-    if doubled.count:
-        raise duplicate_ids(doubled.count, rows, {one: table.places(one) for one in doubled.first}, where)
-
-
-def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:
-    lone = find_lone_ids(table, other, SHOWN)
-    first = {one: table.places(one) for one in lone.first}
-    return Lone(side=table.called, lacks=lacks, rows=lone.count, first=first)
 
 
 def _partner(other: OpenedFile, by: Sequence[str]) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 from assay.core.errors import EngineError, MissingColumn, PlanError, RowsError
 from assay.core.text import counted, listed, quoted, visible
 from assay.rows.files import csv_checks
-from assay.rows.files.csv_shape import Header, too_many
-from assay.rows.files.csv_shape import no_rows as no_rows_in
+from assay.rows.files.csv_shape import Header
 from assay.rows.files.file_digests import demand_digest, digest_of
-from assay.rows.files.formats import Format, Reading, named_format
+from assay.rows.files.formats import Format, Reading, named_format, too_many
+from assay.rows.files.formats import no_rows as no_rows_in
 from assay.rows.files.text_blocks import Text
 from assay.rows.spark.spark_errors import told_as_ours
 
@@ -227,27 +227,25 @@ def _jsonl(
         "coalesce(schema_of_variant(object) LIKE 'OBJECT%', false) AS fit",
         *(f"schema_of_variant(variant_get(object, {_key(name)}, 'variant')) AS {kind}" for name, kind in kinds.items()),
     )
-    found = each.groupBy("blank", "encoded", "fit", *kinds.values()).count().collect()
-    if not found:
+    groups = each.groupBy("blank", "encoded", "fit", *kinds.values()).count().collect()
+    if not groups:
         raise no_rows_in(where, "nothing")
-    if blank := sum(row["count"] for row in found if row["blank"]):
-        raise _refused("blank-line", blank, "nothing", where)
-    if odd := sum(row["count"] for row in found if not row["encoded"]):
-        raise _refused("encoding", odd, "bytes that are not UTF-8", where)
-    if unfit := sum(row["count"] for row in found if not row["fit"]):
-        raise _refused("file-unreadable", unfit, "no JSON object", where)
-    absent = {name for name, kind in kinds.items() if {row[kind] for row in found} == {None}} - set(columns)
-    types = {
-        name: _type(name, {row[kind] for row in found}, lines, where)
-        for name, kind in kinds.items()
-        if name not in absent
-    }
+    for fault, wrong, code, what in (
+        ("blank", True, "blank-line", "nothing"),
+        ("encoded", False, "encoding", "bytes that are not UTF-8"),
+        ("fit", False, "file-unreadable", "no JSON object"),
+    ):
+        if lines_at_fault := sum(group["count"] for group in groups if bool(group[fault]) is wrong):
+            raise _refused(code, lines_at_fault, what, where)
+    values = {name: {group[kind] for group in groups} for name, kind in kinds.items()}
+    wanted = {name: seen for name, seen in values.items() if name in columns or seen != {None}}
+    types = {name: _type(name, seen, lines, where) for name, seen in wanted.items()}
     typed = (f"variant_get(object, {_key(name)}, '{kind}') AS {_name(name)}" for name, kind in types.items())
     return SparkFile(
         frame=parsed.selectExpr(*typed),
         path=known_as,
         format="jsonl",
-        rows=sum(row["count"] for row in found),
+        rows=sum(group["count"] for group in groups),
         max_rows=reading.max_rows,
     )
 

@@ -158,8 +158,8 @@ def join_frames(
 ) -> tuple[Any, Roles, Join]:
     """The joined frame, the roles by the names of its columns, and how the rows matched."""
     from assay.rows.joins.join_sql import full_join
+    from assay.rows.joins.matches import ColumnChoice, check_kinds, count_matches
     from assay.rows.joins.spark_tables import PlainFrame, SparkFrames
-    from assay.rows.joins.truth_and_predictions import ColumnChoice, check_kinds, count_matches
 
     plain = [PlainFrame(frame, called) for frame, called in zip(frames, where, strict=True)]
     kinds = [[side.kind_of_id(name) for name in by] for side in plain]

@@ -20,9 +20,8 @@ from assay.rows.databases.database import is_database, open_database
 from assay.rows.engines.duckdb_engine import quote_identifier
 from assay.rows.files.file import open_file
 from assay.rows.files.file_set import open_files
-from assay.rows.files.formats import Reading
+from assay.rows.files.formats import Progress, Reading
 from assay.rows.files.opened_file import OpenedFile, check_scalar
-from assay.rows.files.text_blocks import Progress
 from assay.rows.limits import Limits
 from assay.tally.base import digest
 

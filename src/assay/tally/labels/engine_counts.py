@@ -14,7 +14,7 @@ from assay.rows.engines.score_expressions import fetched
 from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count, Weight, together
-from assay.tally.fixed_point import weigh_cells
+from assay.tally.engine_weights import weigh_cells
 from assay.tally.labels.label_cells import Cells, Counted
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]

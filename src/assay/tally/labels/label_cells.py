@@ -3,11 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
 
 from assay.core.labels import Label
+from assay.rows.label_types import label_of
 from assay.tally.base import Count, Weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from assay.core.arrays import Whole
+    from assay.rows.columns import Coded
+
+    Small: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]
 
 Cell: TypeAlias = tuple[Label | None, ...]
 Cells: TypeAlias = dict[Cell, tuple[int, Count | Weight]]
@@ -22,3 +34,89 @@ class Counted:
     by_factor: dict[str, Cells]
     rows: int
     weighted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Codes:
+    """A label a row, as the number of its name; a row without a label has the number of None."""
+
+    codes: Small
+    names: tuple[Label | None, ...]
+
+    @classmethod
+    def of(cls, labels: Sequence[Label | None]) -> Codes:
+        """From labels one by one; 1 and True are two names.
+
+        >>> one = Codes.of(["a", "b", "a", None])
+        >>> one.codes.tolist(), one.names, list(one), one.count(None)
+        ([0, 1, 0, 2], ('a', 'b', None), ['a', 'b', 'a', None], 1)
+        """
+        place: dict[tuple[type, object], int] = {}
+        codes = np.fromiter((place.setdefault((type(one), one), len(place)) for one in labels), np.int32, len(labels))
+        return cls(codes=small_codes(codes, len(place)), names=tuple(cast("Label | None", one) for _, one in place))
+
+    @classmethod
+    def of_values(cls, values: NDArray[np.object_], where: str) -> Codes:
+        """From a column as an engine hands it over, masked where values are missing."""
+        if values.dtype.kind == "O":
+            known: dict[tuple[type, object], int] = {}
+            codes = np.fromiter((known.setdefault((type(x), x), len(known)) for x in values), np.int32, len(values))
+            return cls(codes=codes, names=tuple(cast("Label | None", x) for _, x in known)).labelled(where)
+        gone = np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+        plain = np.ma.getdata(values)
+        some = plain if gone is None else plain[~gone]
+        names, inverse = np.unique(some, return_inverse=True)
+        codes = np.full(len(plain), len(names), dtype=np.int32)
+        codes[slice(None) if gone is None else ~gone] = inverse
+        return cls(codes=codes, names=(*names.tolist(), *([] if gone is None else [None]))).labelled(where)
+
+    @classmethod
+    def of_column(cls, column: Coded) -> Codes:
+        """From a column that was coded when it was read."""
+        numbers, codes = np.unique(column.codes, return_inverse=True)
+        names: list[Label | None] = [column.label(int(one) - column.offset) for one in numbers.tolist()]
+        if column.missing is not None and column.missing.any():
+            codes = np.where(column.missing, len(names), codes)
+            names.append(None)
+        return cls(codes=small_codes(codes, len(names)), names=tuple(names))
+
+    def labelled(self, where: str) -> Codes:
+        """With values of an engine as labels: one label may have several, such as NaN and nothing."""
+        labels = Codes.of([label_of(value, where=where) for value in self.names])
+        return Codes(codes=small_codes(labels.codes[self.codes], len(labels.names)), names=labels.names)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Label | None]:
+        """The labels row by row."""
+        return (self.names[code] for code in self.codes.tolist())
+
+    def count(self, value: object) -> int:
+        """In how many rows a label stands."""
+        return sum(int(np.count_nonzero(self.codes == i)) for i, name in enumerate(self.names) if name == value)
+
+    def seen(self) -> set[Label | None]:
+        """The labels that occur."""
+        return {self.names[code] for code in np.unique(self.codes).tolist()}
+
+    def are(self, label: Label | None) -> NDArray[np.bool_]:
+        """Which rows have a label."""
+        hit: NDArray[np.bool_] = np.array([one == label for one in self.names], dtype=np.bool_)
+        return hit[self.codes]
+
+    def placed(self, place: Mapping[Label, int]) -> Whole:
+        """Every label as the number it has in another list."""
+        own = np.array([place.get(cast("Label", one), -1) for one in self.names], dtype=np.int64)
+        found: Whole = own[self.codes]
+        if found.min(initial=0) < 0:
+            raise KeyError(next(one for one in self.seen() if one not in place))
+        return found
+
+
+def small_codes(codes: Small | Whole, names: int) -> Small:
+    """In the smallest type that holds as many names."""
+    if names <= 1 << 8:
+        return codes.astype(np.uint8, copy=False)
+    return codes.astype(np.uint16, copy=False) if names <= 1 << 16 else codes.astype(np.int32, copy=False)

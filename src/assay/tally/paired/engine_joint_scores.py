@@ -18,8 +18,8 @@ from assay.rows.source import FrameSource, Source
 from assay.rows.spark.spark_errors import rows_changed
 from assay.tally.labels.engine_counts import _group
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.scores.engine_scores import coded, distinct_scores
 from assay.tally.scores.rounded_scores import JOINT, round_column
-from assay.tally.scores.score_aggregation import coded, distinct_scores
 from assay.tally.scores.score_tally import Wanted
 
 _ROWS: Final = "assay_rows"

@@ -11,7 +11,8 @@ from assay.rows.files.formats import FRAME
 from assay.rows.joins.mismatch_errors import SUBJECT
 from assay.rows.label_types import label_of
 from assay.rows.source import ArraySource, FrameSource, Source
-from assay.tally.labels.label_codes import Codes, columns_of
+from assay.tally.labels.label_cells import Codes
+from assay.tally.labels.label_codes import columns_of
 
 if TYPE_CHECKING:
     import numpy as np

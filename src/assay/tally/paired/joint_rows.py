@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import OutOfRange, RowsError, UnpairedRows
 from assay.core.labels import Label, in_order
 from assay.core.text import counted
-from assay.rows.columns import weights
+from assay.rows.number_columns import weights
 from assay.tally.base import (
     VERSION,
     demand_kind,
@@ -22,7 +22,7 @@ from assay.tally.base import (
     unpacked_reals,
     unpacked_whole,
 )
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Codes
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole

@@ -25,8 +25,7 @@ from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.base import Count, Weight
 from assay.tally.fixed_point import Weights
 from assay.tally.labels.array_counts import count_columns
-from assay.tally.labels.label_cells import Cell, Cells
-from assay.tally.labels.label_codes import Codes
+from assay.tally.labels.label_cells import Cell, Cells, Codes
 from assay.tally.paired.joint_counts import lines
 from assay.tally.paired.joint_rows import sound_weights, weightless, without_subject
 from assay.tally.paired.unit_batches import add_products, streamed

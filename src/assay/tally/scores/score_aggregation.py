@@ -6,53 +6,31 @@ Up to EXACT distinct scores keep all digits; beyond, the engine that holds a fra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from itertools import pairwise
-from operator import add
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.columns import Coded
-from assay.rows.engines.score_expressions import Frame, complete, fetched
-from assay.rows.label_types import label_of
 from assay.rows.source import ArraySource, FrameSource, Source
-from assay.tally.base import Count
-from assay.tally.fixed_point import Sums, Weights, weigh_cells, weigh_groups
+from assay.tally.fixed_point import Weights
 from assay.tally.labels.array_counts import _numbers
-from assay.tally.scores.ranked_table import ones, whole
-from assay.tally.scores.rounded_scores import MOST_CLASSES, Rounding, round_column
-from assay.tally.scores.score_counts import Column
-from assay.tally.scores.score_tally import Scores, Wanted
+from assay.tally.scores.row_probabilities import DIRECTION, RIGHT, SIDES, TOP, RowScores
+from assay.tally.scores.score_tally import Scored, Scores, Wanted
 from assay.tally.scores.true_class_ranks import Ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROWS = "assay_rows"
-SURELY: Final = 2
-"""A sketch of distinct numbers errs by a few per cent; from this many times the limit on, it is believed."""
-HEAD: Final = 3
-"""In the first rows, this many times the limit, there are often enough distinct scores to know."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """What one look at the scores found: all rows, and the rows of each level of each factor."""
-
-    whole: Scores
-    by_factor: dict[str, dict[Label | None, Scores]] = field(default_factory=dict)
-
 
 def count_scores(source: Source, wanted: Wanted) -> Scored:
     """Count the scores of a source by true class, in all rows that have a true and a predicted label."""
     if isinstance(source, FrameSource):
-        return _of_frame(source, wanted)
+        from assay.tally.scores.engine_scores import scores_of_frame
+
+        return scores_of_frame(source, wanted)
     # One column is of the positive class, which stands last among the two labels.
     single = len(wanted.scored) < len(wanted.labels)
     truth = _is_class(source.truth, wanted.labels[-1]) if single else classes_of(source, wanted.labels)[0]
@@ -76,6 +54,8 @@ def count_scores(source: Source, wanted: Wanted) -> Scored:
 def count_ranks(source: Source, wanted: Wanted) -> Ranks:
     """Where the true class ranks among the scores of its row; every class must have a column."""
     if isinstance(source, FrameSource):
+        from assay.tally.scores.engine_scores import ranks_of_frame
+
         return ranks_of_frame(source, wanted)
     truth, there = classes_of(source, wanted.labels)
     matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
@@ -136,229 +116,16 @@ def _of_rows(
     return Scores.binary(columns[0][some], truth[some], held, labels=cast("tuple[Label, Label]", wanted.labels))
 
 
-def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
-    """How many distinct scores the fullest column holds, or the first that holds more than are counted one by one.
+def count_row_scores(source: Source, wanted: Wanted) -> RowScores:
+    """Count the largest probability and the direction of each row; every class must have a column."""
+    if not isinstance(source, FrameSource):
+        truth, there = classes_of(source, wanted.labels)
+        matrix = np.column_stack([source.score[place][there] for place in wanted.columns])
+        weight = None if source.weight is None else Weights.of(source.weight, source.quantum)[there]
+        return RowScores.of(matrix, truth[there], weight)
+    from assay.tally.scores.engine_scores import with_row_scores
 
-    Not counted where there are no more rows than allowed.
-    """
-    from assay.rows.engines.score_batches import embedded
-    from assay.rows.engines.score_expressions import fetched
-
-    rows = source.seen.rows if source.seen else cast("int", fetched(source, source.frame.select(nw.len()))[0][0])
-    if rows <= wanted.exact:
-        return rows
-    if source.seen and source.seen.distinct > SURELY * wanted.exact:
-        return source.seen.distinct
-    names = [source.score[place] for place in wanted.columns]
-    if (about := _sketched(source, names, rows, wanted.exact)) > SURELY * wanted.exact:
-        return about  # counting millions of distinct numbers takes longer than rounding them
-    counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
-    # A file is at hand, and millions of distinct numbers take memory: column after column, up to the first with enough.
-    asked = [[one] for one in counts] if embedded(source) is not None else [counts]
-    most = 0
-    for some in asked:
-        most = max(most, *cast("tuple[int, ...]", fetched(source, source.frame.select(*some))[0]))
-        if most > wanted.exact:
-            break
-    return most
-
-
-def _sketched(source: FrameSource, names: Sequence[str], rows: int, exact: int) -> int:
-    """About how many distinct scores the fullest column holds, if the embedded engine has a sketch of it, else 0."""
-    from assay.rows.engines.score_batches import about_distinct, embedded
-
-    if (opened := embedded(source)) is None:
-        return 0
-    first = HEAD * exact
-    if rows > 2 * first and (about := about_distinct(opened, source, names, first)) > SURELY * exact:
-        return about  # there are as many in all rows, or more
-    return about_distinct(opened, source, names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The rows of one true class: their distinct scores ascending, how many, and the weight they carry, and squares."""
-
-    value: NDArray[np.float64]
-    count: NDArray[np.int64]
-    sums: tuple[Sums, Sums] | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """One column of scores on the rows of one level: cells by true class, and how many rows there are."""
-
-    cells: tuple[_Cells, ...]
-    rows: int
-
-
-def _of_frame(source: FrameSource, wanted: Wanted) -> Scored:
-    rounding = _rounding(source, wanted)
-    if rounding is not None:
-        source = _round_source(source, rounding)
-    by_factor: dict[str, dict[Label | None, Scores]] = {}
-    for name, level in source.group.items():
-        columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
-        by_factor[name] = {one: _built([column[one] for column in columns], wanted, rounding) for one in columns[0]}
-    plain = [_group(source, None, source.score[place], wanted)[None] for place in wanted.columns]
-    return Scored(whole=_built(plain, wanted, rounding), by_factor=by_factor)
-
-
-def _rounding(source: FrameSource, wanted: Wanted) -> Rounding | None:
-    """How the engine rounds the scores, where there are more distinct ones than it hands over with all digits."""
-    if distinct_scores(source, wanted) <= wanted.exact:
-        return None
-    if len(wanted.labels) > MOST_CLASSES:
-        raise PlanError(
-            "score-columns",
-            f"more than {wanted.exact:,} distinct scores are counted by class for up to {MOST_CLASSES} classes, and"
-            f" there are {len(wanted.labels):,}",
-            where=source.where,
-            fix="leave the scores out, assess fewer classes, or keep all digits:"
-            " scores=ScoreSettings(exact_scores=NUMBER) (--exact-scores)",
-        )
-    return Rounding.of_classes(len(wanted.labels), probability=wanted.probability)
-
-
-def _round_source(source: FrameSource, rounding: Rounding) -> FrameSource:
-    """The source with rounded scores."""
-    columns = [
-        round_column(nw.col(name), rounding.bits, probability=rounding.probability).alias(name) for name in source.score
-    ]
-    return replace(source, frame=source.frame.with_columns(*columns))
-
-
-def _group(source: FrameSource, level: str | None, score: str, wanted: Wanted) -> dict[Label | None, _Level]:
-    """Cells by level of a factor and true class; one group-by."""
-    keys, count, sums = _grouped(source, level, score)
-    place = {label: i for i, label in enumerate(wanted.labels)}
-    truth = coded(keys["t"], lambda label: -1 if label is None else place.get(label, -1))
-    levels: dict[Label | None, int] = {} if level is not None else {None: 0}
-    group = np.zeros(len(truth), dtype=np.int64)
-    if level is not None:
-        group = coded(keys["g"], lambda label: levels.setdefault(label, len(levels)))
-    # Adding zero takes the sign from a zero, which equals the other zero.
-    value = keys["s"].astype(np.float64) + 0.0
-    out: dict[Label | None, _Level] = {}
-    order = np.lexsort((value, truth, group))
-    for label, number in levels.items():
-        first, last = np.searchsorted(group[order], [number, number + 1]).tolist()
-        ends = np.searchsorted(truth[order][first:last], np.arange(len(wanted.labels) + 1)) + first
-        parts = [order[a:b] for a, b in pairwise(ends.tolist())]
-        out[label] = _Level(
-            tuple(
-                _cells(value[part], count[part], None if sums is None else (sums[0][part], sums[1][part]))
-                for part in parts
-            ),
-            sum(int(count[part].sum()) for part in parts),
-        )
-    return out
-
-
-def _grouped(
-    source: FrameSource, level: str | None, score: str
-) -> tuple[dict[str, NDArray[np.object_]], NDArray[np.int64], tuple[Sums, Sums] | None]:
-    """True class, score and level of each cell, its rows, and the sums of weights and squares."""
-    from assay.rows.engines.score_expressions import arrays, complete
-
-    columns = {"t": source.truth, "s": score} | ({"g": level} if level is not None else {})
-    if source.weight is not None:
-        groups = weigh_groups(replace(source, frame=complete(source)), list(columns.values()))
-        return dict(zip(columns, groups.keys, strict=True)), groups.rows, (groups.weight, groups.squares)
-    named = complete(source).select(*(nw.col(column).alias(name) for name, column in columns.items()))
-    counted = named.group_by(*columns).agg(nw.len().alias(_ROWS)).select(*columns, _ROWS)
-    *keys, rows = arrays(source, counted)
-    return dict(zip(columns, keys, strict=True)), rows.astype(np.int64), None
-
-
-def coded(values: NDArray[np.object_], number: Callable[[Label | None], int]) -> NDArray[np.int64]:
-    """Values as numbers, each distinct one looked at once."""
-    known: dict[object, int] = {}
-
-    def one(value: object) -> int:
-        if value not in known:
-            known[value] = number(label_of(value, where="the data"))
-        return known[value]
-
-    return np.fromiter((one(value) for value in values.tolist()), np.int64, len(values))
-
-
-def _cells(value: NDArray[np.float64], count: NDArray[np.int64], sums: tuple[Sums, Sums] | None) -> _Cells:
-    """Equal scores together, for two zeros differ in sign; scores without weight are absent."""
-    first = np.flatnonzero(np.concatenate([np.ones(min(1, len(value)), dtype=np.bool_), value[1:] != value[:-1]]))
-    if len(first) < len(value):
-        value, count = value[first], np.add.reduceat(count, first)
-        sums = None if sums is None else (sums[0].added_in_runs(first), sums[1].added_in_runs(first))
-    if sums is None:
-        return _Cells(value, count, None)
-    kept = sums[0].occupied
-    return _Cells(value[kept], count[kept], (sums[0][kept], sums[1][kept]))
-
-
-def _built(columns: Sequence[_Level], wanted: Wanted, rounding: Rounding | None) -> Scores:
-    made, weighted = [], False
-    for column in columns:
-        count = np.concatenate([one.count for one in column.cells])
-        sums = [one.sums for one in column.cells if one.sums is not None]
-        weighted = bool(sums)
-        made.append(
-            Column(
-                value=np.concatenate([one.value for one in column.cells]),
-                count=ones(len(count)) if weighted or not len(count) or count.max() == 1 else whole(count),
-                start=np.cumsum([0, *(len(one.value) for one in column.cells)]),
-                weight=reduce(add, (weight for weight, _ in sums)) if sums else None,
-                squares=reduce(add, (squares for _, squares in sums)) if sums else None,
-            )
-        )
-    return Scores(
-        labels=wanted.labels,
-        scored=wanted.scored,
-        columns=tuple(made),
-        rows=columns[0].rows,
-        weighted=weighted,
-        rounding=rounding,
-    )
-
-
-def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
-    """How many classes score higher than the true one, and how many the same: counted for each true class at once."""
-    names = [source.score[place] for place in wanted.columns]
-    columns = {"t": source.truth, **{f"s{i}": name for i, name in enumerate(names)}}
-    columns |= {} if source.weight is None else {"given": source.weight}
-    rows = complete(source).select(*(nw.col(one).alias(name) for name, one in columns.items()))
-    cells: dict[tuple[int, int], Count] = {}
-    total = 0
-    place = {label: i for i, label in enumerate(wanted.labels)}
-    for (raw,) in fetched(source, rows.select("t").unique()):
-        label = label_of(raw, where=source.where)
-        if label is None or label not in place:
-            continue
-        own, others = nw.col(f"s{place[label]}"), [nw.col(f"s{i}") for i in range(len(names)) if i != place[label]]
-        above, tied = (
-            reduce(add, (_one(hit) for hit in hits))
-            for hits in ([other > own for other in others], [other == own for other in others])
-        )
-        ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
-        for (more, same), times, held in _ranked_cells(source, ranked):
-            total += times
-            cell = (int(cast("int", more)), int(cast("int", same)))
-            cells[cell] = cells.get(cell, 0) + held
-    kept = {cell: held for cell, held in sorted(cells.items()) if held}
-    return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
-
-
-def _ranked_cells(source: FrameSource, ranked: Frame) -> Iterator[tuple[tuple[object, ...], int, Count]]:
-    """Rows by how many classes score higher and how many the same, and their weight where rows have weights."""
-    by = ["a", "e"]
-    if source.weight is not None:
-        held = replace(source, frame=ranked, weight="given")
-        for cell, times, weight in weigh_cells(held, by):
-            yield cell, times, weight.total
-        return
-    for more, same, found in fetched(source, ranked.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)):
-        rows = int(cast("int", found))
-        yield (more, same), rows, rows
-
-
-def _one(hit: nw.Expr) -> nw.Expr:
-    return nw.when(hit).then(nw.lit(1)).otherwise(nw.lit(0))
+    derived = with_row_scores(source, wanted.columns, wanted.labels)
+    both = replace(wanted, labels=SIDES, scored=(RIGHT,), columns=(0,), probability=True)
+    top, direction = (count_scores(replace(derived, score=(name,)), both).whole for name in (TOP, DIRECTION))
+    return RowScores(top=top, direction=direction)

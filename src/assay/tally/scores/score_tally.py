@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -284,3 +284,11 @@ def _same_length(scores: Floats, truth: NDArray[np.bool_] | NDArray[np.int64]) -
             f"there are {counted(len(scores), 'score')} for {counted(len(truth), 'row')}",
             fix="give one score a row",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What one look at the scores found: all rows, and the rows of each level of each factor."""
+
+    whole: Scores
+    by_factor: dict[str, dict[Label | None, Scores]] = field(default_factory=dict)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 from scipy.stats import binom
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
@@ -19,6 +20,7 @@ from assay.inference.intervals.proportion import (
     koopman,
     of_share,
     of_shares,
+    student_quantile,
     wilson,
 )
 
@@ -160,3 +162,9 @@ def test_a_ratio_of_ten_thousand_million_rows_is_still_found():
     low, high = koopman(*(np.array([x]) for x in (5e9, 1e10, 3e9, 1e10)), 0.95)
     assert low[0] < 5 / 3 < high[0]
     assert high[0] - low[0] == pytest.approx(2 * 1.96 * 5 / 3 * np.sqrt(0.5 / 5e9 + 0.7 / 3e9), rel=1e-3)
+
+
+@pytest.mark.parametrize("share", [0.75, 0.975, 0.995, 0.99999, 0.025])
+@pytest.mark.parametrize("freedom", [3, 1999, 2000, 2500.5, 1e5, 1e9])
+def test_a_quantile_of_student_is_that_of_scipy(freedom, share):
+    assert student_quantile(freedom, share) == pytest.approx(stdtrit(freedom, share), rel=2e-14)

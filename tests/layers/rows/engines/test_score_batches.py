@@ -13,9 +13,10 @@ import pytest
 import assay
 from assay.core.errors import AssayError, EngineError
 from assay.rows.engines import arrow_batches as arrowstream
+from assay.rows.open import open_source
 from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import sound
-from assay.rows.source import Roles, open_source
+from assay.rows.source import Roles
 from assay.tally.scores.rounded_scores import Rounding
 from assay.tally.scores.score_aggregation import count_scores
 from assay.tally.scores.score_tally import Scores, Wanted

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from assay.core.errors import RowsError
 from assay.rows.files import text_blocks as textfiles
-from assay.rows.files.file import (
-    locate,
-    number_column,
-    open_file,
-)
+from assay.rows.files.file import open_file
+from assay.rows.files.opened_file import locate, number_column
 from tests.layers.rows.filing import column, refusal, rows_of
 
 

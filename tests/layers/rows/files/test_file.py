@@ -23,12 +23,9 @@ from assay.core.errors import AssayError, EngineError, PlanError, RowsError
 from assay.rows.engines.duckdb_engine import connect, quote_literal
 from assay.rows.files import file as files
 from assay.rows.files.csv_shape import Body
-from assay.rows.files.file import (
-    Reading,
-    check_scalar,
-    open_file,
-    translated,
-)
+from assay.rows.files.file import open_file
+from assay.rows.files.formats import Reading
+from assay.rows.files.opened_file import check_scalar, translated
 from tests.layers.rows.filing import parquet, refusal, rows_of, zstd
 
 

@@ -11,8 +11,9 @@ from pyarrow import feather
 
 import assay
 from assay.core.errors import AssayError, EngineError, MissingColumn, RowsError
-from assay.rows.files.file import Reading, check_scalar, locate, number_column
 from assay.rows.files.file_set import open_files
+from assay.rows.files.formats import Reading
+from assay.rows.files.opened_file import check_scalar, locate, number_column
 from assay.rows.limits import Limits
 from assay.rows.row_positions import Row
 from tests.layers.rows.filing import zstd

@@ -8,10 +8,8 @@ import pytest
 
 import assay
 from assay.core.errors import RowsError
-from assay.rows.files.file import (
-    check_scalar,
-    open_file,
-)
+from assay.rows.files.file import open_file
+from assay.rows.files.opened_file import check_scalar
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
 

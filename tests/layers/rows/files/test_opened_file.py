@@ -17,17 +17,11 @@ from pyarrow import feather
 
 import assay
 from assay.core.errors import EngineError, MissingColumn, RowsError
-from assay.rows.engines.duckdb_engine import quote_literal
-from assay.rows.files.file import (
-    Reading,
-    check_scalar,
-    locate,
-    number_column,
-    open_file,
-    quote_identifier,
-    rows_with,
-)
+from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
+from assay.rows.files.file import open_file
+from assay.rows.files.formats import Reading
 from assay.rows.files.json_lines import pointer
+from assay.rows.files.opened_file import check_scalar, locate, number_column
 from tests.layers.rows.filing import column, parquet
 
 
@@ -78,16 +72,16 @@ def test_a_column_called_row_is_no_hindrance_to_locating(write):
 
 def test_rows_with_a_label_are_found_by_its_type(tmp_path, write):
     opened = open_file(write('y\na\nit\'s\n""\na\n'))
-    assert rows_with(opened, "y", "a") == [1, 4]
-    assert rows_with(opened, "y", "it's") == [2]
-    assert rows_with(opened, "y", "") == [3]
-    assert rows_with(opened, "y", object()) == []
+    assert opened.rows_with("y", "a") == [1, 4]
+    assert opened.rows_with("y", "it's") == [2]
+    assert opened.rows_with("y", "") == [3]
+    assert opened.rows_with("y", object()) == []
     table = pa.table({"i": [3, None, 5], "b": [True, False, None], "f": [0.5, 2.0, None]})
     opened = open_file(parquet(tmp_path / "f.parquet", table))
-    assert rows_with(opened, "i", 5) == [3]
-    assert rows_with(opened, "i", None) == [2]
-    assert rows_with(opened, "b", label=True) == [1]
-    assert rows_with(opened, "f", 0.5) == [1]
+    assert opened.rows_with("i", 5) == [3]
+    assert opened.rows_with("i", None) == [2]
+    assert opened.rows_with("b", label=True) == [1]
+    assert opened.rows_with("f", 0.5) == [1]
 
 
 @pytest.mark.parametrize("text", ["1", "-1.5", "+.5", "1.", "1e-5", "1E+5", "007", "0.1234567890123456789"])
@@ -146,8 +140,8 @@ def test_i33_names_with_sql_in_them_are_names(write):
     opened = open_file(write(f"{spelled},y\nx,'; drop view rows; --\n"))
     assert list(opened.columns) == [name, "y"]
     assert column(opened, quote_identifier(name)) == ["x"]
-    assert rows_with(opened, name, "x") == [1]
-    assert rows_with(opened, "y", "'; drop view rows; --") == [1]
+    assert opened.rows_with(name, "x") == [1]
+    assert opened.rows_with("y", "'; drop view rows; --") == [1]
 
 
 NAME = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1) | st.sampled_from(

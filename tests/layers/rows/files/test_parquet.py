@@ -12,11 +12,8 @@ from pyarrow import feather
 from assay.core.errors import PlanError, RowsError
 from assay.rows.files import parquet as columnar
 from assay.rows.files import text_blocks as textfiles
-from assay.rows.files.file import (
-    check_scalar,
-    locate,
-    open_file,
-)
+from assay.rows.files.file import open_file
+from assay.rows.files.opened_file import check_scalar, locate
 from tests.layers.rows.filing import parquet, refusal
 
 

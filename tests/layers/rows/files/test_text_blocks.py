@@ -13,10 +13,8 @@ import pytest
 
 from assay.core.errors import PlanError, RowsError
 from assay.rows.files import text_blocks as textfiles
-from assay.rows.files.file import (
-    Reading,
-    open_file,
-)
+from assay.rows.files.file import open_file
+from assay.rows.files.formats import Reading
 from tests.layers.rows.filing import refusal, rows_of, zstd
 
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 import assay
+from assay.rows.open import open_source
 from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import sound
-from assay.rows.source import Roles, open_source
+from assay.rows.source import Roles
 from tests import flat
 
 LIBRARIES = {
@@ -182,7 +183,7 @@ def test_a_mapping_and_a_frame_may_name_their_id(library):
 
 
 def test_ids_beside_columns_that_an_engine_counts_are_looked_at_too(monkeypatch):
-    monkeypatch.setattr("assay.rows.source.ENGINE_FROM", 2)
+    monkeypatch.setattr("assay.rows.open.ENGINE_FROM", 2)
     truth = np.array(["a", "b", "a"], dtype=object)
     rows = {"truth": truth, "predicted": truth, "positive": "b"}
     refusal(rows | {"id": ["x", "y", "x"]}, "duplicate-id")

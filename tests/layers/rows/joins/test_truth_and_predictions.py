@@ -10,9 +10,10 @@ import pytest
 
 import assay
 from assay.rows.joins.mismatch_errors import Join
+from assay.rows.open import open_source
 from assay.rows.score_columns import score_columns
 from assay.rows.scored_source import sound
-from assay.rows.source import Roles, open_source
+from assay.rows.source import Roles
 from tests import flat
 
 PREDICTIONS = "case,guess,reader\nc1,a,x\nc2,b,y\nc3,a,x\n"

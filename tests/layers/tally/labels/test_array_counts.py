@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from assay.rows.source import Roles, open_source
+from assay.rows.open import open_source
+from assay.rows.source import Roles
 from assay.tally.base import Weight
 from assay.tally.labels import array_counts as counting
 from assay.tally.labels.array_counts import count

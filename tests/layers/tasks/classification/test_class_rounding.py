@@ -14,7 +14,7 @@ import assay
 from assay.assess.record.record import Record, schema, sealed
 from assay.assess.record.verification import verify
 from assay.measures import REGISTRY
-from assay.tally.scores import score_aggregation as scoring
+from assay.tally.scores import engine_scores as scoring
 from assay.tally.scores.score_tally import Scores
 from tests import flat
 

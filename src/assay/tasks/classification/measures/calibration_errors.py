@@ -12,6 +12,7 @@ from assay.core.traits import EXTENSION, LOWER, NEITHER
 from assay.core.values import NO_ROWS, Number, Undefined, number
 from assay.measures.declare import measure
 from assay.tally.calibration_bins import BINS, Binning, gaps
+from assay.tally.scores.log_odds import clipped
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.measures.logistic_fit import lines
 from assay.tasks.classification.measures.proper_scores import not_probability
@@ -80,18 +81,21 @@ def maximum_calibration_error(t: Ranked, *, bins: int = BINS, binning: Binning =
     return number(cast("Amount", each.max(axis=-1, initial=0.0)), over=cast("Amount", 1 * there), empty=NO_ROWS)
 
 
-def _fitted(t: Ranked, slope: float | None) -> tuple[Floats, Floats] | Undefined:
+def _fitted(t: Ranked, slope: float | None, clip: float | None) -> tuple[Floats, Floats] | Undefined:
     """Intercept and slope of the logistic regression of the truth on the logit, by Newton steps; slope may be fixed."""
     if wrong := not_probability(t.score):
         return wrong
     if not len(t.score):
         return Undefined(reason=NO_ROWS, code="n=0")
     held = (t.pos + t.neg > 0).reshape(-1, len(t.score)).any(axis=0)
-    if t.logit is None and ((t.score == 0) & held | (t.score == 1) & held).any():
-        return Undefined(reason="a probability of 0 or 1 has no logit", code="infinite-logit")
+    score = clipped(t.score, clip)
+    if t.logit is None and ((score == 0) & held | (score == 1) & held).any():
+        name = "calibration_slope" if slope is None else "calibration_intercept"
+        reason = f"a probability of 0 or 1 has no logit; {name}(clip=0.001) keeps all of them 0.001 away from both"
+        return Undefined(reason=reason, code="infinite-logit")
     if slope is None and held.sum() < 2:  # noqa: PLR2004  a line needs two points
         return Undefined(reason="all probabilities are equal, so no line can be fitted", code="constant-score")
-    logit = np.log(t.score) - np.log1p(-t.score) if t.logit is None else t.logit
+    logit = np.log(score) - np.log1p(-score) if t.logit is None or clip is not None else t.logit
     centre, scale = (float(logit.mean()), float(logit.std()) or 1.0) if slope is None else (0.0, 1.0)
     x = (logit - centre) / scale
     pos, rows = np.atleast_2d(np.asarray(t.pos, dtype=np.float64)), np.atleast_2d(np.asarray(t.pos + t.neg, np.float64))
@@ -114,8 +118,10 @@ def _separated(pos: Floats, neg: Floats) -> NDArray[np.bool_]:
     return cast("NDArray[np.bool_]", (last_neg <= first_pos) | (last_pos <= first_neg))
 
 
-def _line(t: Ranked, which: int, slope: float | None) -> Number:
-    fitted = _fitted(t, slope) if np.ndim(t.pos) > 1 or (t.positives and t.negatives) else (np.zeros(1), np.zeros(1))
+def _line(t: Ranked, which: int, slope: float | None, clip: float | None) -> Number:
+    fitted = (
+        _fitted(t, slope, clip) if np.ndim(t.pos) > 1 or (t.positives and t.negatives) else (np.zeros(1), np.zeros(1))
+    )
     if isinstance(fitted, Undefined):
         return cast("Number", fitted)
     found = fitted[which]
@@ -141,8 +147,8 @@ def _line(t: Ranked, which: int, slope: float | None) -> Number:
     source=EXTENSION,
     spec="M-PRB-04",
 )
-def calibration_slope(t: Ranked) -> Number:
-    return _line(t, 1, None)
+def calibration_slope(t: Ranked, *, clip: float | None = None) -> Number:
+    return _line(t, 1, None, clip)
 
 
 @measure(
@@ -155,8 +161,8 @@ def calibration_slope(t: Ranked) -> Number:
     source=EXTENSION,
     spec="M-PRB-04",
 )
-def calibration_intercept(t: Ranked) -> Number:
-    return _line(t, 0, 1.0)
+def calibration_intercept(t: Ranked, *, clip: float | None = None) -> Number:
+    return _line(t, 0, 1.0, clip)
 
 
 @measure(

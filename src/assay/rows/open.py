@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what a user hands over to columns by role: arrays, frames of any library, files, databases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from assay.core.errors import PlanError, RowsError
+from assay.core.labels import Label
+from assay.core.text import listed
+from assay.rows.columns import all_text, as_array, coded
+from assay.rows.files.file_list import are_paths
+from assay.rows.files.formats import Reading
+from assay.rows.label_types import kind_of
+from assay.rows.score_columns import score_array, stored_as
+from assay.rows.source import (
+    ArraySource,
+    FrameSource,
+    Roles,
+    Source,
+    check_same_index,
+    check_same_length,
+    names_only,
+    refuse_limits,
+    require,
+)
+
+if TYPE_CHECKING:
+    from assay.rows.files.file_list import Paths
+    from assay.rows.joins.mismatch_errors import Unmatched
+    from assay.rows.limits import Limits
+
+ENGINE_FROM = 200_000
+"""Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
+
+
+def open_source(
+    data: object,
+    roles: Roles,
+    reading: Reading | None = None,
+    *,
+    progress: Any = None,  # noqa: ANN401
+    engine: str | None = None,
+    limits: Limits | None = None,
+    truth_data: object = None,
+    unmatched: Unmatched = "error",
+) -> Source:
+    """Open what the user gave; with `truth_data`, truth is there and meets the predictions by id."""
+    refuse_limits(data, engine, limits)
+    if not are_paths(truth_data) and reading is not None and (reading.truth_table or reading.truth_query):
+        raise PlanError(
+            "role-clash",
+            "a table or a query for the truth is given, but no database that holds it",
+            where="truth_data",
+            fix="give truth_data= (--truth-file), or table= and query= if the rows hold the truth themselves",
+        )
+    plainly, quantum = (False, None) if reading is None else (reading.show_ids, reading.weight_quantum)
+    if type(data).__name__ == "DuckDBPyConnection":  # asked by name, so that nothing is imported to ask
+        from assay.rows.databases.duckdb_file import from_connection
+
+        data, reading = from_connection(data, reading), None
+    if reading is not None and (reading.table or reading.query) and not are_paths(data):
+        from assay.rows.databases.database import refuse_selection
+
+        refuse_selection(data, reading)
+    if truth_data is None and roles.id is None:
+        source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
+        return _with_quantum(source, quantum)
+    from assay.rows.joins.mismatch_errors import ids_told
+    from assay.rows.joins.truth_and_predictions import check_unique_ids, open_both
+
+    with ids_told(plainly=plainly):
+        if truth_data is None:
+            source = _opened(data, roles, reading, progress=progress, engine=engine, limits=limits)
+            check_unique_ids(source, data, roles.id)
+        else:
+            source = open_both(
+                data, truth_data, roles, reading, progress=progress, engine=engine, limits=limits, unmatched=unmatched
+            )
+    return _with_quantum(source, quantum)
+
+
+def _with_quantum(source: Source, stated: float | None) -> Source:
+    """The source with the quantum of its weights, if it has any; closed where they cannot be used."""
+    if source.weight is None:
+        return source
+    from assay.rows.weights import with_quantum
+
+    try:
+        return with_quantum(source, stated)
+    except BaseException:
+        source.close()
+        raise
+
+
+def _opened(
+    data: object,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None,
+) -> Source:
+    if data is None:
+        return _arrays(roles)
+    names_only(roles)
+    if are_paths(data):
+        return _from_path(data, roles, reading, progress=progress, engine=engine, limits=limits)
+    if isinstance(data, Mapping):
+        return _arrays(_from_mapping(data, roles))
+    from assay.rows.engines.narwhals_frames import from_frame, narwhals_of, take_apart
+
+    frame = narwhals_of(data)
+    if (columns := take_apart(frame, roles)) is not None:
+        return _arrays(columns)
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        from assay.rows.spark.spark_frames import from_spark
+
+        return from_spark(frame.to_native(), roles)
+    return from_frame(frame, roles)
+
+
+def _from_mapping(data: Mapping[str, object], roles: Roles) -> Roles:
+    def take(name: object) -> object:
+        return data[require(str(name), list(data), "data")]
+
+    return roles.over(lambda _, column: take(column))
+
+
+def _arrays(roles: Roles) -> Source:
+    for role, column in roles.named().items():
+        if isinstance(column, str):
+            raise PlanError(
+                "role-missing",
+                f"{role} names a column, but there is no data= to find it in",
+                where=role,
+                fix="give data= (a frame or a path), or the column itself",
+            )
+    if native := _one_engine(roles):
+        from assay.rows.engines.narwhals_frames import from_columns
+
+        return from_columns(native, roles)
+    check_same_index(roles.named())
+    if roles.weight is None and roles.score is None and (frame := _text_objects(roles)) is not None:
+        return frame
+    columns = {role: coded(column, role) for role, column in roles.labelled().items()}
+    scores = {} if roles.score is None else {r: score_array(c, r) for r, c in roles.score.named().items()}
+    check_same_length({role: len(column) for role, column in columns.items()} | {r: len(c) for r, c in scores.items()})
+    truth = columns["truth"]
+    if "predicted" not in columns:
+        from assay.rows.scored_source import undecided
+
+        columns["predicted"] = undecided(len(truth))
+    weight = None
+    if roles.weight is not None:
+        from assay.rows.number_columns import weights
+
+        weight = weights(roles.weight, len(truth))
+    source = ArraySource(
+        truth=truth,
+        predicted=columns["predicted"],
+        score=tuple(scores.values()),
+        stored=() if roles.score is None else tuple(sorted({stored_as(column) for column in roles.score.columns})),
+        group={name: columns[f'group "{name}"'] for name in roles.group},
+        weight=weight,
+    )
+    # Asked before counting: 1 and True are equal as keys, so a column that mixes them could not be told apart later.
+    for role, column in {"truth": truth, "predicted": source.predicted, **source.group}.items():
+        kind_of(column.labels or (), where=source.where, locate=source.locate, role=role)
+    return source
+
+
+def _one_engine(roles: Roles) -> str | None:
+    """The library all columns come from, if it counts text best by itself; weights are always summed by us."""
+    homes = {type(column).__module__.split(".")[0] for column in roles.named().values()}
+    plain = roles.weight is None and roles.score is None
+    return homes.pop() if homes in ({"polars"}, {"pyarrow"}) and plain else None
+
+
+def _text_objects(roles: Roles) -> FrameSource | None:
+    arrays = {role: as_array(column, role) for role, column in roles.named().items()}
+    objects = [array for array in arrays.values() if array.dtype.kind == "O"]
+    if not objects or len(arrays["truth"]) < ENGINE_FROM or any(a.dtype.kind not in "Oiub" for a in arrays.values()):
+        return None
+    check_same_length({role: len(array) for role, array in arrays.items()})
+    if not all(all_text(array) for array in objects):
+        return None
+    from assay.rows.engines.narwhals_frames import from_arrays
+
+    return from_arrays(arrays, roles)
+
+
+def _from_path(
+    path: Paths,
+    roles: Roles,
+    reading: Reading | None,
+    *,
+    progress: Any,  # noqa: ANN401
+    engine: str | None,
+    limits: Limits | None = None,
+) -> FrameSource:
+    """A path or several, read by the embedded engine or by the one that is named; a database by the embedded engine."""
+    from assay.rows.databases.database import is_database, refuse_selection
+
+    if isinstance(path, (str, os.PathLike)) and is_database(path):
+        if engine is not None:
+            raise PlanError(
+                "role-clash",
+                "an engine is named, but DuckDB counts the rows of a database",
+                where="engine",
+                fix="leave the engine out",
+            )
+        return _from_database(path, roles, reading or Reading(), progress=progress, limits=limits)
+    refuse_selection(path, reading)
+    if engine in (None, "duckdb"):
+        from assay.rows.engines.narwhals_frames import of_opened
+        from assay.rows.files.file_set import open_files
+        from assay.rows.limits import Limits
+
+        return of_opened(open_files(path, reading or Reading(), progress=progress, limits=limits or Limits()), roles)
+    from assay.rows.engines.narwhals_frames import demand_embedded, demand_one_path
+    from assay.rows.spark.spark_session import is_cluster
+
+    if not is_cluster(str(engine)):
+        demand_embedded(engine)
+    demand_one_path(path, limits, where="data")
+    from assay.rows.spark.spark_frames import from_cluster
+
+    return from_cluster(cast("str", path), roles, reading or Reading(), str(engine))
+
+
+def _from_database(
+    data: str | os.PathLike[str],
+    roles: Roles,
+    reading: Reading,
+    *,
+    progress: Any = None,  # noqa: ANN401
+    limits: Limits | None = None,
+) -> FrameSource:
+    """A table or query of a database; DuckDB counts a copy of the columns that are asked for."""
+    from assay.rows.databases.database import open_database, place_of
+    from assay.rows.databases.duckdb_copy import copy_table
+    from assay.rows.engines.narwhals_frames import of_opened
+    from assay.rows.files.opened_file import OpenedFile
+
+    opened = open_database(data, reading, progress=progress, limits=limits)
+    where = place_of(opened.path, reading)
+    if not isinstance(opened, OpenedFile):
+        opened = copy_table(opened, roles, where, max_rows=reading.max_rows, limits=limits)
+    return replace(of_opened(opened, roles), where=where)
+
+
+TYPED: Final = ("parquet", "arrow", "duckdb")
+"""Formats that state the type of a column; in others a number has the type it is read with."""
+
+
+def demand_whole(source: Source, declared: Sequence[Label] | None, *, spelled: bool) -> None:
+    """Demand that labels stated as whole numbers are stored as such, where the file says how they are stored.
+
+    Without stated labels, whole fractions such as 1.0 are labels.
+    """
+    if not declared or not all(_whole(label, spelled=spelled) for label in declared):
+        return
+    opened = source.opened if isinstance(source, FrameSource) else None
+    form = str(getattr(opened, "format", ""))
+    if not isinstance(source, FrameSource) or source.frame is None or not any(one in form for one in TYPED):
+        return
+    schema = source.frame.collect_schema()
+    columns = getattr(opened, "columns", None)
+    types = dict(columns) if isinstance(columns, dict) else {}
+    for column in (source.truth, source.predicted):
+        kind = schema.get(column)
+        if kind is None or not (kind.is_float() or kind.is_decimal()):
+            continue
+        name = str(types.get(column, kind)).lower()
+        raise RowsError(
+            "column-type",
+            f"{source.shown(column)} is {name}, and the labels are stated as whole numbers",
+            where=source.where,
+            found=name,
+            known=listed(declared),
+            fix="store the column as whole numbers, or cast it where the file is written: astype('int64'),"
+            f" CAST({column} AS BIGINT); without stated labels, whole fractions such as 1.0 are labels",
+        )
+
+
+def _whole(label: Label, *, spelled: bool) -> bool:
+    if isinstance(label, bool):
+        return False
+    return isinstance(label, int) or (spelled and isinstance(label, str) and label.strip().lstrip("+-").isdecimal())
