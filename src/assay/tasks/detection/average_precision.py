@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.tasks.detection.kernel.box_matches import AREAS, COMBINATIONS, THRESHOLDS
-from assay.tasks.detection.tally import BEYOND
+from assay.tasks.detection.tally import BEYOND, LOOSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +45,9 @@ class Ranks:
 
 
 def counted_flags(tally: Boxes) -> Flags:
-    """Whether a detection that matches nothing counts, by area; it does not beyond the cap or outside the area."""
-    codes = range(2 * BEYOND)
-    tables = [np.array([not code & BEYOND and (not bit or code & bit > 0) for code in codes]) for bit in (0, 1, 2, 4)]
+    """Whether a detection that matches nothing counts, by area; not beyond the cap, outside the area or if loose."""
+    codes, never = range(2 * LOOSE), BEYOND | LOOSE
+    tables = [np.array([not code & never and (not bit or code & bit > 0) for code in codes]) for bit in (0, 1, 2, 4)]
     return np.stack([table[tally.flags] for table in tables]).T
 
 
@@ -126,7 +126,8 @@ def hit_counts(tally: Boxes, weights: Floats | None = None) -> Floats:
     """
     hits = tally.hits.reshape(len(tally.detection), COMBINATIONS)
     label = np.repeat(np.arange(len(tally.classes)), np.diff(tally.special_starts))
-    allowed = np.array([tally.rank < min(cap, tally.rules.cap) for cap in CAPS]).T
+    caps = (*(min(cap, tally.rules.cap) for cap in CAPS[:-1]), tally.rules.cap)
+    allowed = np.array([tally.rank < cap for cap in caps]).T
     shape = (len(tally.classes), len(AREAS), len(THRESHOLDS))
     parts = []
     for cap in range(len(CAPS)):
