@@ -28,6 +28,8 @@ RULES: Final = {"coco": "coco101", "lvis": "coco101", "voc": "voc_all", "openima
 """How AP is read off the curve, by profile."""
 RATES: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """False alarms an image at which the FROC score reads the sensitivity (LUNA16)."""
+FAR: Final = 8
+"""How many times as many false alarms as that are kept: no half sample has so many fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,7 +150,8 @@ def operating_counts(tally: Boxes) -> tuple[csr_array, csr_array, csr_array]:
     shape = (len(tally.classes), len(tally.images))
 
     def table(rows: Whole, values: Floats) -> csr_array:
-        return csr_array((values, (tally.label[rows], tally.image[rows])), shape=shape)
+        label = np.searchsorted(tally.starts, rows, side="right") - 1
+        return csr_array((values, (label, tally.image[rows])), shape=shape)
 
     return table(hits, np.ones(len(hits))), table(alarms, np.ones(len(alarms))), table(hits, overlap)
 
@@ -157,10 +160,14 @@ def froc_score(tally: Boxes, weights: Floats) -> Floats:
     """Mean sensitivity at given numbers of false alarms an image, over all classes together; by draw."""
     right = np.zeros(len(tally.score), dtype=bool)
     right[tally.detection[tally.found]] = True
-    kept = np.flatnonzero(tally.alarms | right)
+    counts = tally.alarms | right
+    enough = int(2 * RATES[-1] * len(tally.images))  # false alarms that nearly every draw can do with
+    alarms = tally.score[tally.alarms]
+    if len(alarms) > FAR * enough:  # the rest is looked at only where a draw needs it
+        counts &= tally.score >= np.partition(alarms, len(alarms) - FAR * enough)[len(alarms) - FAR * enough]
+    kept = np.flatnonzero(counts)
     order = kept[np.lexsort((right[kept], -tally.score[kept]))]  # of equal scores, false alarms first
     right, image = right[order], tally.image[order]
-    enough = 2 * RATES[-1] * len(tally.images)  # false alarms that nearly every draw can do with
     first = int(np.searchsorted(np.cumsum(~right), enough)) + 1
     images, objects = weights.sum(axis=0), weigh_objects(tally, weights)[:, 0].sum(axis=0)
     scores = np.full(weights.shape[1], np.nan)

@@ -80,10 +80,11 @@ def confidence_table(tally: Boxes) -> list[dict[str, float | int | None]]:
     steps = np.arange(1, CONFIDENCES + 1) / (CONFIDENCES + 1)
     levels = steps if inside else np.quantile(tally.score, steps)
     levels = np.unique(np.append(levels, tally.rules.confidence))
-    hits, alarms = np.sort(tally.score[tally.detection[tally.found]]), np.sort(tally.score[tally.alarms])
+    hits = tally.score[tally.detection[tally.found]]
     table = []
     for level in levels:
-        true, false = (len(part) - int(np.searchsorted(part, level)) for part in (hits, alarms))
+        true = int(np.count_nonzero(hits >= level))
+        false = int(np.count_nonzero((tally.score >= level) & tally.alarms))
         table.append(
             {
                 "confidence": float(level),

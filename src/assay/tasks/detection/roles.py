@@ -245,7 +245,7 @@ class Parts:
 def _read_single_table(request: Request, rules: Rules) -> Counted:
     """One table with a row a box on any engine; rows without a score are the reference."""
     form = str(request.options.get("box_format") or "xywh")
-    columns = {name: Column(name, "label") for name in ("image", "label")}
+    columns = {name: Column(name, "id") for name in ("image", "label")}
     columns |= {corner: Column(corner, "number") for corner in CORNERS[form]}
     columns["score"] = Column("score", "number", "keep")
     if request.unit is not None or request.group or request.given:

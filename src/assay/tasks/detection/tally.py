@@ -48,7 +48,6 @@ PICTURES: Final = 6
 COLUMNS: Final = {"image": "w", "score": "r", "flags": "w"}
 SPECIAL: Final = {"detection": "w", "hit": "b", "ignored": "b", "rank": "w", "target": "w", "iou": "r"}
 OBJECTS: Final = ("image", "label", *AREAS)
-JOINED: Final = ("score", "flags", "errors", *SPECIAL)
 
 CAPS: Final = {"coco": 100, "lvis": 300, "voc": 1_000_000, "openimages": 1_000_000}
 """Detections of an image and class that count, by profile; for LVIS those of an image."""
@@ -306,30 +305,52 @@ def sort_columns(label: Whole, score: Floats, classes: int) -> Whole:
 
 
 def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Label, ...]) -> Boxes:
-    """One tally of parts with different images, in the order that counting them together gives."""
+    """One tally of parts with different images, in the order that counting them together gives.
+
+    Classes are joined one by one, so that little more than the parts and the whole is held.
+    """
     places, labels = _new_codes(parts, "images", images), _new_codes(parts, "classes", classes)
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in JOINED}
-    image = np.concatenate([new.astype(np.int32)[part.image] for part, new in zip(parts, places, strict=True)])
-    label = np.concatenate([new.astype(np.int32)[part.label] for part, new in zip(parts, labels, strict=True)])
-    order = np.argsort(image, kind="stable")
-    order = order[sort_columns(label[order], columns["score"][order], len(classes))]
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.arange(len(order))
-    shifts = np.repeat(np.cumsum([0, *(len(part.score) for part in parts[:-1])]), [len(p.detection) for p in parts])
-    detection = inverse[columns["detection"] + shifts]
-    special = np.argsort(detection)
+    sizes = np.zeros(len(classes), dtype=np.int64)
+    for part, new in zip(parts, labels, strict=True):
+        sizes[new] += part.sizes
+    whole = {name: np.empty(int(sizes.sum()), dtype=getattr(parts[0], name).dtype) for name in COLUMNS}
+    special: dict[str, list[NDArray[Any]]] = {name: [getattr(parts[0], name)[:0]] for name in SPECIAL}
+    start = 0
+    for code, size in enumerate(sizes.tolist()):
+        pieces: list[tuple[NDArray[Any], ...]] = []
+        moved: list[tuple[Whole, dict[str, NDArray[Any]]]] = []
+        for part, new, place in zip(parts, labels, places, strict=True):
+            for own in np.flatnonzero(np.asarray(new == code)).tolist():
+                first, last = part.starts[own : own + 2]
+                rows = slice(*part.special_starts[own : own + 2].tolist())
+                shift = sum(len(piece[0]) for piece in pieces) - first
+                pieces.append((place[part.image[first:last]], part.score[first:last], part.flags[first:last]))
+                moved.append((part.detection[rows] + shift, {name: getattr(part, name)[rows] for name in SPECIAL}))
+        if not size:
+            continue
+        image, score, flags = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
+        order = np.lexsort((image, -score))
+        inverse = np.empty(size, dtype=np.int64)
+        inverse[order] = np.arange(size)
+        for name, column in (("image", image), ("score", score), ("flags", flags)):
+            whole[name][start : start + size] = column[order]
+        detection = inverse[np.concatenate([row for row, _ in moved])]
+        by_place = np.argsort(detection)
+        special["detection"].append(detection[by_place] + start)
+        for name in SPECIAL:
+            if name != "detection":
+                special[name].append(np.concatenate([columns[name] for _, columns in moved])[by_place])
+        start += size
     errors = np.zeros((len(images), len(ERRORS)), dtype=np.int64)
-    errors[np.concatenate(places)] = columns["errors"]
-    joined = {name: columns[name][special] for name in SPECIAL} | {"detection": detection[special]}
+    for part, place in zip(parts, places, strict=True):
+        errors[place] = part.errors
     return Boxes(
         rules=parts[0].rules,
         images=images,
         classes=classes,
-        sizes=np.bincount(label, minlength=len(classes)),
-        image=image[order],
-        score=columns["score"][order],
-        flags=columns["flags"][order],
-        **joined,
+        sizes=sizes,
+        **whole,
+        **{name: np.concatenate(columns) for name, columns in special.items()},
         objects=_join_objects(parts, places, labels),
         errors=errors,
         units=_join_units(parts, images),
