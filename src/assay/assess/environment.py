@@ -49,6 +49,7 @@ def build() -> str:
     return found.hexdigest()[:16]
 
 
+@cache
 def _version(name: str) -> str | None:
     try:
         return version(name)
