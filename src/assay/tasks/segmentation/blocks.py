@@ -149,7 +149,7 @@ def comparison_sections(paired: UnitModels) -> Iterator[Section]:
     blocks: list[Block] = [
         Figure(
             charts=(Chart("dots", ({"title": "Dice of each image", "x": "Dice", "lanes": lanes},)),),
-            alt="; ".join(f"{lane['label']}: median {figure(lane['median'])}" for lane in lanes),
+            alt="; ".join(f"{model}: median {figure(float(np.nanmedian(dice)))}" for model, dice in values.items()),
         ),
         Paragraph(" ".join([*lines[:MOST_PAIRS], told])),
     ]
