@@ -83,6 +83,22 @@ def test_killed_in_the_middle_it_leaves_nothing(folders):
     assert sorted(path.rglob("*")) == before
 
 
+def test_pictures_that_are_given_are_shown_below_the_outlines(folders):
+    path, truth, predicted = folders
+    photos = {name: np.full((*mask.shape, 3), 7, np.uint8) for name, mask in truth.items()}
+    a = assay.segmentation(truth=truth, predicted=predicted, pictures=photos)
+    drawn = a.record["figures"]["pictures"]
+    assert drawn
+    assert all(picture["png"].startswith("iVBORw0KGgo") for picture in drawn)
+    assert a.report(path / "a.html").read_text("utf-8").count("data:image/png") == len(drawn)
+    volume = np.zeros((9, 8, 4), np.uint8)
+    volume[2:6, 2:6, 1:3] = 1
+    b = assay.segmentation(truth=[volume], predicted=[volume], pictures=[volume * 3.5], dimensions=3)
+    assert b.record["figures"]["pictures"][0]["png"]
+    with pytest.raises(AssayError, match="another shape"):
+        assay.segmentation(truth=[volume], predicted=[volume], pictures=[volume[1:]], dimensions=3)
+
+
 def test_progress_tells_how_many_images_are_compared(folders):
     path, _, _ = folders
     told = []

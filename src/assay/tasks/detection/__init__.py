@@ -40,6 +40,11 @@ class Detection(UnitTask):
         Role(name="truth", holds=FILES, required=False),
         Role(name="predicted", holds=f"{FILES}, with scores", required=False, by_model=True),
         Role(name="images", holds="ids of all images, if the truth does not list those without boxes", required=False),
+        Role(
+            name="pictures",
+            holds="a folder of the images, or paths by image: thumbnails go into the Record",
+            required=False,
+        ),
         Role(name="searched", holds="pairs of image and label that were looked for (LVIS, OpenImages)", required=False),
     )
     options = (

@@ -174,10 +174,13 @@ def _pictures(figures: Mapping[str, Any]) -> Iterator[Block]:
             "height": picture["height"],
             "boxes": boxes,
             "caption": caption,
+            "png": picture.get("png"),
         }
         charts.append(Chart("picture", (data,)))
     names = ", ".join(visible(picture["image"]) for picture in pictures)
-    note = "Reference boxes that are found or missed, hits and false alarms; the pictures themselves are not kept."
+    note = "Reference boxes that are found or missed, hits and false alarms."
+    if not any(picture.get("png") for picture in pictures):
+        note += " Give the pictures to see them below the boxes: pictures=folder (--pictures)."
     alt = f"Boxes of the images with the most errors: {names}."
     yield Figure(charts=tuple(charts), alt=alt, look="many", note=note)
 

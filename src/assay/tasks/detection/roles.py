@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -194,6 +194,8 @@ def finish_count(
     """Add units and groups of images, the account of images, and notes."""
     from assay.tasks.detection.count_notes import describe_counts
 
+    if (given := request.given.get("pictures")) is not None:
+        tally = replace(tally, pictures=tuple(add_thumbnails(tally.pictures, given, catalogue)))
     if request.unit is not None:
         units = look_up_field(catalogue, tally.images, request.unit, "unit")
         tally = replace(tally, units=tuple(units))
@@ -210,6 +212,23 @@ def finish_count(
         data["unit"] = request.unit if isinstance(request.unit, str) else "unit"
     census = Census(read=len(tally.images), scored=len(tally.images))
     return Counted(tally=tally, census=census, groups=groups, notes=notes, data=data)
+
+
+def add_thumbnails(
+    drawn: Iterable[dict[str, object]], given: object, catalogue: Catalogue
+) -> Iterator[dict[str, object]]:
+    """The images to be drawn, each with a small picture of it where one is found."""
+    from assay.rows.images.files import list_folder, load_image, make_thumbnail
+
+    if not isinstance(given, Mapping) and not Path(str(given)).is_dir():
+        raise RowsError("no-file", "there is no such folder", where=visible(str(given)), fix="check the path")
+    known = given if isinstance(given, Mapping) else list_folder(str(given))
+    names = catalogue.fields.get("file_name", {})
+    for picture in drawn:
+        image = cast("Label", picture["image"])
+        named = str(names.get(image, image))
+        path = known.get(image) or known.get(named) or known.get(named.rpartition(".")[0])
+        yield picture if path is None else {**picture, "png": make_thumbnail(load_image(str(path)).values)}
 
 
 @dataclass(frozen=True, slots=True)

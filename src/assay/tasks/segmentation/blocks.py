@@ -166,6 +166,7 @@ def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
                     "title": f"{word} {picture['image']}".strip(),
                     "width": picture["width"],
                     "height": picture["height"],
+                    "png": picture.get("png"),
                     "contours": [
                         {"kind": name, "points": outline}
                         for name in ("truth", "predicted")
