@@ -325,7 +325,8 @@ def _tile(value: Entry, block: Values) -> str:
 
 
 def _threshold(block: Threshold) -> str:
-    moving = f' id="threshold" data-points="{block.points}"' if block.points else ""
+    totals = f' data-totals="{block.totals}"' if block.totals else ""
+    moving = f' id="threshold" data-points="{block.points}"{totals}' if block.points else ""
     warning = f' <span class="warn">{block.warning}</span>' if block.warning else ""
     slider = ""
     if block.points:

@@ -123,7 +123,7 @@ def _surface_bars(counts: list[int]) -> Chart:
     names = ["0", *(f"up to {end:g}" for end in STEPS[1:]), f"above {STEPS[-1]:g}"]
     rows = [
         {"label": name, "value": n / sum(counts), "text": f"{100 * n / sum(counts):.3g} %"}
-        for name, n in zip(names, counts, strict=True)
+        for name, n in list(zip(names, counts, strict=True))[: max(np.flatnonzero(counts)) + 1]
     ]
     return Chart("bars", ({"title": "Distance to the other surface", "x": "share of surface voxels", "rows": rows},))
 
