@@ -86,6 +86,8 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
     _check_names(task, arguments, known)
     options = {option.name: _option_value(option, arguments) for option in task.options}
+    settled = [option for option in task.options if option.settle is not None and options[option.name] is None]
+    options |= {option.name: cast("Any", option.settle)(options) for option in settled}
     missing = arguments.get("missing", "error")
     if missing not in MISSING:
         raise PlanError(

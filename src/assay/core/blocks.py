@@ -238,6 +238,8 @@ class Threshold(Block):
     """Short name, name and value."""
     points: str = ""
     at: int = 0
+    totals: str = ""
+    """Positives and negatives, where the last point does not reach them all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ class Option:
     choices: tuple[str, ...] = ()
     several: bool = False
     """Whether it may be repeated, so that its value is a tuple."""
+    settle: Callable[[Mapping[str, object]], object] | None = None
+    """What it is where nobody states it, from the other options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
-Kind: TypeAlias = Literal["number", "label", "any"]
+Kind: TypeAlias = Literal["number", "label", "id", "any"]
+"""An id is a label that stays a whole number of NumPy where a file stores it so."""
 SIZE: Final = 1 << 18
 """Rows of a batch."""
 _WHOLE: Final = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint", "hugeint")
@@ -149,6 +150,8 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
         return array
     if kind == "number":
         return to_numbers(array, role)
+    if kind == "id" and array.dtype.kind in "iu":
+        return array
     if array.dtype.kind == "f":
         whole = array == np.floor(array)
         if not (whole | np.isnan(array)).all():
@@ -312,10 +315,11 @@ def _query_batches(
     order = f" ORDER BY {quote_identifier(unit)}" if unit is not None else ""
     query = f"SELECT {parts} FROM {quote_identifier(opened.view)}{order}"  # noqa: S608  identifiers are quoted
     read = 0
-    if all(columns[role].kind == "number" for role in roles):
+    if all(column.kind == "number" or _is_plain(opened, column) for column in columns.values()):
+        copied = any(column.kind == "id" for column in columns.values())
         for batch in opened.batches(opened.connection.sql(query)):
             read += len(batch[0])
-            yield dict(zip(roles, batch, strict=True))
+            yield dict(zip(roles, map(np.array, batch) if copied else batch, strict=True))
     else:
         with translated(opened):
             answer = opened.connection.execute(query)
@@ -326,6 +330,17 @@ def _query_batches(
                     for role, values in zip(roles, zip(*rows, strict=True), strict=True)
                 }
     opened.confirm(read)
+
+
+def _is_plain(opened: OpenedFile, column: Column) -> bool:
+    """Whether ids are whole numbers of at most 64 bits, none of them missing."""
+    from assay.rows.engines.duckdb_engine import quote_identifier
+
+    name = str(column.given)
+    if column.kind != "id" or opened.columns.get(name, "").lower() not in ("tinyint", "smallint", "integer", "bigint"):
+        return False
+    missing = f"SELECT count(*) FROM {quote_identifier(opened.view)} WHERE {quote_identifier(name)} IS NULL"  # noqa: S608
+    return not opened.fetch(missing)[0][0]
 
 
 def _from_values(values: list[object], kind: Kind) -> NDArray[Any]:

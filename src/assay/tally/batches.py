@@ -121,7 +121,9 @@ class Batches:
                 missing = np.isnan(values)
                 self._note_fault(faults, f"{role} is infinite", np.isinf(values))
             else:
-                missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
+                missing = np.zeros(len(values), dtype=np.bool_)
+                if values.dtype.kind not in "iu":  # whole numbers of NumPy lack none
+                    missing = np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
             if column.missing == "keep" or not missing.any():
                 continue
             if column.missing == "error":

@@ -120,7 +120,7 @@ def test_scores_that_are_no_numbers_are_refused_with_their_rows(score, tmp_path)
         ((0, 0, -5, 5), "below 0"),
         ((1200, 0, 5, 5), "outside the image"),
         ((0, 0, 5), "not four numbers"),
-        ((0, 0, 5, 5, 30), "rotated boxes are not assessed"),
+        ((0, 0, 5, 5, 30), "not four numbers"),
     ],
 )
 def test_unfit_boxes_are_refused_with_their_rows(box, what):
@@ -172,16 +172,8 @@ def test_an_image_listed_twice_is_refused():
         assay.detection(scene([(1, 1, BOX)], images=(1, 1)), [])
 
 
-@pytest.mark.parametrize("profile", ["openimages", "lvis"])
-def test_profiles_that_are_not_built_are_refused(profile):
-    with pytest.raises(AssayError, match="not built"):
-        assay.detection(scene([(1, 1, BOX)]), [], profile=profile)
-
-
-def test_federated_annotations_and_keypoints_are_refused():
-    truth = scene([(1, 1, BOX)])
-    truth["images"][0]["neg_category_ids"] = []
-    with pytest.raises(AssayError, match="LVIS"):
-        assay.detection(truth, [])
+def test_unknown_rules_and_masks_without_boxes_are_refused():
+    with pytest.raises(AssayError, match="imagenet"):
+        assay.detection(scene([(1, 1, BOX)]), [], profile="imagenet")
     with pytest.raises(AssayError, match="masks"):
         assay.detection(scene([(1, 1, BOX)]), [{"image_id": 1, "category_id": 1, "segmentation": {}, "score": 1.0}])

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from PIL import Image
 
 import assay
 from assay.core.task import Request, find_task
@@ -176,3 +179,19 @@ def test_groups_and_units_come_from_fields_of_the_images(scenes):
     assert a.by_group["scene"]["a"]["recall"].denominator + a.by_group["scene"]["b"]["recall"].denominator == (
         a["recall"].denominator
     )
+
+
+def test_pictures_that_are_given_are_shown_below_the_boxes(scenes, tmp_path):
+    truth, found = scenes
+    for image in truth["images"]:
+        image["file_name"] = f"photo{image['id']}.png"
+        Image.fromarray(np.full((300, 400, 3), image["id"], np.uint8)).save(tmp_path / image["file_name"])
+    a = assay.detection(truth, found, pictures=tmp_path)
+    drawn = a.record["figures"]["pictures"]
+    assert drawn
+    for picture in drawn:
+        with Image.open(io.BytesIO(base64.b64decode(picture["png"]))) as small:
+            assert small.size == (100, 75)
+            assert small.getpixel((5, 5)) == (picture["image"],) * 3
+    assert a.report(tmp_path / "a.html").read_text("utf-8").count("data:image/png") == len(drawn)
+    assert all("png" not in picture for picture in assay.detection(truth, found).record["figures"]["pictures"])

@@ -95,6 +95,7 @@ def test_errors_of_pixels_equal_numpy():
         "nrmse_sd": rmse / truth.std(),
         "nrmse_euclid": np.linalg.norm(away) / np.linalg.norm(truth),
         "nrmse_range": rmse / np.ptp(truth),
+        "nrmse_iqr": rmse / np.subtract(*np.percentile(truth, (75, 25))),
         "pearson_r": np.corrcoef(truth.ravel(), predicted.ravel())[0, 1],
     }
     for name, value in expected.items():

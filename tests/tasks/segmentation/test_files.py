@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -45,6 +48,63 @@ def test_folders_of_mixed_formats_equal_arrays(folders):
     files = a.record["plan"]["data"]["files"]
     assert len(files) == 24
     assert str(path) not in a.save(path / "record.json").read_text()
+
+
+VICTIM = """
+import os, signal, sys
+import assay.tasks.segmentation.readers as readers
+
+compare, seen = readers.compare_masks, []
+
+def compare_or_die(*given):
+    seen.append(1)
+    if len(seen) == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return compare(*given)
+
+readers.compare_masks = compare_or_die
+from assay.app.cli import main
+sys.argv = ["assay", *sys.argv[1:]]
+main()
+"""
+
+
+def test_killed_in_the_middle_it_leaves_nothing(folders):
+    path, _, _ = folders
+    (path / "temp").mkdir()
+    words = ["run", "--task", "segmentation", "--truth", str(path / "truth"), "--predicted", str(path / "predicted")]
+    words += ["--out", str(path / "out")]
+    before = sorted(path.rglob("*"))
+    done = subprocess.run(
+        [sys.executable, "-c", VICTIM, *words], env={**os.environ, "TMPDIR": str(path / "temp")},
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert sorted(path.rglob("*")) == before
+
+
+def test_pictures_that_are_given_are_shown_below_the_outlines(folders):
+    path, truth, predicted = folders
+    photos = {name: np.full((*mask.shape, 3), 7, np.uint8) for name, mask in truth.items()}
+    a = assay.segmentation(truth=truth, predicted=predicted, pictures=photos)
+    drawn = a.record["figures"]["pictures"]
+    assert drawn
+    assert all(picture["png"].startswith("iVBORw0KGgo") for picture in drawn)
+    assert a.report(path / "a.html").read_text("utf-8").count("data:image/png") == len(drawn)
+    volume = np.zeros((9, 8, 4), np.uint8)
+    volume[2:6, 2:6, 1:3] = 1
+    b = assay.segmentation(truth=[volume], predicted=[volume], pictures=[volume * 3.5], dimensions=3)
+    assert b.record["figures"]["pictures"][0]["png"]
+    with pytest.raises(AssayError, match="another shape"):
+        assay.segmentation(truth=[volume], predicted=[volume], pictures=[volume[1:]], dimensions=3)
+
+
+def test_progress_tells_how_many_images_are_compared(folders):
+    path, _, _ = folders
+    told = []
+    reading = assay.Reading(progress=lambda done, total: told.append((done, total)))
+    assay.segmentation(truth=path / "truth", predicted=path / "predicted", reading=reading)
+    assert told[-1] == (12, 12)
 
 
 def test_a_table_of_paths_is_read_beside_itself(folders):

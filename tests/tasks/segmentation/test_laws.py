@@ -11,6 +11,7 @@ import pytest
 import assay
 from assay.core.task import Request, find_task
 from assay.core.values import Undefined
+from assay.tasks.segmentation.kernel import COLUMNS
 from assay.tasks.segmentation.mask_sums import sum_by_class, sum_by_unit
 from assay.tasks.segmentation.measures.classes import ClassMasks
 from assay.tasks.segmentation.tally import Masks, MaskTally
@@ -181,3 +182,22 @@ def test_groups_are_the_images_of_a_level():
     alone = assay.segmentation(truth=list(truth.values())[:12], predicted=list(predicted.values())[:12], **OPTIONS)
     for name in ("dice", "mean_dice", "hausdorff"):
         assert a.by_group["site"]["north"][name].value == alone[name].value
+
+
+def test_the_histogram_of_distances_counts_every_surface_voxel_once():
+    truth, predicted = random_masks(3, images=6)
+    a = assay.segmentation(truth=truth, predicted=predicted, spacing=1, missed="skip")
+    figures, tally = a.record["figures"], a.counts
+    rows = {name: tally.counts[:, place] for place, name in enumerate(COLUMNS)}
+    both = (rows["surface_truth"] > 0) & (rows["surface_predicted"] > 0)
+    assert sum(figures["surfaces"]) == (rows["surface_truth"] + rows["surface_predicted"])[both].sum()
+    within = [rows[f"near_{place}"].sum() for place in range(3)]
+    assert sum(within) == (rows["within_truth"] + rows["within_predicted"])[both].sum()  # up to 1, the tolerance
+
+
+def test_a_second_reader_shows_how_near_people_come(tmp_path):
+    truth, predicted = random_masks(3, images=8)
+    c = assay.compare(task="segmentation", truth=truth, predicted={"model": predicted, "reader 2": truth})
+    page = c.report(tmp_path / "c.html").read_text("utf-8")
+    assert "model is at least as near to the truth as reader 2 in" in page
+    assert "reader 2: median 1" in page

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Final
 
 from assay.assess.record.record import Record
-from assay.core.blocks import Reach, Threshold
+from assay.core.blocks import Reach
 from assay.report import colours
 from assay.report.assessment_document import report_of
 from assay.report.render.html_blocks import escaped, labelled, section_html
@@ -44,10 +44,11 @@ def render(record: Record) -> str:
     """The whole page, with of the style only what it uses."""
     report = report_of(record)
     sections = tuple(report.reached(Reach.FULL))
-    moves = any(isinstance(block, Threshold) and block.points for part in sections for block in part.blocks)
+    main = "\n".join(map(section_html, sections))
+    moves = ' id="threshold" data-points=' in main
     script = slider() if moves else ""
     contents = [(part.id, part.listed or part.title) for part in sections]
-    page = _frame(report, contents, "\n".join(map(section_html, sections)), scripted=moves)
+    page = _frame(report, contents, main, scripted=moves)
     page = _framed_once(page)
     used = {name for names in _CLASSES.findall(page) for name in names.split()}
     style = worn(stylesheet(), used)

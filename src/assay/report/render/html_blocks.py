@@ -309,7 +309,8 @@ def _grid(block: Grid) -> str:
 
 
 def _threshold(block: Threshold) -> str:
-    moving = f' id="threshold" data-points="{block.points}"' if block.points else ""
+    totals = f' data-totals="{block.totals}"' if block.totals else ""
+    moving = f' id="threshold" data-points="{block.points}"{totals}' if block.points else ""
     warning = f' <span class="warn">{block.warning}</span>' if block.warning else ""
     slider = ""
     if block.points:

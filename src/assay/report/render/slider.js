@@ -3,7 +3,7 @@
 const card = document.getElementById('threshold'), range = document.getElementById('t');
 if (!card || !range) return;
 const points = card.dataset.points.split(';').map(p => p.split(',').map(x => x === '' ? null : Number(x)));
-const [, positives, negatives] = points[points.length - 1];
+const [positives, negatives] = (card.dataset.totals || points[points.length - 1].slice(1).join()).split(',').map(Number);
 const at = id => document.getElementById(id);
 const start = Number(range.value), from = at('t-from').textContent;
 // The frame of the charts: top edge and side; each says where its left edge is.
@@ -36,7 +36,7 @@ const cells = {tp, fp, fn, tn};
 for (const cell in cells) at('c-' + cell).textContent = count(cells[cell]);
 const rates = {recall: rate(tp, positives), spec: rate(tn, negatives), prec: rate(tp, tp + fp), npv: rate(tn, tn + fn),
 f1: rate(2 * tp, 2 * tp + fp + fn), acc: rate(tp + tn, positives + negatives), call: rate(tp + fp, positives + negatives)};
-for (const one in rates) at('r-' + one).textContent = rates[one];
+for (const key in rates) if (at('r-' + key)) at('r-' + key).textContent = rates[key];
 const label = 'threshold ' + name, det = at('mark-det');
 place(at('mark-roc'), fp / negatives, tp / positives, label);
 place(at('mark-pr'), tp / positives, tp + fp ? tp / (tp + fp) : 1, label);

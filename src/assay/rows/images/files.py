@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 PICTURES: Final = (".png", ".tif", ".tiff", ".bmp", ".gif", ".jpg", ".jpeg", ".pgm", ".ppm", ".webp")
 NIFTI: Final = (".nii", ".nii.gz")
 SUFFIXES: Final = (*PICTURES, *NIFTI, ".npy")
+THUMBNAIL: Final = 128
+"""Pixels along the longer side of a thumbnail."""
 SAME_PLACE: Final = 1e-3
 """How far two affine maps may be apart, in millimetres, and still speak of the same grid."""
 
@@ -57,6 +62,27 @@ def load_image(path: str) -> LoadedImage:
         known=", ".join(SUFFIXES),
         fix="convert it to one of these",
     )
+
+
+def make_thumbnail(values: NDArray[Any], largest: int = THUMBNAIL) -> str:
+    """A small grey or coloured picture as a PNG file in base 64.
+
+    >>> make_thumbnail(np.zeros((2, 2), np.uint8))[:11]
+    'iVBORw0KGgo'
+    """
+    step = max(1, -(-max(values.shape[:2]) // largest))
+    small = values[::step, ::step]
+    small = small[..., :3] if small.ndim > 2 and small.shape[-1] >= 3 else small.reshape(*small.shape[:2], -1)[..., 0]  # noqa: PLR2004
+    if small.dtype != np.uint8:
+        real = np.nan_to_num(small.astype(np.float64))
+        small = ((real - real.min()) * (255 / max(float(np.ptp(real)), 1e-300))).astype(np.uint8)
+    rows = b"".join(b"\0" + np.ascontiguousarray(row).tobytes() for row in small)
+    size = struct.pack(">IIBBBBB", small.shape[1], small.shape[0], 8, 2 if small.ndim > 2 else 0, 0, 0, 0)  # noqa: PLR2004
+    parts = ((b"IHDR", size), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    file = b"".join(
+        struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part)) for kind, part in parts
+    )
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + file).decode("ascii")
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:

@@ -19,7 +19,7 @@ from assay.tasks.detection.box_estimates import BoxEstimates
 from assay.tasks.detection.box_values import BoxValues, operating_counts
 from assay.tasks.detection.compare import PairedBoxes, compare_pair
 from assay.tasks.detection.formats.raw_boxes import FORMATS
-from assay.tasks.detection.tally import Boxes
+from assay.tasks.detection.tally import Boxes, settle_cap
 
 if TYPE_CHECKING:
     from assay.core.blocks import Section
@@ -40,17 +40,24 @@ class Detection(UnitTask):
         Role(name="truth", holds=FILES, required=False),
         Role(name="predicted", holds=f"{FILES}, with scores", required=False, by_model=True),
         Role(name="images", holds="ids of all images, if the truth does not list those without boxes", required=False),
+        Role(
+            name="pictures",
+            holds="a folder of the images, or paths by image: thumbnails go into the Record",
+            required=False,
+        ),
+        Role(name="searched", holds="pairs of image and label that were looked for (LVIS, OpenImages)", required=False),
     )
     options = (
         Option(name="profile", says="whose rules match and average", default="coco",
                choices=("coco", "voc", "openimages", "lvis")),
-        Option(name="max_detections", says="detections of an image and class that map and ar read", default=100,
-               kind=int),
+        Option(name="max_detections", says="detections of an image and class that map and ar read; without it 100, 20 "
+               "for keypoints, for lvis 300 of an image, for voc and openimages all", kind=int, settle=settle_cap),
         Option(name="confidence", says="lowest score at the operating point", default=0.5, kind=float),
         Option(name="box_format", says="how the boxes of tables and arrays are written", default="xywh",
                choices=FORMATS),
-        Option(name="shape", says="what is matched; masks are COCO files with run lengths or polygons", default="boxes",
-               choices=("boxes", "masks")),
+        Option(name="shape", says="what is matched; masks and keypoints come from COCO files", default="boxes",
+               choices=("boxes", "masks", "keypoints")),
+        Option(name="sigmas", says="spread of each keypoint; without it those of COCO's 17", kind=float, several=True),
         Option(name="image_size", says='width and height of the images of a YOLO folder: "640x480"'),
     )  # fmt: skip
     unit = "image"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from assay.tasks.detection.kernel.box_matches import AREAS, COMBINATIONS, THRESHOLDS
-from assay.tasks.detection.tally import BEYOND
+from assay.tasks.detection.tally import BEYOND, LOOSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,36 +44,32 @@ class Ranks:
     """Detections that count up to and including each."""
 
 
-def counted_flags(tally: Boxes) -> Flags:
-    """Whether a detection that matches nothing counts, by area; it does not beyond the cap or outside the area."""
-    codes = range(2 * BEYOND)
-    tables = [np.array([not code & BEYOND and (not bit or code & bit > 0) for code in codes]) for bit in (0, 1, 2, 4)]
-    return np.stack([table[tally.flags] for table in tables]).T
+def counted_flags(flags: Whole) -> Flags:
+    """Whether a detection that matches nothing counts, by area; not beyond the cap, outside the area or if loose."""
+    codes, never = range(2 * LOOSE), BEYOND | LOOSE
+    tables = [np.array([not code & never and (not bit or code & bit > 0) for code in codes]) for bit in (0, 1, 2, 4)]
+    return np.stack([table[flags] for table in tables]).T
 
 
-def shift_flags(tally: Boxes, counted: Flags) -> Whole:
+def shift_flags(tally: Boxes) -> Whole:
     """What the match of a special detection changes: +1 if it counts after all, -1 if it does not."""
-    own = counted[tally.detection][:, :, None]
+    own = counted_flags(tally.flags[tally.detection])[:, :, None]
     return (tally.hits & ~own).astype(np.int64) - (tally.skips & own)
 
 
 def rank_classes(tally: Boxes) -> Iterator[Ranks]:
     """The ranks of every class."""
-    counted = counted_flags(tally)
-    before = np.cumsum(counted.T, axis=1, dtype=np.int32).T
-    shifted = np.cumsum(shift_flags(tally, counted), axis=0)
-    here = before[tally.detection][:, :, None] + shifted
-    true = np.cumsum(tally.hits, axis=0, dtype=np.int32)
-    nothing = np.zeros(true.shape[1:], dtype=np.int32)
-    for label, (first, last) in enumerate(_spans(tally.special_starts)):
-        start = tally.starts[label]
-        base = before[start - 1][:, None] if start else nothing[:, :1]
-        base = base + (shifted[first - 1] if first else nothing)
-        yield Ranks(
-            hits=tally.hits[first:last],
-            true=true[first:last] - (true[first - 1] if first else nothing),
-            position=here[first:last] - base,
-        )
+    shifts = shift_flags(tally)
+    for (first, last), (start, end) in zip(_spans(tally.special_starts), _spans(tally.starts), strict=True):
+        places = tally.detection[first:last] - start
+        yield rank_class(tally.flags[start:end], places, tally.hits[first:last], shifts[first:last])
+
+
+def rank_class(flags: Whole, places: Whole, hits: Flags, shifts: Whole) -> Ranks:
+    """The ranks of one class: flags of all detections, and places, hits and shifts of the special ones."""
+    before = np.cumsum(counted_flags(flags).T, axis=1, dtype=np.int32).T
+    position = before[places][:, :, None] + np.cumsum(shifts, axis=0)
+    return Ranks(hits=hits, true=np.cumsum(hits, axis=0), position=position.astype(np.int64))
 
 
 def _spans(starts: Whole) -> Iterator[tuple[int, int]]:
@@ -126,7 +122,8 @@ def hit_counts(tally: Boxes, weights: Floats | None = None) -> Floats:
     """
     hits = tally.hits.reshape(len(tally.detection), COMBINATIONS)
     label = np.repeat(np.arange(len(tally.classes)), np.diff(tally.special_starts))
-    allowed = np.array([tally.rank < min(cap, tally.rules.cap) for cap in CAPS]).T
+    caps = (*(min(cap, tally.rules.cap) for cap in CAPS[:-1]), tally.rules.cap)
+    allowed = np.array([tally.rank < cap for cap in caps]).T
     shape = (len(tally.classes), len(AREAS), len(THRESHOLDS))
     parts = []
     for cap in range(len(CAPS)):

@@ -14,6 +14,7 @@ from assay.core.blocks import (
     Reach,
     Section,
     Table,
+    Threshold,
     columns,
     number_table,
     row_of,
@@ -136,6 +137,7 @@ def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:
     axes = {"x": "confidence", "y": "share", "y_range": [0, 1]}
     chart = {"title": "at IoU 0.5", **axes, "series": series, "marks": marks}
     yield Figure(charts=(Chart("lines", (chart,)),), alt="Precision, recall and F1 against the confidence.")
+    yield _slider(table, point)
     heads = ("score from", "hits", "false alarms", "missed", "precision", "recall", "F1", "false alarms an image")
     names = ("precision", "recall", "f1", "false_alarms_per_image")
     yield number_table(
@@ -153,6 +155,28 @@ def _confidence(figures: Mapping[str, Any]) -> Iterator[Block]:
             for row in table
         ],
         small=True,
+    )
+
+
+def _slider(table: Sequence[Mapping[str, Any]], point: float) -> Threshold:
+    """The counts at the operating point, which a page lets readers move over all confidences."""
+    falling = sorted(table, key=lambda row: -row["confidence"])
+    place = next(number for number, row in enumerate(falling) if row["confidence"] == point)
+    here, last = falling[place], falling[-1]
+    objects, alarms = here["hits"] + here["missed"], last["false_alarms"]
+    cells = (here["hits"], here["false_alarms"], here["missed"], alarms - here["false_alarms"])
+    rates = (("recall", "recall", "recall"), ("prec", "precision", "precision"), ("f1", "F1", "f1"))
+    return Threshold(
+        threshold=f"{point:g}",
+        chosen="the stated confidence, at IoU 0.5",
+        warning="",
+        unit="boxes",
+        positive="object",
+        cells=tuple(f"{n:,}" for n in cells),  # type: ignore[arg-type]
+        rates=tuple((id_, word, "∅" if here[key] is None else f"{here[key]:.3f}") for id_, word, key in rates),
+        points=";".join(f"{row['confidence']:.7g},{row['hits']},{row['false_alarms']}" for row in falling),
+        at=place,
+        totals=f"{objects},{alarms}",
     )
 
 
@@ -174,10 +198,13 @@ def _pictures(figures: Mapping[str, Any]) -> Iterator[Block]:
             "height": picture["height"],
             "boxes": boxes,
             "caption": caption,
+            "png": picture.get("png"),
         }
         charts.append(Chart("picture", (data,)))
     names = ", ".join(visible(picture["image"]) for picture in pictures)
-    note = "Reference boxes that are found or missed, hits and false alarms; the pictures themselves are not kept."
+    note = "Reference boxes that are found or missed, hits and false alarms."
+    if not any(picture.get("png") for picture in pictures):
+        note += " Give the pictures to see them below the boxes: pictures=folder (--pictures)."
     alt = f"Boxes of the images with the most errors: {names}."
     yield Figure(charts=tuple(charts), alt=alt, look="many", note=note)
 

@@ -38,7 +38,10 @@ class BoxEstimates(Estimates):
     def measures(self) -> Sequence[Measure]:
         """The measures asked for, or all that need no parameter."""
         asked = self.settings.measures
-        return [measure for measure in self.registry if not measure.needs] if asked is None else list(asked)
+        if asked is not None:
+            return list(asked)
+        rare = [parse(f'map_of(frequency="{kind}")', self.registry) for kind in "rcf" if self.tally.frequency]
+        return [*(measure for measure in self.registry if not measure.needs), *rare]
 
     @cached_property
     def class_measures(self) -> Sequence[Measure]:

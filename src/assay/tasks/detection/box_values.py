@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Floats, Whole
     from assay.tasks.detection.tally import Boxes
 
-RULES: Final = {"coco": "coco101", "voc": "voc_all"}
+RULES: Final = {"coco": "coco101", "lvis": "coco101", "voc": "voc_all", "openimages": "voc_all"}
 """How AP is read off the curve, by profile."""
 RATES: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """False alarms an image at which the FROC score reads the sensitivity (LUNA16)."""
+FAR: Final = 8
+"""How many times as many false alarms as that are kept: no half sample has so many fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,6 +52,8 @@ class BoxValues:
     sensitivity: Callable[[], Floats]
     """Mean sensitivity at the false alarms of `RATES`."""
     classes: int = 0
+    frequency: tuple[str, ...] | None = None
+    """How often each class occurs, where the truth says so."""
 
     def of_class(self, label: int) -> BoxValues:
         """The values of one class; errors and the FROC curve are about all classes."""
@@ -61,6 +65,7 @@ class BoxValues:
             precisions=lambda rule: precisions(rule)[..., place, :, :],
             recalls=self.recalls[..., place, :, :, :],
             classes=1,
+            frequency=self.frequency and (self.frequency[label],),
             **by_class,
         )
 
@@ -80,6 +85,7 @@ def read_values(tally: Boxes) -> BoxValues:
         errors=tally.errors.sum(axis=0).astype(np.float64),
         sensitivity=lambda: froc_score(tally, np.ones((len(tally.images), 1)))[0],
         classes=len(tally.classes),
+        frequency=tally.frequency,
     )
 
 
@@ -109,6 +115,7 @@ def draw_values(tally: Boxes, weights: Floats, areas: Sequence[int] = range(len(
         errors=weights.T @ tally.errors,
         sensitivity=lambda: froc_score(tally, weights),
         classes=len(tally.classes),
+        frequency=tally.frequency,
     )
 
 
@@ -137,31 +144,30 @@ def operating_counts(tally: Boxes) -> tuple[csr_array, csr_array, csr_array]:
     from scipy.sparse import csr_array
 
     sure = tally.score >= tally.rules.confidence
-    hit, skipped = ((masks[:, 0] >> 7).astype(bool) for masks in (tally.hit, tally.ignored))
-    alarm = sure.copy()
-    alarm[tally.detection[hit | skipped]] = False
-    hits = tally.detection[hit & sure[tally.detection]]
-    overlap = tally.iou[hit & sure[tally.detection]]
-    alarms = np.flatnonzero(alarm)
+    hits = tally.detection[tally.found & sure[tally.detection]]
+    overlap = tally.iou[tally.found & sure[tally.detection]]
+    alarms = np.flatnonzero(tally.alarms & sure)
     shape = (len(tally.classes), len(tally.images))
 
     def table(rows: Whole, values: Floats) -> csr_array:
-        return csr_array((values, (tally.label[rows], tally.image[rows])), shape=shape)
+        label = np.searchsorted(tally.starts, rows, side="right") - 1
+        return csr_array((values, (label, tally.image[rows])), shape=shape)
 
     return table(hits, np.ones(len(hits))), table(alarms, np.ones(len(alarms))), table(hits, overlap)
 
 
 def froc_score(tally: Boxes, weights: Floats) -> Floats:
     """Mean sensitivity at given numbers of false alarms an image, over all classes together; by draw."""
-    hit, skipped = ((masks[:, 0] >> 7).astype(bool) for masks in (tally.hit, tally.ignored))
-    counts = np.ones(len(tally.score), dtype=bool)
-    counts[tally.detection[skipped]] = False
     right = np.zeros(len(tally.score), dtype=bool)
-    right[tally.detection[hit]] = True
+    right[tally.detection[tally.found]] = True
+    counts = tally.alarms | right
+    enough = int(2 * RATES[-1] * len(tally.images))  # false alarms that nearly every draw can do with
+    alarms = tally.score[tally.alarms]
+    if len(alarms) > FAR * enough:  # the rest is looked at only where a draw needs it
+        counts &= tally.score >= np.partition(alarms, len(alarms) - FAR * enough)[len(alarms) - FAR * enough]
     kept = np.flatnonzero(counts)
     order = kept[np.lexsort((right[kept], -tally.score[kept]))]  # of equal scores, false alarms first
     right, image = right[order], tally.image[order]
-    enough = 2 * RATES[-1] * len(tally.images)  # false alarms that nearly every draw can do with
     first = int(np.searchsorted(np.cumsum(~right), enough)) + 1
     images, objects = weights.sum(axis=0), weigh_objects(tally, weights)[:, 0].sum(axis=0)
     scores = np.full(weights.shape[1], np.nan)

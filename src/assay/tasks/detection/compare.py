@@ -19,7 +19,7 @@ from assay.inference.tail_probabilities import Tail, shown
 from assay.tally.base import digest
 from assay.tasks.detection.box_values import BoxValues, draw_values
 from assay.tasks.detection.count_notes import rare_classes, refuse_rare
-from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval
+from assay.tasks.detection.intervals import BIASED, FEWEST, HalfSamples, correct_interval, count_freedom
 from assay.tasks.detection.kernel.box_matches import AREAS
 from assay.tasks.detection.tally import Boxes, join_parts
 
@@ -173,8 +173,10 @@ def difference_interval(
         if not any(isinstance(mean, Undefined) for mean in means):
             base = halves[0].base_value(measure, label) - halves[1].base_value(measure, label)
             rise = cast("Any", means[0]).value - cast("Any", means[1]).value - base
+    biased = measure.family == BIASED and label is None
     interval = correct_interval(
-        difference, rise, spread, level=half.level, size=half.size, draws=half.draws, seed=half.seed,
+        difference, rise, spread, level=half.level, draws=half.draws, seed=half.seed,
+        free=count_freedom(halves, measure) if biased else half.size - 1.0,
         low=-np.inf, high=np.inf,
     )  # fmt: skip
     return interval, spread

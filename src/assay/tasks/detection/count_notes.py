@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from assay.core.text import counted, figure, quoted
-from assay.tasks.detection.average_precision import average_precisions, mean_defined
+from assay.tasks.detection.average_precision import (
+    area_under,
+    average_precisions,
+    mean_defined,
+    rank_class,
+    shift_flags,
+)
 from assay.tasks.detection.box_values import RULES
-from assay.tasks.detection.tally import BEYOND, COLUMNS, SPECIAL, Boxes
+from assay.tasks.detection.tally import BEYOND, Boxes
 
 if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Scenes, Whole
@@ -79,52 +84,53 @@ def refuse_rare(tally: Boxes, label: int | None, *, means: bool) -> str | None:
     return f"{few}: too few for an interval that covers 93 %"
 
 
-def _hit_numbers(tally: Boxes) -> Whole:
-    """For each detection the number of IoU thresholds at which it hits, of any area."""
-    numbers = np.zeros(len(tally.score), dtype=np.int64)
-    numbers[tally.detection] = tally.hits[:, 0].sum(axis=1)
-    return numbers
+def _tied_groups(tally: Boxes) -> Iterator[tuple[int, Whole, Whole, Whole]]:
+    """Classes with equal scores that hit differently, with three facts.
+
+    They are: the IoU thresholds at which each detection hits, the group of equal scores of each detection, and the
+    sizes of the groups whose order matters.
+    """
+    for label, (first, last) in enumerate(zip(tally.starts[:-1], tally.starts[1:], strict=True)):
+        rows = slice(*tally.special_starts[label : label + 2].tolist())
+        if rows.start == rows.stop:
+            continue
+        numbers = np.zeros(last - first, dtype=np.int64)
+        numbers[tally.detection[rows] - first] = tally.hits[rows, 0].sum(axis=1)
+        score = tally.score[first:last]
+        starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
+        mixed = np.maximum.reduceat(numbers, starts) > np.minimum.reduceat(numbers, starts)
+        if mixed.any():
+            sizes = np.diff(np.append(starts, last - first))
+            yield label, numbers, np.repeat(np.arange(len(starts)), sizes), sizes[mixed]
 
 
 def count_ties(tally: Boxes) -> int:
     """Detections of a class with equal scores that hit at different thresholds, so that their order matters."""
-    starts = _tie_starts(tally)
-    if not len(starts):
-        return 0
-    numbers = _hit_numbers(tally)
-    mixed = np.maximum.reduceat(numbers, starts) > np.minimum.reduceat(numbers, starts)
-    return int(np.diff(np.append(starts, len(numbers)))[mixed].sum())
-
-
-def _tie_starts(tally: Boxes) -> Whole:
-    """Where groups of equal scores of a class begin."""
-    if not len(tally.score):
-        return np.zeros(0, dtype=np.int64)
-    fresh = np.ones(len(tally.score), dtype=bool)
-    fresh[1:] = tally.score[1:] != tally.score[:-1]
-    fresh[tally.starts[:-1][tally.sizes > 0]] = True
-    return np.flatnonzero(fresh)
+    return sum(int(sizes.sum()) for _, _, _, sizes in _tied_groups(tally))
 
 
 def tie_range(tally: Boxes) -> tuple[float, float] | None:
     """The lowest and highest map over orders of equal scores; None where no order matters."""
-    if not count_ties(tally):
-        return None
-    starts = _tie_starts(tally)
-    groups = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(tally.score))))
-    numbers = _hit_numbers(tally)
-    ends = []
-    for sign in (1, -1):
-        order = np.lexsort((sign * numbers, groups))
-        inverse = np.empty(len(order), dtype=np.int64)
-        inverse[order] = np.arange(len(order))
-        place = inverse[tally.detection]
-        special = np.argsort(place)
-        columns = {name: getattr(tally, name)[order] for name in COLUMNS}
-        columns |= {name: getattr(tally, name)[special] for name in SPECIAL} | {"detection": place[special]}
-        values = average_precisions(replace(tally, **columns), RULES[tally.rules.profile])[:, 0]
-        ends.append(float(mean_defined(values, (0, 1))))
-    return ends[0], ends[1]
+    rule = RULES[tally.rules.profile]
+    values = average_precisions(tally, rule)[:, 0]
+    ends, shifts = [values.copy(), values.copy()], shift_flags(tally)
+    some = False
+    for label, numbers, groups, _ in _tied_groups(tally):
+        some = True
+        first, last = tally.starts[label : label + 2]
+        rows = slice(*tally.special_starts[label : label + 2].tolist())
+        for end, sign in zip(ends, (1, -1), strict=True):
+            order = np.lexsort((sign * numbers, groups))
+            inverse = np.empty(len(order), dtype=np.int64)
+            inverse[order] = np.arange(len(order))
+            place = inverse[tally.detection[rows] - first]
+            special = np.argsort(place)
+            flags = tally.flags[first:last][order]
+            ranks = rank_class(flags, place[special], tally.hits[rows][special], shifts[rows][special])
+            if not np.isnan(values[label]).any():
+                end[label] = area_under(ranks, tally.objects_by_class[label], rule)[0]
+    low, high = (float(mean_defined(end, (0, 1))) for end in ends)
+    return (low, high) if some else None
 
 
 def describe_ties(tally: Boxes) -> Iterator[str]:

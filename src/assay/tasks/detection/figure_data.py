@@ -75,18 +75,16 @@ def _envelope(ranks: Ranks, tally: Boxes, label: int) -> Floats:
 
 def confidence_table(tally: Boxes) -> list[dict[str, float | int | None]]:
     """Counts and rates at IoU 0.5 for confidences over the range of the scores."""
-    hit, skipped = ((masks[:, 0] >> 7).astype(bool) for masks in (tally.hit, tally.ignored))
-    alarm = np.ones(len(tally.score), dtype=bool)
-    alarm[tally.detection[hit | skipped]] = False
     objects = int(tally.objects[:, 2].sum())
     inside = not len(tally.score) or (tally.score.min() >= 0 and tally.score.max() <= 1)
     steps = np.arange(1, CONFIDENCES + 1) / (CONFIDENCES + 1)
     levels = steps if inside else np.quantile(tally.score, steps)
     levels = np.unique(np.append(levels, tally.rules.confidence))
-    hits, alarms = np.sort(tally.score[tally.detection[hit]]), np.sort(tally.score[alarm])
+    hits = tally.score[tally.detection[tally.found]]
     table = []
     for level in levels:
-        true, false = (len(part) - int(np.searchsorted(part, level)) for part in (hits, alarms))
+        true = int(np.count_nonzero(hits >= level))
+        false = int(np.count_nonzero((tally.score >= level) & tally.alarms))
         table.append(
             {
                 "confidence": float(level),

@@ -45,8 +45,7 @@ def draw_precisions(
     if not len(tally.detection):
         missing = np.moveaxis(objects[:, list(areas)], 2, 0) <= 0
         return np.where(missing, np.nan, 0.0)[..., None] * np.ones(len(THRESHOLDS))
-    counted = counted_flags(tally)
-    shifts = shift_flags(tally, counted)
+    shifts = shift_flags(tally)
     draws = weights.shape[1]
     values = np.full((draws, len(tally.classes), len(areas), len(THRESHOLDS)), np.nan)
     step = int(np.clip(CACHED // len(tally.detection), *BLOCKS))
@@ -54,6 +53,7 @@ def draw_precisions(
         part = slice(first, min(first + step, draws))
         block = np.ascontiguousarray(weights[:, part], dtype=np.float32)
         for label in range(len(tally.classes)):
+            counted = counted_flags(tally.flags[tally.starts[label] : tally.starts[label + 1]])
             for place, area in enumerate(areas):
                 if objects[label, area].any():
                     values[part, label, place] = _class_precisions(
@@ -109,7 +109,7 @@ def _weigh_positions(tally: Boxes, places: np.ndarray, start: int, counted: Flag
     from scipy.sparse import csr_array
 
     end = int(places[-1]) + 1
-    kept = np.flatnonzero(counted[start:end])
+    kept = np.flatnonzero(counted[: end - start])
     ends = np.searchsorted(kept, places - start, side="right")
     pointer = np.concatenate([[0], ends])
     image = tally.image[start + kept[: ends[-1]]]

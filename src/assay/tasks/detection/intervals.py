@@ -8,7 +8,7 @@ much. Coverage: `docs/why/detection-coverage.md`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
@@ -20,6 +20,7 @@ from assay.inference.estimates import Interval
 from assay.inference.resampling import stream
 from assay.inference.unit_intervals import scale_of, student_quantile
 from assay.tasks.detection.box_values import BoxValues, draw_values, mean_of_draws, read_values
+from assay.tasks.detection.count_notes import rare_classes
 
 if TYPE_CHECKING:
     from assay.inference.intervals.interval_choice import Wanted
@@ -39,6 +40,8 @@ DOUBT: Final = 0.6
 """What is unknown of that number, added to the spread."""
 BIASED: Final = "average precision"
 """The family of measures whose bias is taken off."""
+FEWEST_FREE: Final = 2.0
+"""Least degrees of freedom that a spread is given."""
 SHOWN_BIAS: Final = 0.1
 """Parts of the spread from which on a bias is worth a note."""
 
@@ -110,8 +113,9 @@ class HalfSamples:
         if measure.family == BIASED:
             halves = measure(cast("Tally", self._pick(self.averaged, label)))
             rise = 0.0 if isinstance(halves, Undefined) else halves.value - self.base_value(measure, label)
+            free = self.size - 1.0 if label is not None else count_freedom([self], measure)
             return correct_interval(
-                value.value, rise, spread, level=self.level, size=self.size, draws=self.draws, seed=self.seed,
+                value.value, rise, spread, level=self.level, free=free, draws=self.draws, seed=self.seed,
                 notes=tuple(self._describe_bias(measure, EXTRAPOLATION * rise, spread)),
             )  # fmt: skip
         return self._plain(measure, value.value, spread)
@@ -143,6 +147,30 @@ class HalfSamples:
         )
 
 
+def count_freedom(halves: Sequence[HalfSamples], measure: Measure) -> float:
+    """Degrees of freedom of a mean over classes, or of a difference of two, after Satterthwaite.
+
+    The AP of a class varies as the images that hold it do; where few do, the spread itself is uncertain.
+    """
+    most = halves[0].size - 1.0
+    rare = rare_classes(halves[0].tally)
+    if not len(rare):
+        return most
+    tally = halves[0].tally
+    images = np.bincount(tally.objects[:, 1], minlength=len(tally.classes))
+    labels = np.flatnonzero(images)
+    spreads = np.zeros(len(labels))
+    for place, label in enumerate(labels.tolist()):
+        drawn = [measure.values(cast("Tally", half.drawn.of_class(label))) for half in halves]
+        values = drawn[0] - drawn[1] if len(drawn) > 1 else drawn[0]
+        known = values[~np.isnan(values)]
+        spreads[place] = known.var(ddof=1) if len(known) > 1 else 0.0
+    if not spreads.any():
+        return most
+    free = spreads.sum() ** 2 / float((spreads**2 / np.maximum(images[labels] - 1, 1)).sum())
+    return float(np.clip(free, FEWEST_FREE, most))
+
+
 def half_weights(units: Whole, draws: int, seed: int) -> Floats:
     """Images by draws for half samples of units, in pairs of a half and the rest."""
     size, rng = int(units.max(initial=-1)) + 1, stream(seed, PLACE)
@@ -160,7 +188,7 @@ def correct_interval(
     spread: float,
     *,
     level: float,
-    size: int,
+    free: float,
     draws: int,
     seed: int,
     low: float = 0.0,
@@ -172,7 +200,7 @@ def correct_interval(
     It is widened to hold the value itself.
     """
     middle = value - EXTRAPOLATION * rise
-    reach = student_quantile((1 + level) / 2, size - 1) * math.hypot(spread, DOUBT * rise)
+    reach = student_quantile((1 + level) / 2, free) * math.hypot(spread, DOUBT * rise)
     return Interval(
         low=max(low, min(value, middle - reach)),
         high=min(high, max(value, middle + reach)),

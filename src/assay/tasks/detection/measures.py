@@ -86,7 +86,7 @@ for _place in (0, 5, 8):
 for _area in (1, 2, 3):
     _declare_map(f"map_{AREAS[_area]}", f"map of objects of {AREAS[_area]} area", None, _area, "extension")
 for _cap, _most in enumerate(CAPS):
-    _name = f"recall at {_most} detections an image and class, averaged"
+    _name = f"recall at {_most if _most < CAPS[-1] else 'max_detections (100)'} detections an image and class, averaged"
     _declare_recall(f"ar_{_most}", _name, _cap, 0)
 for _area in (1, 2, 3):
     _declare_recall(f"ar_{AREAS[_area]}", f"ar_100 of objects of {AREAS[_area]} area", len(CAPS) - 1, _area)
@@ -115,6 +115,23 @@ def map_at(t: BoxValues, *, iou: float, interpolation: str = "coco101") -> Numbe
             fix='write map_at(iou=0.5, interpolation="voc11")',
         )
     return _mean(t.precisions(interpolation)[..., 0, place : place + 1], 2)
+
+
+@measure(
+    also=("APr", "APc", "APf"),
+    says="map over the classes that are rare, common or frequent, as the truth says (LVIS)",
+    formula="mean over these classes of AP at IoU 0.50, 0.55, ..., 0.95",
+    range=(0, 1),
+    better=HIGHER,
+    source=EXTENSION,
+    spec="extension",
+    family=FAMILIES[0],
+)
+def map_of(t: BoxValues, *, frequency: str) -> Number:
+    """Average precision of rare ("r"), common ("c") or frequent ("f") classes."""
+    places = [place for place, kind in enumerate(t.frequency or ()) if kind[:1] == frequency[:1]]
+    values = t.precisions(None)[..., places, 0, :]
+    return _mean(values, 2)
 
 
 def _total(values: Floats) -> Amount:

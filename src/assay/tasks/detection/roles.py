@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,12 @@ from assay.core.text import visible
 from assay.tally.batches import Column, open_batches
 from assay.tally.census import Census
 from assay.tasks.detection.formats.annotation_folders import read_folder
-from assay.tasks.detection.formats.box_tables import CORNERS, read_table
+from assay.tasks.detection.formats.box_tables import CORNERS, read_searched, read_table
 from assay.tasks.detection.formats.coco_files import load_json, read_instances, read_results, results_from_list
 from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, assemble_scenes, look_up_field, to_xywh
 from assay.tasks.detection.kernel.boxes import Scenes, sort_labels
 from assay.tasks.detection.kernel.scene_counts import count_scenes
-from assay.tasks.detection.tally import Boxes, Rules, join_parts
+from assay.tasks.detection.tally import CAPS, Boxes, Rules, join_parts, settle_cap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,15 +33,12 @@ if TYPE_CHECKING:
 
 def read_rules(options: Mapping[str, object]) -> Rules:
     """The rules that the options state."""
-    profile, cap = str(options.get("profile") or "coco"), options.get("max_detections")
-    confidence = options.get("confidence")
-    if profile not in ("coco", "voc"):
+    profile, confidence = str(options.get("profile") or "coco"), options.get("confidence")
+    if profile not in CAPS:
         raise PlanError(
-            "refused-format",
-            f"the rules of {visible(profile)} are not built",
-            known="coco, voc",
-            fix='evaluate with its own tool, or state profile="coco"',
+            "option-unknown", f"there are no rules called {visible(profile)}", known=", ".join(CAPS), fix="name one"
         )
+    cap = settle_cap(options) if options.get("max_detections") is None else options["max_detections"]
     if not isinstance(cap, int) or cap < 1:
         raise PlanError("option-unknown", f"max_detections={cap!r} is not 1 or more", fix="give a whole number")
     return Rules(profile=profile, cap=cap, confidence=float(cast("float", confidence)))
@@ -89,46 +86,62 @@ def _given(request: Request, role: str) -> object:
 
 def read_truth(request: Request) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
     """The reference boxes, and what is known of images and classes."""
-    given, files, masks = _given(request, "truth"), dict[str, str](), _wants_masks(request)
+    given, files, shape = _given(request, "truth"), dict[str, str](), str(request.options.get("shape") or "boxes")
+    sigmas = cast("Sequence[float]", request.options.get("sigmas") or ())
     if _is_path(given):
         path = _existing(given)
         if path.is_dir():
             raw, catalogue, files = read_folder(path, "truth", _image_size(request))
         elif path.suffix.lower() == ".json":
-            raw, catalogue = read_instances(_expect_mapping(load_json(path), path.name), path.name, masks=masks)
+            raw, catalogue = read_instances(_expect_mapping(load_json(path), path.name), path.name, shape, sigmas)
             files = {path.name: _digest(path, request)}
         else:
             raw, catalogue, files = read_table(given, request, "truth")
     elif isinstance(given, Mapping) and "annotations" in given:
-        raw, catalogue = read_instances(given, "truth", masks=masks)
+        raw, catalogue = read_instances(given, "truth", shape, sigmas)
     else:
         raw, catalogue, files = read_table(given, request, "truth")
     if (images := request.given.get("images")) is not None:
         ids = [value.item() if hasattr(value, "item") else value for value in cast("Sequence[Any]", images)]
         catalogue = replace(catalogue, images=tuple(ids))
-    return raw, catalogue, files
+    return raw, settle_federation(catalogue, request), files
+
+
+def settle_federation(catalogue: Catalogue, request: Request) -> Catalogue:
+    """Which classes were looked for in which image, and how many detections of an image are read."""
+    profile, given = str(request.options.get("profile") or "coco"), request.given.get("searched")
+    if given is not None:
+        catalogue = replace(catalogue, searched=read_searched(given, request))
+    if profile in ("coco", "voc"):
+        if catalogue.searched is not None or catalogue.partial:
+            raise PlanError(
+                "refused-format",
+                f"not every class was looked for in every image, which the rules of {profile} do not know",
+                where="truth" if given is None else "searched",
+                fix='state profile="lvis" (--profile lvis), or profile="openimages"',
+            )
+        return catalogue
+    if catalogue.searched is None:
+        note = "every class is taken to be looked for in every image: no list says otherwise (searched)"
+        catalogue = replace(catalogue, notes=(*catalogue.notes, note))
+    return replace(catalogue, most=read_rules(request.options).cap if profile == "lvis" else None)
 
 
 def read_predicted(given: object, request: Request) -> tuple[RawBoxes, dict[str, str]]:
     """The detections."""
-    masks = _wants_masks(request)
+    shape = str(request.options.get("shape") or "boxes")
     if _is_path(given):
         path = _existing(given)
         if path.is_dir():
             raw, _, files = read_folder(path, "predicted", _image_size(request))
             return raw, files
         if path.suffix.lower() == ".json":
-            return read_results(path, cast("Limits | None", request.limits), masks=masks), {
-                path.name: _digest(path, request)
-            }
+            raw = read_results(path, cast("Limits | None", request.limits), shape)
+            return raw, {path.name: _digest(path, request)}
     elif isinstance(given, Sequence) and (not given or (isinstance(given[0], Mapping) and "image_id" in given[0])):
-        return results_from_list(given, "predicted", masks=masks), {}
+        return results_from_list(given, "predicted", shape), {}
     raw, _, files = read_table(given, request, "predicted")
     return raw, files
-
-
-def _wants_masks(request: Request) -> bool:
-    return request.options.get("shape") == "masks"
 
 
 def _is_path(given: object) -> bool:
@@ -181,6 +194,8 @@ def finish_count(
     """Add units and groups of images, the account of images, and notes."""
     from assay.tasks.detection.count_notes import describe_counts
 
+    if (given := request.given.get("pictures")) is not None:
+        tally = replace(tally, pictures=tuple(add_thumbnails(tally.pictures, given, catalogue)))
     if request.unit is not None:
         units = look_up_field(catalogue, tally.images, request.unit, "unit")
         tally = replace(tally, units=tuple(units))
@@ -197,6 +212,23 @@ def finish_count(
         data["unit"] = request.unit if isinstance(request.unit, str) else "unit"
     census = Census(read=len(tally.images), scored=len(tally.images))
     return Counted(tally=tally, census=census, groups=groups, notes=notes, data=data)
+
+
+def add_thumbnails(
+    drawn: Iterable[dict[str, object]], given: object, catalogue: Catalogue
+) -> Iterator[dict[str, object]]:
+    """The images to be drawn, each with a small picture of it where one is found."""
+    from assay.rows.images.files import list_folder, load_image, make_thumbnail
+
+    if not isinstance(given, Mapping) and not Path(str(given)).is_dir():
+        raise RowsError("no-file", "there is no such folder", where=visible(str(given)), fix="check the path")
+    known = given if isinstance(given, Mapping) else list_folder(str(given))
+    names = catalogue.fields.get("file_name", {})
+    for picture in drawn:
+        image = cast("Label", picture["image"])
+        named = str(names.get(image, image))
+        path = known.get(image) or known.get(named) or known.get(named.rpartition(".")[0])
+        yield picture if path is None else {**picture, "png": make_thumbnail(load_image(str(path)).values)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +264,7 @@ class Parts:
 def _read_single_table(request: Request, rules: Rules) -> Counted:
     """One table with a row a box on any engine; rows without a score are the reference."""
     form = str(request.options.get("box_format") or "xywh")
-    columns = {name: Column(name, "label") for name in ("image", "label")}
+    columns = {name: Column(name, "id") for name in ("image", "label")}
     columns |= {corner: Column(corner, "number") for corner in CORNERS[form]}
     columns["score"] = Column("score", "number", "keep")
     if request.unit is not None or request.group or request.given:

@@ -41,12 +41,23 @@ if TYPE_CHECKING:
 MASK: Final = COMBINATIONS // 8
 BEYOND: Final = 8
 """Flag of a detection beyond the cap; the three bits below it are the areas small, medium, large."""
+LOOSE: Final = 16
+"""Flag of a detection that counts only where it hits."""
 PICTURES: Final = 6
 """Images whose boxes are kept to be drawn."""
 COLUMNS: Final = {"image": "w", "score": "r", "flags": "w"}
 SPECIAL: Final = {"detection": "w", "hit": "b", "ignored": "b", "rank": "w", "target": "w", "iou": "r"}
 OBJECTS: Final = ("image", "label", *AREAS)
-JOINED: Final = ("score", "flags", "errors", *SPECIAL)
+
+CAPS: Final = {"coco": 100, "lvis": 300, "voc": 1_000_000, "openimages": 1_000_000}
+"""Detections of an image and class that count, by profile; for LVIS those of an image."""
+POINTS_CAP: Final = 20
+"""The same for keypoints in COCO."""
+
+
+def settle_cap(options: Mapping[str, object]) -> int:
+    """Detections that count where the options do not state it."""
+    return POINTS_CAP if options.get("shape") == "keypoints" else CAPS[str(options.get("profile") or "coco")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +66,7 @@ class Rules:
 
     profile: str = "coco"
     cap: int = 100
-    """Detections of one image and class that COCO's numbers read."""
+    """Detections of one image and class that AP and AR read; for LVIS those of one image."""
     confidence: float = 0.5
     """Lowest score of a detection that counts at the operating point."""
 
@@ -87,6 +98,8 @@ class Boxes:
     """Images by kinds of error at the operating point."""
     units: tuple[Label, ...] | None = None
     """What each image belongs to, where images are not the unit."""
+    frequency: tuple[str, ...] | None = None
+    """How often each class occurs in the world, where the truth says so (LVIS: r, c, f)."""
     pictures: tuple[dict[str, object], ...] = field(default=())
     """Boxes of the images with the most errors."""
 
@@ -126,6 +139,18 @@ class Boxes:
         return flags.reshape(len(masks), len(AREAS), COMBINATIONS // len(AREAS))
 
     @cached_property
+    def found(self) -> NDArray[np.bool_]:
+        """Special detections that hit at IoU 0.5, of any area and also beyond the cap."""
+        return np.asarray(self.hit[:, 0] >> 7 == 1)
+
+    @cached_property
+    def alarms(self) -> NDArray[np.bool_]:
+        """Detections that are false alarms at IoU 0.5, of any area and also beyond the cap."""
+        alarms = self.flags & LOOSE == 0
+        alarms[self.detection[(self.hit[:, 0] | self.ignored[:, 0]) >> 7 == 1]] = False
+        return np.asarray(alarms)
+
+    @cached_property
     def objects_by_class(self) -> Whole:
         """Objects that count, classes by areas."""
         counts = np.zeros((len(self.classes), len(AREAS)), dtype=np.int64)
@@ -151,7 +176,9 @@ class Boxes:
         objects = self.objects[rows].copy()
         objects[:, 1] = new[objects[:, 1]]
         classes = tuple(self.classes[label] for label in labels)
-        return self._select(new[self.label] >= 0, classes=classes, sizes=self.sizes[labels], objects=objects)
+        frequency = self.frequency and tuple(self.frequency[label] for label in labels)
+        sizes = self.sizes[labels]
+        return self._select(new[self.label] >= 0, classes=classes, sizes=sizes, objects=objects, frequency=frequency)
 
     def select_images(self, images: Whole) -> Boxes:
         """The tally of some images, such as those of a group."""
@@ -228,6 +255,7 @@ class Boxes:
                 "objects": [len(self.objects), packed_whole(self.objects.ravel())],
                 "errors": packed_whole(self.errors.ravel()),
                 "units": None if self.units is None else list(self.units),
+                "frequency": self.frequency and list(self.frequency),
                 "pictures": list(self.pictures),
             }
         }
@@ -253,6 +281,7 @@ class Boxes:
             objects=unpacked_whole(objects, rows * len(OBJECTS)).reshape(rows, len(OBJECTS)),
             errors=unpacked_whole(part["errors"], len(images) * len(ERRORS)).reshape(-1, len(ERRORS)),
             units=None if part["units"] is None else tuple(part["units"]),
+            frequency=part["frequency"] and tuple(part["frequency"]),
             pictures=tuple(part["pictures"]),
         )
 
@@ -276,33 +305,56 @@ def sort_columns(label: Whole, score: Floats, classes: int) -> Whole:
 
 
 def join_parts(parts: list[Boxes], images: tuple[Label, ...], classes: tuple[Label, ...]) -> Boxes:
-    """One tally of parts with different images, in the order that counting them together gives."""
+    """One tally of parts with different images, in the order that counting them together gives.
+
+    Classes are joined one by one, so that little more than the parts and the whole is held.
+    """
     places, labels = _new_codes(parts, "images", images), _new_codes(parts, "classes", classes)
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in JOINED}
-    image = np.concatenate([new.astype(np.int32)[part.image] for part, new in zip(parts, places, strict=True)])
-    label = np.concatenate([new.astype(np.int32)[part.label] for part, new in zip(parts, labels, strict=True)])
-    order = np.argsort(image, kind="stable")
-    order = order[sort_columns(label[order], columns["score"][order], len(classes))]
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.arange(len(order))
-    shifts = np.repeat(np.cumsum([0, *(len(part.score) for part in parts[:-1])]), [len(p.detection) for p in parts])
-    detection = inverse[columns["detection"] + shifts]
-    special = np.argsort(detection)
+    sizes = np.zeros(len(classes), dtype=np.int64)
+    for part, new in zip(parts, labels, strict=True):
+        sizes[new] += part.sizes
+    whole = {name: np.empty(int(sizes.sum()), dtype=getattr(parts[0], name).dtype) for name in COLUMNS}
+    special: dict[str, list[NDArray[Any]]] = {name: [getattr(parts[0], name)[:0]] for name in SPECIAL}
+    start = 0
+    for code, size in enumerate(sizes.tolist()):
+        pieces: list[tuple[NDArray[Any], ...]] = []
+        moved: list[tuple[Whole, dict[str, NDArray[Any]]]] = []
+        for part, new, place in zip(parts, labels, places, strict=True):
+            for own in np.flatnonzero(np.asarray(new == code)).tolist():
+                first, last = part.starts[own : own + 2]
+                rows = slice(*part.special_starts[own : own + 2].tolist())
+                shift = sum(len(piece[0]) for piece in pieces) - first
+                pieces.append((place[part.image[first:last]], part.score[first:last], part.flags[first:last]))
+                moved.append((part.detection[rows] + shift, {name: getattr(part, name)[rows] for name in SPECIAL}))
+        if not size:
+            continue
+        image, score, flags = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
+        order = np.lexsort((image, -score))
+        inverse = np.empty(size, dtype=np.int64)
+        inverse[order] = np.arange(size)
+        for name, column in (("image", image), ("score", score), ("flags", flags)):
+            whole[name][start : start + size] = column[order]
+        detection = inverse[np.concatenate([row for row, _ in moved])]
+        by_place = np.argsort(detection)
+        special["detection"].append(detection[by_place] + start)
+        for name in SPECIAL:
+            if name != "detection":
+                special[name].append(np.concatenate([columns[name] for _, columns in moved])[by_place])
+        start += size
     errors = np.zeros((len(images), len(ERRORS)), dtype=np.int64)
-    errors[np.concatenate(places)] = columns["errors"]
-    joined = {name: columns[name][special] for name in SPECIAL} | {"detection": detection[special]}
+    for part, place in zip(parts, places, strict=True):
+        errors[place] = part.errors
     return Boxes(
         rules=parts[0].rules,
         images=images,
         classes=classes,
-        sizes=np.bincount(label, minlength=len(classes)),
-        image=image[order],
-        score=columns["score"][order],
-        flags=columns["flags"][order],
-        **joined,
+        sizes=sizes,
+        **whole,
+        **{name: np.concatenate(columns) for name, columns in special.items()},
         objects=_join_objects(parts, places, labels),
         errors=errors,
         units=_join_units(parts, images),
+        frequency=_join_frequencies(parts, classes),
         pictures=keep_pictures([picture for part in parts for picture in part.pictures]),
     )
 
@@ -327,6 +379,13 @@ def _join_units(parts: list[Boxes], images: tuple[Label, ...]) -> tuple[Label, .
     for part in parts:
         units |= dict(zip(part.images, part.units or (), strict=False))
     return tuple(units[image] for image in images) if units else None
+
+
+def _join_frequencies(parts: list[Boxes], classes: tuple[Label, ...]) -> tuple[str, ...] | None:
+    known: dict[Label, str] = {}
+    for part in parts:
+        known |= dict(zip(part.classes, part.frequency or (), strict=False))
+    return tuple(known.get(label, "") for label in classes) if known else None
 
 
 def keep_pictures(pictures: list[dict[str, object]]) -> tuple[dict[str, object], ...]:

@@ -112,6 +112,12 @@ class Segmentation(UnitTask):
 
         return build_sections(record)
 
+    def comparison_blocks(self, record: Mapping[str, Any]) -> Iterator[Section]:
+        """Every model image by image."""
+        from assay.tasks.segmentation.blocks import comparison_sections
+
+        return comparison_sections(UnitModels.from_json(record["tallies"]))
+
     def check_alike(self, new: MaskTally, reference: MaskTally) -> None:  # type: ignore[override]
         """Both must be counted by the same rules."""
         check_same_rules(new, reference)

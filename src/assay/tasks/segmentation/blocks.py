@@ -3,24 +3,29 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from assay.core.blocks import Block, Chart, Figure, Paragraph, Reach, Section, section
-from assay.core.text import figure
+from assay.core.text import figure, visible
+from assay.tasks.segmentation.kernel import COLUMNS
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
+from assay.tasks.segmentation.surfaces import STEPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.tally.unit_models import UnitModels
     from assay.tasks.segmentation.tally import MaskTally
 
 MOST_VALUES: Final = 300
 """Values of a class in a strip plot; of more, every k-th in order is kept."""
 MOST_CLASSES: Final = 12
 BINS: Final = 20
+MOST_PAIRS: Final = 6
 SURFACE: Final = (
     "Surfaces are the voxels of a mask with a neighbour (8 in two dimensions, 26 in three) outside the mask or the "
     "grid; distances run between centres of voxels in the unit of the spacing. hausdorff_95 is the larger of the two "
@@ -49,6 +54,8 @@ def collect_figures(tally: MaskTally) -> dict[str, object]:
     if distances:
         counts, edges = np.histogram(distances, bins=BINS)
         figures["distance"] = {"counts": counts.tolist(), "edges": _rounded(edges)}
+        first = COLUMNS.index("near_0")
+        figures["surfaces"] = [int(n) for n in tally.counts[:, first : first + len(STEPS) + 1].sum(axis=0)]
     names = [None, *tally.labels]
     if len(names) <= MOST_CLASSES:
         figures["confusion"] = [[tally.confusion.get((a, b), 0) for b in names] for a in names]
@@ -104,9 +111,49 @@ def _value_blocks(figures: Mapping[str, Any]) -> Iterator[Block]:
         content = figures["distance"]
         title = {"title": "95th percentile of surface distances", "x": "distance"}
         charts.append(Chart("distribution", ({**title, "edges": content["edges"], "counts": content["counts"]},)))
+    if any(figures.get("surfaces", ())):
+        charts.append(_surface_bars(figures["surfaces"]))
     if charts:
         yield Figure(charts=tuple(charts), alt="Dice by size of the object, and surface distances of the images")
     yield Paragraph(SURFACE, "soft", reach=Reach.REPORT)
+
+
+def _surface_bars(counts: list[int]) -> Chart:
+    """How far surface voxels of either mask are from the other surface, all images together."""
+    names = ["0", *(f"up to {end:g}" for end in STEPS[1:]), f"above {STEPS[-1]:g}"]
+    rows = [
+        {"label": name, "value": n / sum(counts), "text": f"{100 * n / sum(counts):.3g} %"}
+        for name, n in list(zip(names, counts, strict=True))[: max(np.flatnonzero(counts)) + 1]
+    ]
+    return Chart("bars", ({"title": "Distance to the other surface", "x": "share of surface voxels", "rows": rows},))
+
+
+def comparison_sections(paired: UnitModels) -> Iterator[Section]:
+    """Every model image by image: a reader among the models shows how near people come to the truth."""
+    lanes, values = [], {}
+    for model in paired.models:
+        sums = paired.table(model).sums
+        with np.errstate(invalid="ignore"):
+            dice = values[model] = sums[:, PLACE["dice_sum"]] / sums[:, PLACE["defined"]]
+        known = dice[~np.isnan(dice)]
+        if len(known):
+            lanes.append({"label": model, "values": _thin(known), "median": float(np.median(known))})
+    if len(lanes) < 2:  # noqa: PLR2004
+        return
+    lines = []
+    for first, second in itertools.combinations(values, 2):
+        both = ~np.isnan(values[first]) & ~np.isnan(values[second])
+        near = f"{int((values[first][both] >= values[second][both]).sum()):,} of {int(both.sum()):,} images"
+        lines.append(f"{visible(first)} is at least as near to the truth as {visible(second)} in {near}.")
+    told = "If one of them is a second reader, this is how near people come to the truth, and the others next to it."
+    blocks: list[Block] = [
+        Figure(
+            charts=(Chart("dots", ({"title": "Dice of each image", "x": "Dice", "lanes": lanes},)),),
+            alt="; ".join(f"{model}: median {figure(float(np.nanmedian(dice)))}" for model, dice in values.items()),
+        ),
+        Paragraph(" ".join([*lines[:MOST_PAIRS], told])),
+    ]
+    yield section("readers", "Image by image", blocks)
 
 
 def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
@@ -119,6 +166,7 @@ def _overlays(pictures: list[Mapping[str, Any]]) -> Figure:
                     "title": f"{word} {picture['image']}".strip(),
                     "width": picture["width"],
                     "height": picture["height"],
+                    "png": picture.get("png"),
                     "contours": [
                         {"kind": name, "points": outline}
                         for name in ("truth", "predicted")

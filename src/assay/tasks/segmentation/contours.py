@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contours of two masks, small enough for a Record: outlines only, no pixel of an image."""
+"""Contours of two masks, small enough for a Record; a thumbnail of the image only where pictures are given."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from assay.core.errors import RowsError
+from assay.rows.images.files import make_thumbnail
 from assay.tasks.segmentation.kernel import Rules
 
 if TYPE_CHECKING:
@@ -19,18 +21,33 @@ MOST_POINTS: Final = 400
 MOST_VALUES: Final = 8
 """Values of a mask that are outlined."""
 PLANE: Final = 2
-COARSE: Final = 4
-"""Every so many voxels are looked at to choose the plane of a volume."""
+COARSE: Final = 16
+"""Along each side of a plane so many voxels are looked at to choose the plane of a volume."""
 
 
-def draw_picture(truth: NDArray[Any], predicted: NDArray[Any], rules: Rules) -> dict[str, object]:
-    """Outlines of every class but the background, in the plane of a volume that shows most of them."""
+def draw_picture(
+    truth: NDArray[Any], predicted: NDArray[Any], rules: Rules, picture: NDArray[Any] | None = None
+) -> dict[str, object]:
+    """Outlines of every class but the background, in the plane of a volume that shows most of them.
+
+    A picture of the same size, perhaps with colours, becomes a thumbnail below them.
+    """
+    if picture is not None and picture.shape[: truth.ndim] != truth.shape:
+        raise RowsError(
+            "mask-shapes-differ",
+            "a picture has another shape than its mask",
+            where="pictures",
+            found=f"{picture.shape} and {truth.shape}",
+            fix="give pictures of the same size",
+        )
     if truth.ndim > PLANE:
         axis = int(np.argmin(truth.shape))
         planes = [np.moveaxis(mask, axis, -1) for mask in (truth, predicted)]
-        coarse = [plane[::COARSE, ::COARSE] != rules.background for plane in planes]
+        steps = tuple(slice(None, None, max(1, size // COARSE)) for size in planes[0].shape[:2])
+        coarse = [plane[steps] != rules.background for plane in planes]
         number = int((coarse[0] | coarse[1]).sum(axis=(0, 1)).argmax())
-        truth, predicted = (plane[..., number] for plane in planes)
+        truth, predicted = (np.ascontiguousarray(plane[..., number]) for plane in planes)
+        picture = None if picture is None else np.take(picture, number, axis=axis)
     if rules.ignore is not None:
         predicted = np.where(truth == rules.ignore, rules.background, predicted)
         truth = np.where(truth == rules.ignore, rules.background, truth)
@@ -39,10 +56,18 @@ def draw_picture(truth: NDArray[Any], predicted: NDArray[Any], rules: Rules) -> 
     for name, mask in (("truth", truth), ("predicted", predicted)):
         lines: list[list[list[int]]] = []
         for value in np.unique(mask[mask != rules.background])[:MOST_VALUES].tolist():
-            lines += trace(shrink(mask == value, step), MOST_POINTS - sum(map(len, lines)))
+            lines += outline(mask == value, step, MOST_POINTS - sum(map(len, lines)))
         outlines[name] = lines
     height, width = (-(-size // step) for size in truth.shape)
-    return {"width": width, "height": height, **outlines}
+    return {"width": width, "height": height, "png": None if picture is None else make_thumbnail(picture), **outlines}
+
+
+def outline(mask: NDArray[np.bool_], step: int, most: int) -> list[list[list[int]]]:
+    """The outlines of a mask in blocks of pixels, looked for in the box around it only."""
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    top, left = int(rows[0]) // step, int(columns[0]) // step
+    box = mask[top * step : int(rows[-1]) + 1, left * step : int(columns[-1]) + 1]
+    return [[[x + left, y + top] for x, y in line] for line in trace(shrink(box, step), most)]
 
 
 def shrink(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:

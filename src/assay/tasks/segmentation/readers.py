@@ -13,11 +13,11 @@ import numpy as np
 from assay.core.errors import AssayError
 from assay.core.task import Counted, Request
 from assay.tally.census import Census
-from assay.tasks.image_inputs import ImagePairs, describe_fault, pair_images, raise_faults
+from assay.tasks.image_inputs import ImagePairs, describe_fault, list_images, pair_images, raise_faults
 from assay.tasks.segmentation.contours import draw_picture
 from assay.tasks.segmentation.kernel import ImageCounts, Rules, compare_masks
 from assay.tasks.segmentation.mask_sums import PLACE, sum_by_image
-from assay.tasks.segmentation.roles import load_pair, read_coco, settle_rules
+from assay.tasks.segmentation.roles import load_mask, load_pair, read_coco, settle_rules
 from assay.tasks.segmentation.tally import PICTURES, MaskTally, merge_tallies
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def count_pairs(pairs: ImagePairs, rules: Rules, request: Request) -> MaskTally:
     """Compare all pairs; all images that cannot be compared are gathered before the error."""
     tally = merge_tallies(pairs.run(partial(compare_batch, rules), MaskParts, request.progress).parts)
     raise_faults(tally.faults, tally.rows + len(tally.faults))
-    return replace(tally, pictures=tuple(draw_pictures(tally, pairs)))
+    return replace(tally, pictures=tuple(draw_pictures(tally, pairs, request.given.get("pictures"))))
 
 
 def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
@@ -96,7 +96,7 @@ def compare_batch(rules: Rules, batch: Mapping[str, NDArray[Any]]) -> MaskParts:
     return MaskParts((MaskTally.build(rules, counts, units, faults),))
 
 
-def draw_pictures(tally: MaskTally, pairs: ImagePairs) -> list[dict[str, object]]:
+def draw_pictures(tally: MaskTally, pairs: ImagePairs, below: object = None) -> list[dict[str, object]]:
     """Contours of the worst, the median and the best image by the mean Dice of their classes."""
     values = sum_by_image(tally)
     defined = np.flatnonzero(values[:, PLACE["defined"]] > 0)
@@ -106,12 +106,17 @@ def draw_pictures(tally: MaskTally, pairs: ImagePairs) -> list[dict[str, object]
     order = defined[np.argsort(dice, kind="stable")]
     chosen = dict.fromkeys(order[place] for place in (0, len(order) // 2, len(order) - 1))
     place_of = {name: place for place, name in enumerate(pairs.names)}
+    images = None if below is None else list_images(below, "pictures", tally.rules.dimensions)
+    sources = {} if images is None else dict(zip(images.names or pairs.names, images.sources, strict=False))
     pictures = []
     for number in list(chosen)[:PICTURES]:
         place = place_of[tally.images[number]]
         truth, predicted, _ = load_pair(pairs.truth[place], pairs.predicted[place], tally.rules)
         value = float(values[number, PLACE["dice_sum"]])
-        pictures.append({"image": tally.images[number], "dice": value, **draw_picture(truth, predicted, tally.rules)})
+        source = sources.get(tally.images[number])
+        image = None if source is None else load_mask(source, tally.rules).values
+        drawn = draw_picture(truth, predicted, tally.rules, image)
+        pictures.append({"image": tally.images[number], "dice": value, **drawn})
     return pictures
 
 

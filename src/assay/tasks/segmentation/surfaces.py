@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Mask: TypeAlias = NDArray[np.bool_]
     Floats: TypeAlias = NDArray[np.float64]
 
+STEPS: Final = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
+"""Upper ends of the histogram of distances, in the unit of the spacing; the last bin has none."""
 SURFACE_COLUMNS: Final = (
     "surface_truth",
     "surface_predicted",
@@ -32,7 +34,9 @@ SURFACE_COLUMNS: Final = (
     "hd95_joint",
     "band_shared",
     "band_union",
+    *(f"near_{place}" for place in range(len(STEPS) + 1)),
 )
+"""What is kept of the surfaces of an object; near_k counts distances of both directions up to the k-th step."""
 LINE_COLUMNS: Final = ("line_truth", "line_truth_covered", "line_predicted", "line_predicted_covered")
 QUANTILE: Final = 0.95
 ROUNDING: Final = 1 + 1e-12
@@ -52,10 +56,12 @@ def measure_surfaces(
         bands = [mask & ~erode(mask, width) for mask in (truth, predicted)]
         band_shared, band_union = int((bands[0] & bands[1]).sum()), int((bands[0] | bands[1]).sum())
     if not all(sizes):
-        return [*sizes, shared, *([0.0] * 9), band_shared, band_union]
+        return [*sizes, shared, *([0.0] * 9), band_shared, band_union, *([0.0] * (len(STEPS) + 1))]
     there = measure_distances(outer_truth, outer_predicted, spacing)
     back = measure_distances(outer_predicted, outer_truth, spacing)
     ways = (there, back)
+    both = np.concatenate(ways)
+    near = np.bincount(np.searchsorted(STEPS, both / ROUNDING, side="left"), minlength=len(STEPS) + 1)
     return [
         *sizes,
         shared,
@@ -63,9 +69,10 @@ def measure_surfaces(
         *(float(way.sum()) for way in ways),
         *(float(way.max()) for way in ways),
         *(find_quantile(way) for way in ways),
-        find_quantile(np.concatenate(ways)),
+        find_quantile(both),
         band_shared,
         band_union,
+        *map(float, near),
     ]
 
 

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from assay.rows.files.formats import Reading
     from assay.rows.limits import Limits
 
-CORNERS: Final = {"xywh": ("x", "y", "w", "h"), "xyxy": ("x1", "y1", "x2", "y2"), "cxcywh": ("cx", "cy", "w", "h")}
+CORNERS: Final = {
+    "xywh": ("x", "y", "w", "h"),
+    "xyxy": ("x1", "y1", "x2", "y2"),
+    "cxcywh": ("cx", "cy", "w", "h"),
+    "cxcywha": ("cx", "cy", "w", "h", "angle"),
+}
+OPENIMAGES: Final = {
+    "ImageID": "image", "LabelName": "label", "XMin": "x1", "YMin": "y1", "XMax": "x2", "YMax": "y2",
+    "Score": "score", "Conf": "score", "Confidence": "score", "IsGroupOf": "crowd",
+}  # fmt: skip
+"""Columns of the files of OpenImages."""
 NAMES: Final = {
     "image": ("image", "image_id"),
     "label": ("label", "labels", "class", "category", "category_id"),
@@ -32,7 +42,10 @@ NAMES: Final = {
     "ignore": ("ignore", "difficult"),
 }
 """Columns of a table, by what they hold."""
-NUMBERS: Final = [name for kind in ("score", "area", "crowd", "ignore") for name in NAMES[kind]]
+NUMBERS: Final = [
+    *(name for kind in ("score", "area", "crowd", "ignore") for name in NAMES[kind]),
+    *(name for name, ours in OPENIMAGES.items() if ours not in ("image", "label")),
+]
 
 
 def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Catalogue, dict[str, str]]:
@@ -47,10 +60,36 @@ def read_table(given: object, request: Request, role: str) -> tuple[RawBoxes, Ca
         columns = _join_images(given)
     else:
         columns = _read_frame(given)
+    form = str(request.options.get("box_format", "xywh"))
+    if "ImageID" in columns:
+        columns, form = {OPENIMAGES.get(name, name): column for name, column in columns.items()}, "xyxy"
     images = columns.get("images") if isinstance(given, Sequence) and not isinstance(given, str) else None
-    raw, names = _to_boxes(columns, str(request.options.get("box_format", "xywh")), role)
+    raw, names = _to_boxes(columns, form, role)
     fields = _image_fields(columns, raw, names)
     return raw, Catalogue(images=None if images is None else tuple(images), fields=fields), files
+
+
+def read_searched(given: object, request: Request) -> dict[Label, list[Label]]:
+    """Classes that were looked for, by image: from a mapping, or a table of image and label."""
+    if isinstance(given, Mapping) and not {"image", "ImageID"} & given.keys():
+        return {image: list(labels) for image, labels in given.items()}
+    columns: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    if not columns:
+        columns = _read_file(given, request)[0] if isinstance(given, (str, Path)) else _read_frame(given)
+    columns = {OPENIMAGES.get(name, name): column for name, column in columns.items()}
+    if lacking := {"image", "label"} - columns.keys():
+        raise MissingColumn(
+            "missing-column",
+            f"the table has no column {' and '.join(sorted(lacking))}",
+            where="searched",
+            found=listed(columns, most=12),
+            fix="give the columns image and label (or ImageID and LabelName), a row for each pair",
+        )
+    by_image: dict[Label, list[Label]] = {}
+    pairs = (_ids(columns[name], name, "searched").tolist() for name in ("image", "label"))
+    for image, label in zip(*pairs, strict=True):
+        by_image.setdefault(image, []).append(label)
+    return by_image
 
 
 def _read_file(path: str | Path, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
@@ -128,7 +167,7 @@ def _to_boxes(columns: Mapping[str, Any], form: str, role: str) -> tuple[RawBoxe
             fix="rename the columns, or state box_format (--box-format)",
         )
     if "box" in found:
-        box = np.asarray(columns[found["box"]], dtype=np.float64).reshape(-1, 4)
+        box = np.asarray(columns[found["box"]], dtype=np.float64).reshape(-1, len(corners))
     else:
         box = np.column_stack([_numbers(columns[corner], corner, role) for corner in corners])
     numbers = {kind: _numbers(columns[found[kind]], kind, role) for kind in ("score", "area") if kind in found}

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.errors import MissingColumn, RowsError, UnknownLabel
+from assay.core.errors import MissingColumn, PlanError, RowsError, UnknownLabel
 from assay.core.labels import Label
 from assay.core.text import counted, listed, quoted, visible
-from assay.tasks.detection.formats.raw_boxes import Catalogue, RawBoxes, name_rows, refuse_feature
+from assay.tasks.detection.formats.raw_boxes import TURNED, Catalogue, RawBoxes, name_rows, refuse_feature, to_xywh
 from assay.tasks.detection.kernel.boxes import stack_columns
 from assay.tasks.detection.kernel.masks import mask_areas, mask_boxes, read_masks
 
@@ -32,6 +32,13 @@ EXACT: Final = 2.0**53
 MARKS: Final = 8
 """Quotation marks of a row whose only texts are the names of its four keys."""
 CHUNK: Final = 1 << 22
+FEDERATED: Final = ("neg_category_ids", "not_exhaustive_category_ids")
+"""Fields of an image in LVIS: classes that are not there, and classes of which some objects have no box."""
+SIGMAS: Final = (
+    0.026, 0.025, 0.025, 0.035, 0.035, 0.079, 0.079, 0.072, 0.072, 0.062, 0.062, 0.107, 0.107, 0.087, 0.087, 0.089,
+    0.089,
+)  # fmt: skip
+"""Spread of the 17 keypoints of a person in COCO."""
 
 
 def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
@@ -49,8 +56,10 @@ def load_json(path: Path) -> Any:  # noqa: ANN401  any JSON
         ) from error
 
 
-def read_instances(content: Mapping[str, Any], where: str, *, masks: bool = False) -> tuple[RawBoxes, Catalogue]:
-    """The truth of an instances file."""
+def read_instances(
+    content: Mapping[str, Any], where: str, shape: str = "boxes", spreads: Sequence[float] = ()
+) -> tuple[RawBoxes, Catalogue]:
+    """The truth of an instances file; `spreads` are the sigmas of keypoints."""
     for part in ("images", "annotations", "categories"):
         if not isinstance(content.get(part), list):
             raise MissingColumn(
@@ -61,10 +70,6 @@ def read_instances(content: Mapping[str, Any], where: str, *, masks: bool = Fals
                 fix="give a COCO instances file with images, annotations and categories",
             )
     annotations, images = content["annotations"], content["images"]
-    if any("neg_category_ids" in image for image in images[:1]):
-        refuse_feature("federated annotations of LVIS", where, "evaluate with lvis-api, or write plain COCO")
-    if annotations and "bbox" not in annotations[0] and "keypoints" in annotations[0]:
-        refuse_feature("keypoints", where, "give boxes")
     ids = [image["id"] for image in images]
     if len(set(ids)) != len(ids):
         twice = list(dict.fromkeys(image for image in ids if ids.count(image) > 1)) if len(ids) < CHUNK else []
@@ -74,21 +79,65 @@ def read_instances(content: Mapping[str, Any], where: str, *, masks: bool = Fals
     fields: dict[str, dict[Label, Any]] = {}
     for image in images:
         for name, value in image.items():
-            if name != "id":
+            if name not in ("id", *FEDERATED):
                 fields.setdefault(name, {})[image["id"]] = value
     sizes = {image["id"]: (image["width"], image["height"]) for image in images if image.get("width")}
     areas = _take(annotations, "area", math.nan)
+    ignore = np.array(_take(annotations, "ignore", 0), dtype=bool)
+    points = None
+    if shape == "keypoints":
+        points = _points(_take(annotations, "keypoints", None, where), where, spreads)
+        marked = (points[..., 2] > 0).sum(axis=1).tolist()
+        ignore |= [not row.get("num_keypoints", n) for row, n in zip(annotations, marked, strict=True)]
+    groups = [row.get("iscrowd", 0) or row.get("is_group_of", 0) for row in annotations]
     raw = RawBoxes(
         image=_labels(_take(annotations, "image_id", None, where)),
         label=_labels(_take(annotations, "category_id", None, where)),
         box=_corners(_take(annotations, "bbox", None, where), where),
         area=np.array(areas, dtype=np.float64),
-        crowd=np.array(_take(annotations, "iscrowd", 0), dtype=bool),
-        ignore=np.array(_take(annotations, "ignore", 0), dtype=bool),
-        mask=read_masks(annotations, sizes, where) if masks else None,
+        crowd=np.array(groups, dtype=bool),
+        ignore=ignore,
+        mask=read_masks(annotations, sizes, where) if shape == "masks" else None,
+        points=points,
         where=where,
     )
-    return raw, Catalogue(images=tuple(ids), sizes=sizes, fields=fields, categories=_categories(content, where))
+    negative, partial = ({image["id"]: image[name] for image in images if name in image} for name in FEDERATED)
+    return raw, Catalogue(
+        images=tuple(ids),
+        sizes=sizes,
+        fields=fields,
+        categories=_categories(content, where),
+        searched=negative or None,
+        partial=partial,
+        frequency={row["id"]: str(row["frequency"]) for row in content["categories"] if "frequency" in row},
+    )
+
+
+def _points(rows: list[Any], where: str, spreads: Sequence[float] = ()) -> Floats:
+    """Keypoints of every row: x, y, whether they are visible, and the variance that is allowed."""
+    sizes = {len(row) if isinstance(row, Sequence) else -1 for row in rows}
+    count = max(sizes, default=0) // 3
+    if len(sizes) > 1 or sizes & {-1, 0} or any(size % 3 for size in sizes):
+        raise RowsError(
+            "value-out-of-domain",
+            "keypoints are not the same number of x, y, visible in every row",
+            where=where,
+            found=f"rows of {listed(sorted(sizes))} numbers",
+            fix="write every keypoint of every object; those that are not marked as 0, 0, 0",
+        )
+    if not spreads and count == len(SIGMAS):
+        spreads = SIGMAS
+    if rows and len(spreads) != count:
+        raise PlanError(
+            "role-missing",
+            f"the spread of {counted(count, 'keypoint')} is not known",
+            where="sigmas",
+            found=counted(len(spreads), "sigma"),
+            fix="state one for each keypoint: sigmas=[0.05, ...] (--sigmas 0.05 ...)",
+        )
+    points = np.array(rows, dtype=np.float64).reshape(-1, count, 3)
+    allowed = np.broadcast_to((2 * np.array(spreads, dtype=np.float64)) ** 2, points.shape[:2])
+    return np.concatenate([points, allowed[..., None]], axis=2)
 
 
 def _categories(content: Mapping[str, Any], where: str) -> dict[Label, Label]:
@@ -140,35 +189,34 @@ def _labels(values: list[Any]) -> np.ndarray:
 def _corners(values: list[Any], where: str) -> Floats:
     """Boxes as four numbers each."""
     try:
-        boxes = np.array(values, dtype=np.float64).reshape(-1, 4) if values else np.zeros((0, 4))
-        if len(boxes) == len(values):
+        boxes = np.array(values, dtype=np.float64) if values else np.zeros((0, 4))
+        if boxes.ndim == 2 and boxes.shape[1] == 5:  # noqa: PLR2004
+            return to_xywh(boxes, TURNED, where)
+        if boxes.ndim == 2 and boxes.shape[1] == 4:  # noqa: PLR2004
             return stack_columns(list(boxes.T))
     except (TypeError, ValueError):
         pass
     wrong = [place for place, box in enumerate(values) if not isinstance(box, (list, tuple)) or len(box) != 4]  # noqa: PLR2004
-    five = any(isinstance(values[place], list) and len(values[place]) == 5 for place in wrong)  # noqa: PLR2004
-    if five:
-        refuse_feature("rotated boxes", where, "give upright boxes: x, y, width, height")
     raise RowsError(
         "value-out-of-domain",
         "a box is not four numbers",
         where=where,
         found=name_rows(wrong),
-        fix="write boxes as [x, y, width, height]",
+        fix="write boxes as [x, y, width, height], or all of them with an angle as [cx, cy, width, height, degrees]",
     )
 
 
-def read_results(path: Path, limits: Limits | None = None, *, masks: bool = False) -> RawBoxes:
+def read_results(path: Path, limits: Limits | None = None, shape: str = "boxes") -> RawBoxes:
     """The detections of a results file."""
-    if masks:
-        return results_from_list(load_json(path), path.name, masks=True)
+    if shape != "boxes":
+        return results_from_list(load_json(path), path.name, shape)
     raw = _read_by_engine(path, limits)
     if raw is None or count_marks(path) != MARKS * len(raw.image):  # the engine would make numbers of texts
         return results_from_list(load_json(path), path.name)
     return raw
 
 
-def results_from_list(rows: object, where: str, *, masks: bool = False) -> RawBoxes:
+def results_from_list(rows: object, where: str, shape: str = "boxes") -> RawBoxes:
     """Detections from a list of dictionaries."""
     if isinstance(rows, Mapping) and "annotations" in rows:
         rows = rows["annotations"]
@@ -177,13 +225,22 @@ def results_from_list(rows: object, where: str, *, masks: bool = False) -> RawBo
             "file-unreadable", "this is not a list of detections", where=where, fix="give a COCO list of results"
         )
     scores = _take(rows, "score", None, where)
-    mask = read_masks(rows, {}, where) if masks else None
+    mask = read_masks(rows, {}, where) if shape == "masks" else None
+    points = None
+    if shape == "keypoints":
+        found = _take(rows, "keypoints", None, where)
+        points = _points(found, where, [1.0] * (len(found[0]) // 3) if found else ())
+        low, high = (ends(points[..., :2], axis=1) for ends in (np.min, np.max))
+        box = np.concatenate([low, high - low], axis=1)
+    else:
+        box = _corners(_take(rows, "bbox", None, where), where) if mask is None else mask_boxes(mask)
     return RawBoxes(
         image=_labels(_take(rows, "image_id", None, where)),
         label=_labels(_take(rows, "category_id", None, where)),
-        box=_corners(_take(rows, "bbox", None, where), where) if mask is None else mask_boxes(mask),
+        box=box,
         area=None if mask is None else mask_areas(mask),
         mask=mask,
+        points=points,
         score=np.array([math.nan if score is None else score for score in scores], dtype=np.float64),
         where=where,
     )

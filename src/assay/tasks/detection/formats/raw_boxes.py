@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from assay.core.errors import OutOfRange, PlanError, RowsError, UnknownLabel, UnpairedRows
 from assay.core.labels import Label
 from assay.core.text import counted, listed, visible
-from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, sort_labels, stack_columns
+from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, places_in_runs, sort_labels, stack_columns
+from assay.tasks.detection.kernel.overlaps import UPRIGHT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Flags, Floats, Whole
 
 SHOWN: Final = 5
-FORMATS: Final = ("xywh", "xyxy", "cxcywh")
+TURNED: Final = "cxcywha"
+FORMATS: Final = ("xywh", "xyxy", "cxcywh", TURNED)
+"""How boxes are written; the last has an angle in degrees by which the box is turned about its centre."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,6 +39,7 @@ class RawBoxes:
     crowd: Flags | None = None
     ignore: Flags | None = None
     mask: NDArray[np.object_] | None = None
+    points: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,14 @@ class Catalogue:
     fields: Mapping[str, Mapping[Label, Any]] = field(default_factory=dict)
     """Further facts about images, by name: groups and units come from them."""
     notes: tuple[str, ...] = ()
+    searched: Mapping[Label, Iterable[Label]] | None = None
+    """By image: classes that were looked for, beside those with boxes; None where every class was, in every image."""
+    partial: Mapping[Label, Iterable[Label]] = field(default_factory=dict)
+    """By image: classes of which some objects have no box."""
+    frequency: Mapping[Label, str] = field(default_factory=dict)
+    """How often a class occurs, by id."""
+    most: int | None = None
+    """Detections of an image that are read, the surest first."""
 
 
 def refuse_feature(what: str, where: str, fix: str) -> NoReturn:
@@ -72,8 +84,8 @@ def to_xywh(box: Floats, form: str, where: str) -> Floats:
     """Boxes as x, y, width, height."""
     if form == "xywh":
         return stack_columns(list(box.T))
-    if form == "cxcywh":
-        return stack_columns([*(box[:, :2] - box[:, 2:] / 2).T, *box[:, 2:].T])
+    if form.startswith("cxcywh"):
+        return stack_columns([*(box[:, :2] - box[:, 2:4] / 2).T, *box[:, 2:].T])
     wrong = np.flatnonzero((box[:, 2:] < box[:, :2]).any(axis=1))
     if len(wrong):
         raise OutOfRange(
@@ -88,6 +100,14 @@ def to_xywh(box: Floats, form: str, where: str) -> Floats:
 
 def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) -> Scenes:
     """Check all boxes and give images and classes their codes."""
+    if len(truth.box) and len(predicted.box) and truth.box.shape[1] != predicted.box.shape[1]:
+        raise RowsError(
+            "value-out-of-domain",
+            "only one of truth and detections has boxes with an angle",
+            where=predicted.where,
+            found=f"boxes of {truth.box.shape[1]} and {predicted.box.shape[1]} numbers",
+            fix="write both as [cx, cy, width, height, degrees], with an angle of 0 for upright boxes",
+        )
     notes = [*catalogue.notes, *_check_boxes(truth, empty_allowed=False), *_check_boxes(predicted, empty_allowed=True)]
     _check_scores(predicted)
     images, fresh = _list_images(truth, predicted, catalogue)
@@ -106,8 +126,24 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
     nothing = np.zeros(len(area), dtype=bool)
     ignore = nothing if truth.ignore is None else truth.ignore
     if ignore.any():
-        notes.append(f"{counted(int(ignore.sum()), 'object')} flagged ignore do not count (pycocotools counts them)")
+        plain = "flagged ignore do not count (pycocotools counts them)"
+        why = plain if truth.points is None else "without keypoints, or flagged ignore, do not count"
+        notes.append(f"{counted(int(ignore.sum()), 'object')} {why}")
     score = np.zeros(0) if predicted.score is None else predicted.score
+    detections = Detections(
+        image=image_codes[1],
+        label=labels[1],
+        box=predicted.box,
+        score=score,
+        mask=predicted.mask,
+        points=predicted.points,
+        area=predicted.box[:, 2] * predicted.box[:, 3] if predicted.area is None else predicted.area,
+    )
+    if catalogue.most is not None or catalogue.searched is not None or catalogue.partial:
+        pairs = image_codes[0] * len(classes) + labels[0]
+        detections, fresh = limit_detections(detections, pairs, catalogue, images, classes)
+        notes += fresh
+    known = {name: catalogue.frequency.get(label, "") for label, name in (catalogue.categories or {}).items()}
     return Scenes(
         images=images,
         classes=classes,
@@ -119,22 +155,63 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
             crowd=nothing if truth.crowd is None else truth.crowd,
             ignore=ignore,
             mask=truth.mask,
+            points=truth.points,
         ),
-        detections=Detections(
-            image=image_codes[1],
-            label=labels[1],
-            box=predicted.box,
-            score=score,
-            mask=predicted.mask,
-            area=predicted.box[:, 2] * predicted.box[:, 3] if predicted.area is None else predicted.area,
-        ),
+        detections=detections,
+        frequency=tuple(known[name] for name in classes) if catalogue.frequency else None,
         sizes=dict(catalogue.sizes),
         notes=tuple(notes),
     )
 
 
+def limit_detections(
+    detections: Detections, pairs: Whole, catalogue: Catalogue, images: tuple[Label, ...], classes: tuple[Label, ...]
+) -> tuple[Detections, list[str]]:
+    """Only the surest of each image, and only of classes that were looked for there; those that count if they hit.
+
+    `pairs` are the image and class of each object, as one number.
+    """
+    notes, kept, image = [], np.arange(len(detections.score)), detections.image
+    if catalogue.most is not None:
+        order = np.lexsort((-detections.score, image))
+        kept = np.sort(order[places_in_runs(image[order]) < catalogue.most])
+        if cut := len(image) - len(kept):
+            notes.append(f"{counted(cut, 'detection')} beyond the {catalogue.most} surest of an image do not count")
+    key = image * len(classes) + detections.label
+    if catalogue.searched is not None:
+        verified = np.union1d(pairs, _pair_codes(catalogue.searched, catalogue.categories, images, classes))
+        looked = np.isin(key[kept], verified)
+        if away := int((~looked).sum()):
+            notes.append(
+                f"{counted(away, 'detection')} of classes that were not looked for in their image do not count"
+            )
+        kept = kept[looked]
+    loose = np.isin(key, _pair_codes(catalogue.partial, catalogue.categories, images, classes))
+    if some := int(loose[kept].sum()):
+        notes.append(f"{counted(some, 'detection')} count only if they hit: not all objects of the class are marked")
+    return replace(detections, loose=loose).select(kept), notes
+
+
+def _pair_codes(
+    by_image: Mapping[Label, Iterable[Label]],
+    categories: Mapping[Label, Label] | None,
+    images: tuple[Label, ...],
+    classes: tuple[Label, ...],
+) -> Whole:
+    """Images with their classes as numbers; classes that nobody else mentions are left out."""
+    places = {label: place for place, label in enumerate(classes)}
+    names = {label: label for label in classes} if categories is None else categories
+    codes = [
+        image * len(classes) + places[names[label]]
+        for image, name in enumerate(images)
+        for label in by_image.get(name, ())
+        if label in names
+    ]
+    return np.array(codes, dtype=np.int64)
+
+
 def _check_boxes(part: RawBoxes, *, empty_allowed: bool) -> list[str]:
-    finite = np.isfinite(part.box[:, 0] + part.box[:, 1] + part.box[:, 2] + part.box[:, 3])
+    finite = np.isfinite(sum(part.box.T[1:], part.box[:, 0]))
     if not finite.all():
         raise RowsError(
             "value-not-finite",
@@ -178,7 +255,7 @@ def _check_inside(
     part: RawBoxes, codes: Whole, images: tuple[Label, ...], sizes: Mapping[Label, tuple[float, float]]
 ) -> list[str]:
     """Refuse boxes that lie outside their image; count those that reach beyond it."""
-    if not sizes or not len(codes):
+    if not sizes or not len(codes) or part.box.shape[1] > UPRIGHT:
         return []
     unknown = (np.inf, np.inf)
     limits = np.array([sizes.get(image, unknown) for image in images], dtype=np.float64).T

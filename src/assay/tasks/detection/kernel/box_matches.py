@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matches detections with objects, in rounds over all pairs of image and class at once.
 
-Rule of COCO: by falling score, each detection takes the free object of highest IoU at or above the threshold.
+Rule of COCO ("free"): by falling score, each detection takes the free object of highest IoU at or above the threshold.
+VOC ("best"): the object of highest IoU, even where it is taken. OpenImages ("groups"): as VOC; then the box of a group
+that covers the detection, which counts once and swallows all further detections inside it.
 Round r handles the r-th detection of every group of one image and class, for all IoU thresholds and areas together.
 """
 
@@ -13,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.kernel.boxes import Detections, Objects, box_ious, expand_ranges, places_in_runs
-from assay.tasks.detection.kernel.masks import mask_ious
+from assay.tasks.detection.kernel.boxes import Detections, Objects, expand_ranges, places_in_runs
+from assay.tasks.detection.kernel.overlaps import pair_overlaps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,12 +113,7 @@ def _match_block(
     place, owner = expand_ranges(starts[key[kept]], counts[key[kept]])
     place = order[place] + rows.start
     chosen = kept + span.start
-    if detections.mask is None or objects.mask is None:
-        iou = box_ious(detections.box, chosen[owner], objects.box, place, objects.crowd)
-    else:
-        groups_of = {k: order[starts[k] : starts[k] + counts[k]] + rows.start for k in np.unique(key[kept]).tolist()}
-        mine = [groups_of[k] for k in key[kept].tolist()]
-        iou = mask_ious(detections.mask, chosen, objects.mask, mine, objects.crowd)
+    iou = pair_overlaps(detections, chosen[owner], objects, place)
     near = np.flatnonzero(iou >= THRESHOLDS[0])
     if not len(near):
         return _no_matches()
@@ -151,8 +148,8 @@ def _match_in_rounds(
     owner, place, iou = owner[order], place[order], iou[order]
     worth = (places_in_runs(owner) + 1).astype(np.int32)
     used, place = np.unique(place, return_inverse=True)
-    skipped = ~inside_areas(objects.area[used]) | (objects.crowd[used] | objects.ignore[used])[:, None]
-    crowd = objects.crowd[used]
+    crowd, groups = objects.crowd[used], rule == "groups"
+    skipped = ~inside_areas(objects.area[used]) | (objects.ignore[used] | (crowd & (not groups)))[:, None]
     taken = np.zeros((len(used), len(LIMITS), len(THRESHOLDS)), dtype=bool)
     hit = np.zeros((len(key), COMBINATIONS), dtype=bool)
     ignored = np.zeros_like(hit)
@@ -163,21 +160,35 @@ def _match_in_rounds(
         part = slice(first, last)
         here, mine = place[part], owner[part]
         allowed = np.broadcast_to((iou[part, None] >= limits)[:, None, :], (last - first, *taken.shape[1:]))
-        free = ~taken[here] | crowd[here, None, None]
+        many = crowd[here, None, None]
+        free = ~taken[here] | (many & (not groups))
         counts = ~skipped[here][:, :, None]
-        value = np.where(
-            allowed if rule == "best" else allowed & free,
-            worth[part, None, None] + (0 if rule == "best" else PREFERRED) * counts.astype(np.int32),
-            np.int32(0),
-        )
         starts = np.flatnonzero(np.concatenate([[True], mine[1:] != mine[:-1]]))
-        best = np.maximum.reduceat(value, starts, axis=0)
-        chosen = (value == np.repeat(best, np.diff(np.append(starts, len(mine))), axis=0)) & (value > 0)
+        rank = worth[part, None, None]
+        if rule == "free":
+            chosen = _choose_best(np.where(allowed & free, rank + PREFERRED * counts.astype(np.int32), 0), starts)
+        elif rule == "best":
+            chosen = _choose_best(np.where(allowed, rank, 0), starts)
+        else:  # the best object; where that is taken or there is none, the group that holds the detection
+            chosen = _choose_best(np.where(allowed & ~many, rank, 0), starts) & free
+            settled = np.repeat(np.logical_or.reduceat(chosen, starts, axis=0), _sizes(starts, len(mine)), axis=0)
+            chosen |= _choose_best(np.where(allowed & many & ~settled, rank, 0), starts)
         hits = chosen & counts & free
+        lost = chosen & ~(counts & (free | ~many))
         taken[here] |= chosen
         detection = mine[starts]
         hit[detection] = np.logical_or.reduceat(hits, starts, axis=0).reshape(len(starts), -1)
-        ignored[detection] = np.logical_or.reduceat(chosen & ~counts, starts, axis=0).reshape(len(starts), -1)
+        ignored[detection] = np.logical_or.reduceat(lost, starts, axis=0).reshape(len(starts), -1)
         found = np.flatnonzero(hits[:, 0, 0])
         target[mine[found]], overlap[mine[found]] = used[here[found]], iou[part][found]
     return hit, ignored, target, overlap
+
+
+def _sizes(starts: Whole, total: int) -> Whole:
+    return np.diff(np.append(starts, total))
+
+
+def _choose_best(value: NDArray[np.integer], starts: Whole) -> Flags:
+    """The candidate of highest value in each run of rows; none where all are 0."""
+    best = np.maximum.reduceat(value, starts, axis=0)
+    return np.asarray((value == np.repeat(best, _sizes(starts, len(value)), axis=0)) & (value > 0))

@@ -25,7 +25,7 @@ CHUNK: Final = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Objects:
-    """Reference boxes: x, y, width, height in pixels, and how each one counts."""
+    """Reference boxes: x, y, width, height in pixels, perhaps an angle, and how each one counts."""
 
     image: Whole
     label: Whole
@@ -35,6 +35,8 @@ class Objects:
     ignore: Flags
     mask: NDArray[np.object_] | None = None
     """Run lengths, where masks are matched in place of boxes."""
+    points: Floats | None = None
+    """Keypoints, where they are matched: x, y, visible and the variance that is allowed, for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,6 +49,9 @@ class Detections:
     score: Floats
     area: Floats
     mask: NDArray[np.object_] | None = None
+    points: Floats | None = None
+    loose: Flags | None = None
+    """Those that count only where they hit: their class was not searched for everywhere in the image."""
 
     def select(self, rows: Whole) -> Detections:
         """Some of them."""
@@ -69,6 +74,8 @@ class Scenes:
     detections: Detections
     sizes: dict[Label, tuple[float, float]] = field(default_factory=dict)
     """Width and height of images, where they are known."""
+    frequency: tuple[str, ...] | None = None
+    """How often each class occurs, where the truth says so."""
     notes: tuple[str, ...] = ()
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from assay.tasks.detection.kernel.boxes import Detections, Objects, box_ious, expand_ranges
+from assay.tasks.detection.kernel.boxes import Detections, Objects, expand_ranges
+from assay.tasks.detection.kernel.overlaps import pair_overlaps
 
 if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Flags, Whole
@@ -45,7 +46,7 @@ def _judge(objects: Objects, detections: Detections, part: Whole, first: Whole, 
     """The kind of error of each false alarm; objects that a wrong class or place explains are not missed."""
     image = detections.image[part]
     place, owner = expand_ranges(first[image], first[image + 1] - first[image])
-    iou = box_ious(detections.box, part[owner], objects.box, place, objects.crowd)
+    iou = pair_overlaps(detections, part[owner], objects, place)
     same = objects.label[place] == detections.label[part[owner]]
     own, other = (_best(np.where(flag, iou, 0.0), owner, len(part)) for flag in (same, ~same))
     near = (own >= BACKGROUND) & (own < FOREGROUND)

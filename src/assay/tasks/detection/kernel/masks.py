@@ -73,19 +73,19 @@ def mask_boxes(masks: NDArray[np.object_]) -> Floats:
 
 
 def mask_ious(
-    found: NDArray[np.object_], rows: Whole, reference: NDArray[np.object_], others: Sequence[Whole], crowd: Flags
+    found: NDArray[np.object_], rows: Whole, reference: NDArray[np.object_], others: Whole, crowd: Flags
 ) -> Floats:
-    """IoU of each detection with each object of its group, in the order of the detections.
-
-    `others` holds the objects of each detection; neighbours of one group hold the same array.
-    """
-    functions, parts, first = load_mask_functions(), [np.zeros(0)], 0
-    for last in range(1, len(rows) + 1):
-        if last == len(rows) or others[last] is not others[first]:
-            mine = others[first]
-            if len(mine):
-                flags = crowd[mine].astype(np.uint8).tolist()
-                overlap = functions.iou(list(found[rows[first:last]]), list(reference[mine]), flags)
-                parts.append(np.asarray(overlap, dtype=np.float64).ravel())
+    """IoU of pairs of rows; neighbouring detections with the same objects are compared in one call."""
+    functions, parts = load_mask_functions(), [np.zeros(0)]
+    starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]])) if len(rows) else np.zeros(0, dtype=int)
+    ends = np.append(starts[1:], len(rows))
+    mine = list(zip(others[starts].tolist(), (ends - starts).tolist(), strict=True))
+    first = 0
+    for last in range(1, len(starts) + 1):
+        if last == len(starts) or mine[last] != mine[first]:
+            there = others[starts[first] : ends[first]]
+            flags = crowd[there].astype(np.uint8).tolist()
+            overlap = functions.iou(list(found[rows[starts[first:last]]]), list(reference[there]), flags)
+            parts.append(np.asarray(overlap, dtype=np.float64).ravel())
             first = last
     return np.concatenate(parts)

@@ -10,13 +10,13 @@ import numpy as np
 from assay.tasks.detection.kernel.box_matches import AREAS, Matches, inside_areas, match_boxes
 from assay.tasks.detection.kernel.boxes import Detections, Objects, Scenes, select_rows
 from assay.tasks.detection.kernel.error_kinds import count_errors
-from assay.tasks.detection.tally import BEYOND, PICTURES, Boxes, Rules, keep_pictures, sort_columns
+from assay.tasks.detection.tally import BEYOND, LOOSE, PICTURES, Boxes, Rules, keep_pictures, sort_columns
 
 if TYPE_CHECKING:
     from assay.tasks.detection.kernel.boxes import Flags, Whole
 
-RULES = {"coco": "free", "voc": "best"}
-"""By profile: whether a detection takes the best free object, or the best one even where that is taken."""
+RULES = {"coco": "free", "lvis": "free", "voc": "best", "openimages": "groups"}
+"""How a detection finds its object, by profile."""
 DRAWN = 40
 """Boxes of one image that are kept to be drawn, of each kind."""
 
@@ -29,6 +29,8 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
     matches, beyond = match_boxes(objects, detections, order, classes=classes, cap=rules.cap, rule=rule)
     inside = inside_areas(detections.area)
     flags = inside[:, 1] + 2 * inside[:, 2].astype(np.int64) + 4 * inside[:, 3] + BEYOND * beyond
+    if detections.loose is not None:
+        flags += LOOSE * detections.loose
     inverse = np.empty(len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
     place = inverse[matches.detection]
@@ -50,8 +52,9 @@ def count_scenes(scenes: Scenes, rules: Rules) -> Boxes:
         rank=matches.rank[special],
         target=np.where(matches.target >= 0, number[matches.target], 0)[special],
         iou=matches.iou[special],
-        objects=_count_objects(objects, classes),
+        objects=_count_objects(objects, classes, groups=rule == "groups"),
         errors=errors,
+        frequency=scenes.frequency,
         pictures=pictures,
     )
 
@@ -67,9 +70,9 @@ def _sort_detections(detections: Detections) -> Detections:
     return detections.select(np.argsort(detections.image, kind="stable"))
 
 
-def _count_objects(objects: Objects, classes: int) -> Whole:
-    """Rows of image, class and objects by area; groups of which none counts are left out."""
-    counts = inside_areas(objects.area) & ~(objects.crowd | objects.ignore)[:, None]
+def _count_objects(objects: Objects, classes: int, *, groups: bool) -> Whole:
+    """Rows of image, class and objects by area; pairs of which none counts are left out."""
+    counts = inside_areas(objects.area) & ~(objects.ignore | (objects.crowd & (not groups)))[:, None]
     keys, place = np.unique(objects.image * classes + objects.label, return_inverse=True)
     rows = np.column_stack(
         [keys // classes, keys % classes]
@@ -86,6 +89,8 @@ def _count_errors(
     hit[matches.detection] = matches.target
     ignored = np.zeros(len(hit), dtype=bool)
     ignored[matches.detection] = matches.ignored[:, 0] >> 7 == 1
+    if detections.loose is not None:
+        ignored |= detections.loose
     sure = np.flatnonzero(detections.score >= rules.confidence)
     certain = detections.select(sure)
     errors = count_errors(objects, certain, len(scenes.images), hit[sure], ignored[sure])
@@ -106,7 +111,7 @@ def _picture(scenes: Scenes, objects: Objects, detections: Detections, hit: Whol
     there = np.flatnonzero(objects.image == image)
     name = scenes.images[image]
     corner = [
-        (rows.box[kept, :2] + rows.box[kept, 2:]).max(axis=0, initial=1.0)
+        (rows.box[kept, :2] + rows.box[kept, 2:4]).max(axis=0, initial=1.0)
         for rows, kept in ((objects, there), (detections, mine))
     ]
     width, height = scenes.sizes.get(name, tuple(np.maximum(*corner).tolist()))
@@ -123,6 +128,6 @@ def _picture(scenes: Scenes, objects: Objects, detections: Detections, hit: Whol
 def _drawn(scenes: Scenes, box: np.ndarray, label: Whole, rows: Whole, right: Flags) -> list[list[object]]:
     """Class, whether it is right, and the corners of boxes."""
     return [
-        [scenes.classes[label[row]], bool(flag), *np.round(box[row], 1).tolist()]
+        [scenes.classes[label[row]], bool(flag), *np.round(box[row, :4], 1).tolist()]
         for row, flag in zip(rows[:DRAWN], right[:DRAWN], strict=True)
     ]

@@ -248,6 +248,20 @@ def nrmse_range(t: Pixels) -> Number:
 
 
 @measure(
+    says="the RMSE of an image over the distance between the quartiles of its reference, averaged over images",
+    formula="quartile_sum / quartiled",
+    range=(0, math.inf),
+    better=LOWER,
+    source=EXTENSION,
+    spec="M-REG-14",
+    errata=("E-SCH-18",),
+    family="errors of pixels",
+)
+def nrmse_iqr(t: Pixels) -> Number:
+    return number(t.quartile_sum, over=t.quartiled, empty="the quartiles of the reference are the same")
+
+
+@measure(
     symbol="r",
     also=("Pearson's correlation of pixels",),
     says="the correlation of pixels; blind to brightness and contrast",
