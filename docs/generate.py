@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from generator import python_api
 from generator.faces import commands_page, record_page
 from generator.measures import index, page
 from generator.plans import clauses_page, controls_page, plan_page
@@ -61,6 +62,10 @@ def pages() -> dict[str, str]:
     out = {f"measures/{one.name}.md": page(one) for one in REGISTRY}
     out["measures/index.md"] = index()
     out |= {f"tasks/{name}.md": task_page(name) for name in other_tasks()}
+    out |= {
+        f"python/{name}.md": python_api.page(name) for names in python_api.public_names().values() for name in names
+    }
+    out["python/index.md"] = python_api.index()
     out["errata.md"] = errata_page()
     out["errors.md"] = errors_page(SOURCES)
     out["cli.md"] = commands_page()

@@ -29,6 +29,7 @@ from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
+from generator.advice import advice
 from generator.markdown import block, plain, sentences, slug, table
 from generator.register import competing, heading
 
@@ -157,6 +158,10 @@ def page(one: Measure) -> list[str]:
         *_letters(one),
         "",
         *table(("fact", "value"), _facts(one)),
+        "",
+        "## When to use it",
+        "",
+        *advice(one),
         "",
         *_parameters(one),
         "## When it is undefined",

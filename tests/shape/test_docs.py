@@ -12,7 +12,13 @@ import run
 from assay.app.cli import cli
 from assay.assess.errata import errata
 from assay.core.errors import CODES
+from assay.core.task import find_task, task_names
+from assay.core.traits import EXTENSION, HIGHER
+from assay.core.values import Share
 from assay.measures import REGISTRY, parse
+from assay.measures.declare import measure
+from assay.measures.guidance import guidance_of, guidance_tables
+from assay.tally.labels.one_vs_rest import Binary
 
 DOCS = run.ROOT / "docs"
 README = run.ROOT / "README.md"
@@ -142,3 +148,23 @@ def test_a_page_states_reals_to_twelve_digits(path):
     found = LONG.findall(path.read_text(encoding="utf-8"))
     long = [text for text in found if len(text.replace(".", "").lstrip("0")) > 12]
     assert [text for text in long if float(text) != float(Fraction(text).limit_denominator(1000))] == []
+
+
+@pytest.mark.parametrize("task", list(task_names()))
+def test_every_measure_says_when_to_use_it_and_when_not(task):
+    measures = {measure.name: guidance_of(measure) for measure in find_task(task).registry}
+    assert [name for name, text in measures.items() if not text.use or not text.avoid] == []
+    assert set(guidance_tables(task)["measures"]) <= set(measures), f"tasks/{task}/guidance.toml names no measure"
+    texts = [text for guidance in measures.values() for text in (guidance.use, guidance.avoid)]
+    assert [text for text in texts if len(text) > 120 or text.endswith(".")] == []
+
+
+def test_an_id_that_the_catalogue_does_not_have_is_a_sentence():
+    def declared(spec):
+        @measure(says="x", formula="x", range=(0, 1), better=HIGHER, source=EXTENSION, spec=spec, family="rates")
+        def never_registered(t: Binary) -> Share: ...
+
+    for spec in ("M-BIN-31", "M-BIN-1", "M-XYZ-01", "extension"):
+        with pytest.raises(ValueError, match=f"'{spec}' is not in the catalogue .*leave spec out"):
+            declared(spec)
+    assert "never_registered" not in REGISTRY

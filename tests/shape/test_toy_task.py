@@ -44,7 +44,8 @@ class Distances(Sums):
     range=(0, float("inf")),
     better=LOWER,
     source=EXTENSION,
-    spec="toy",
+    use="distances are what is paid for",
+    avoid="units differ between rows",
     family="distances",
 )
 def mean_distance(t: Distances) -> Number:
