@@ -44,6 +44,11 @@ def guidance_of(measure: Measure) -> Guidance:
     )
 
 
+def proposed(folder: str) -> dict[str, list[str]]:
+    """Names of measures by the situation they fit, as the task lists them for `assay advise`."""
+    return cast("dict[str, list[str]]", guidance_tables(folder)["advise"])
+
+
 def _folder_of(measure: Measure) -> str:
     """The folder of the task that declares a measure."""
     home = REGISTRY.find(measure.base) if measure.base and not hasattr(measure.takes, "MEASURES") else measure
@@ -53,7 +58,7 @@ def _folder_of(measure: Measure) -> str:
 
 @cache
 def guidance_tables(folder: str) -> dict[str, dict[str, dict[str, object]]]:
-    """The tables `measures` and `averages` of a task; empty where the task has no such file."""
+    """The tables `measures`, `averages` and `advise` of a task; empty where the task has no such file."""
     path = Path(sys.modules[f"{TASKS}.{folder}"].__file__ or "").parent / FILE
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return {"measures": {}, "averages": {}, **tomllib.loads(text)}
+    return {"measures": {}, "averages": {}, "advise": {}, **tomllib.loads(text)}
