@@ -4,6 +4,8 @@
 
 python docs/generate.py            write every page
 python docs/generate.py --check    list the pages that differ, and exit with 1 if there are any
+python docs/generate.py --pictures draw the gallery by a Chromium of this machine
+python docs/generate.py --site     render all pages into site/ and site.zip (needs the extra docs)
 """
 
 from __future__ import annotations
@@ -29,6 +31,16 @@ MARK = "<!-- Written by docs/generate.py from the code; change the code, then ru
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or only say which ones differ."""
+    if arguments == ["--site"]:
+        from generator.site import ROOT, build, pack
+
+        sys.stdout.write(f"{len(build(ROOT / 'site'))} pages in site/, and {pack(ROOT / 'site').name}\n")
+        return 0
+    if arguments == ["--pictures"]:
+        from generator.pictures import draw
+
+        sys.stdout.writelines(f"drew {path.name}\n" for path in draw())
+        return 0
     if arguments not in ([], ["--check"]):
         sys.stderr.write(__doc__ or "")
         return 2

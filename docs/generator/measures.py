@@ -153,15 +153,13 @@ def page(one: Measure) -> list[str]:
         "",
         f"{one.says[0].upper()}{one.says[1:]}.",
         "",
-        *block("text", one.formula),
+        *block("formula", one.formula),
         "",
         *_letters(one),
         "",
-        *table(("fact", "value"), _facts(one)),
-        "",
-        "## When to use it",
-        "",
         *advice(one),
+        "",
+        *table(("fact", "value"), _facts(one)),
         "",
         *_parameters(one),
         "## When it is undefined",
@@ -356,7 +354,7 @@ def _by_hand(ready: Measure, a: Any) -> list[str]:  # noqa: ANN401  an Assessmen
         filled = ready.formula
         for name, value in {**cells, "n": sum(cells.values()), **ready.given}.items():
             filled = re.sub(rf"\b{name}\b", str(value), filled)
-        return [f'The class "{label}" has {shown}.', "", *block("text", filled)]
+        return [f'The class "{label}" has {shown}.', "", *block("formula", filled)]
     if ready.base and ready.average in ("macro", "weighted") and not ready.from_scores:
         base = REGISTRY.find(ready.base)
         given = {name: value for name, value in ready.given.items() if name in base.parameters}
