@@ -167,4 +167,6 @@ def test_an_id_that_the_catalogue_does_not_have_is_a_sentence():
     for spec in ("M-BIN-31", "M-BIN-1", "M-XYZ-01", "extension"):
         with pytest.raises(ValueError, match=f"'{spec}' is not in the catalogue .*leave spec out"):
             declared(spec)
+    with pytest.raises(TypeError, match=r"must be declared as \(t: TALLY\)"):
+        measure(says="x", formula="x", range=(0, 1), better=HIGHER, source=EXTENSION, family="rates")(lambda t: t)
     assert "never_registered" not in REGISTRY

@@ -281,7 +281,11 @@ def measure(
     guidance = {"use": use, "avoid": avoid, "elsewhere": list(elsewhere)} if use or avoid or elsewhere else {}
 
     def declare(function: Formula) -> Measure:
-        takes: type[Tally] = function.__globals__[function.__annotations__["t"]]
+        notes = {name: getattr(kind, "__name__", kind) for name, kind in function.__annotations__.items()}
+        if notes.get("return") not in _VALUES or notes.get("t") not in function.__globals__:
+            msg = f"{function.__name__} must be declared as (t: TALLY) -> Share or Number, with the tally it reads"
+            raise TypeError(msg)
+        takes: type[Tally] = function.__globals__[notes["t"]]
         registry: Registry[Measure] = getattr(takes, "MEASURES", REGISTRY)  # tasks may use one name for two things
         return registry.add(
             Measure(
@@ -299,7 +303,7 @@ def measure(
                 infinite=infinite,
                 family=family,
                 takes=takes,
-                gives=_VALUES[function.__annotations__["return"]],
+                gives=_VALUES[notes["return"]],
                 function=function,
                 only=only,
                 through_accuracy=through,

@@ -59,6 +59,7 @@ def _folder_of(measure: Measure) -> str:
 @cache
 def guidance_tables(folder: str) -> dict[str, dict[str, dict[str, object]]]:
     """The tables `measures`, `averages` and `advise` of a task; empty where the task has no such file."""
-    path = Path(sys.modules[f"{TASKS}.{folder}"].__file__ or "").parent / FILE
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    home = getattr(sys.modules.get(f"{TASKS}.{folder}"), "__file__", None)  # None: declared outside of the package
+    path = Path(home).parent / FILE if home else None
+    text = path.read_text(encoding="utf-8") if path and path.is_file() else ""
     return {"measures": {}, "averages": {}, "advise": {}, **tomllib.loads(text)}
