@@ -26,6 +26,7 @@ PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 BY_HAND = [path for path in PAGES if not {"reference", "decisions"} & set(path.relative_to(run.ROOT).parts)]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]+\]\(([^)\s]+)\)")
 SHELVES = ("start", "how-to", "why", "reference")
 
 
@@ -137,6 +138,33 @@ def test_the_readme_shows_the_help_of_the_program():
     told = cli.get_help(click.Context(cli, info_name="assay", terminal_width=98, **cli.context_settings))
     assert shown
     assert shown[1].split("\n") == [*(line.rstrip() for line in told.rstrip().split("\n")), ""]
+
+
+MOST_WORDS = 1500
+FIGURES = DOCS / "why"
+"""Pages whose tables are measured figures, written by scripts in bench/."""
+
+
+@pytest.mark.parametrize("path", BY_HAND, ids=named)
+def test_a_page_has_at_most_1500_words(path):
+    """Examples aside, and tables of measured figures."""
+    lines = [line for line in prose(path).splitlines() if path.parent != FIGURES or not line.startswith("|")]
+    assert len(" ".join(lines).split()) <= MOST_WORDS
+
+
+def test_every_page_by_hand_is_in_the_navigation_of_the_site():
+    text = (run.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = set(re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE))
+    assert {path.relative_to(DOCS).as_posix() for path in BY_HAND if path != README} - listed == set()
+    assert [name for name in listed if not (DOCS / name).is_file()] == []
+
+
+def test_pictures_are_few_small_and_shown():
+    pictures = sorted((DOCS / "pictures").glob("*"))
+    shown = {(page.parent / name).resolve() for page in PAGES for name in PICTURE.findall(prose(page))}
+    assert len(pictures) <= 15
+    assert [picture.name for picture in pictures if picture.stat().st_size > 60_000] == []
+    assert set(pictures) == {name for name in shown if name.parent == DOCS / "pictures"}
 
 
 LONG = re.compile(r"(?<![\w.])\d+\.\d{11,}(?:e-?\d+)?")
