@@ -4,6 +4,8 @@
 
 python docs/generate.py            write every page
 python docs/generate.py --check    list the pages that differ, and exit with 1 if there are any
+python docs/generate.py --pictures draw the gallery by a Chromium of this machine
+python docs/generate.py --site     render all pages into site/ and site.zip (needs the extra docs)
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from generator import python_api
 from generator.faces import commands_page, record_page
 from generator.measures import index, page
 from generator.plans import clauses_page, controls_page, plan_page
@@ -28,6 +31,16 @@ MARK = "<!-- Written by docs/generate.py from the code; change the code, then ru
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or only say which ones differ."""
+    if arguments == ["--site"]:
+        from generator.site import ROOT, build, pack
+
+        sys.stdout.write(f"{len(build(ROOT / 'site'))} pages in site/, and {pack(ROOT / 'site').name}\n")
+        return 0
+    if arguments == ["--pictures"]:
+        from generator.pictures import draw
+
+        sys.stdout.writelines(f"drew {path.name}\n" for path in draw())
+        return 0
     if arguments not in ([], ["--check"]):
         sys.stderr.write(__doc__ or "")
         return 2
@@ -61,6 +74,10 @@ def pages() -> dict[str, str]:
     out = {f"measures/{one.name}.md": page(one) for one in REGISTRY}
     out["measures/index.md"] = index()
     out |= {f"tasks/{name}.md": task_page(name) for name in other_tasks()}
+    out |= {
+        f"python/{name}.md": python_api.page(name) for names in python_api.public_names().values() for name in names
+    }
+    out["python/index.md"] = python_api.index()
     out["errata.md"] = errata_page()
     out["errors.md"] = errors_page(SOURCES)
     out["cli.md"] = commands_page()

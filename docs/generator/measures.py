@@ -29,6 +29,7 @@ from assay.tally.scores.ranked_table import Ranked
 from assay.tally.scores.row_probabilities import RowScores
 from assay.tally.scores.score_tally import Scores
 from assay.tally.scores.true_class_ranks import Ranks
+from generator.advice import advice
 from generator.markdown import block, plain, sentences, slug, table
 from generator.register import competing, heading
 
@@ -152,9 +153,11 @@ def page(one: Measure) -> list[str]:
         "",
         f"{one.says[0].upper()}{one.says[1:]}.",
         "",
-        *block("text", one.formula),
+        *block("formula", one.formula),
         "",
         *_letters(one),
+        "",
+        *advice(one),
         "",
         *table(("fact", "value"), _facts(one)),
         "",
@@ -351,7 +354,7 @@ def _by_hand(ready: Measure, a: Any) -> list[str]:  # noqa: ANN401  an Assessmen
         filled = ready.formula
         for name, value in {**cells, "n": sum(cells.values()), **ready.given}.items():
             filled = re.sub(rf"\b{name}\b", str(value), filled)
-        return [f'The class "{label}" has {shown}.', "", *block("text", filled)]
+        return [f'The class "{label}" has {shown}.', "", *block("formula", filled)]
     if ready.base and ready.average in ("macro", "weighted") and not ready.from_scores:
         base = REGISTRY.find(ready.base)
         given = {name: value for name, value in ready.given.items() if name in base.parameters}

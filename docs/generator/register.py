@@ -57,7 +57,7 @@ def errata_page() -> list[str]:
 
 def heading(entry: Erratum) -> str:
     """The heading an entry stands under."""
-    return f"{entry.id}: {entry.title}"
+    return f"{entry.id}: {entry.title}".replace(" - ", " minus ")  # three hyphens are one to some renderers
 
 
 def competing(entry: Erratum) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from assay.core.task import Task, find_task, task_names
 from assay.measures.declare import Measure
+from generator.advice import advice
 from generator.markdown import plain, sentences, table
 
 
@@ -70,4 +71,6 @@ def _measure(measure: Measure) -> Iterator[str]:
             ("catalogue", ", ".join(measure.spec)),
         ),
     )
+    yield ""
+    yield from advice(measure)
     yield ""

@@ -74,3 +74,11 @@ def test_averages_treat_undefined_classes_as_they_are_told(policy, matrix):
 
 def test_every_measure_has_a_definition_of_its_own():
     assert not [m.name for m in REGISTRY if m.from_labels and not by_definition.knows(m.name)]
+
+
+def test_a_forgotten_definition_is_a_sentence():
+    for ask in (lambda: by_definition.OF_A_CLASS["tss"], lambda: by_definition.of_all("tss", [[1, 0], [0, 1]])):
+        with pytest.raises(
+            LookupError, match=r"tss has no definition to compare with; write def tss\(tp, fp, fn, tn\)"
+        ):
+            ask()

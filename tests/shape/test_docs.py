@@ -12,7 +12,13 @@ import run
 from assay.app.cli import cli
 from assay.assess.errata import errata
 from assay.core.errors import CODES
+from assay.core.task import find_task, task_names
+from assay.core.traits import EXTENSION, HIGHER
+from assay.core.values import Share
 from assay.measures import REGISTRY, parse
+from assay.measures.declare import measure
+from assay.measures.guidance import guidance_of, guidance_tables
+from assay.tally.labels.one_vs_rest import Binary
 
 DOCS = run.ROOT / "docs"
 README = run.ROOT / "README.md"
@@ -20,6 +26,7 @@ PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 BY_HAND = [path for path in PAGES if not {"reference", "decisions"} & set(path.relative_to(run.ROOT).parts)]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]+\]\(([^)\s]+)\)")
 SHELVES = ("start", "how-to", "why", "reference")
 
 
@@ -133,6 +140,33 @@ def test_the_readme_shows_the_help_of_the_program():
     assert shown[1].split("\n") == [*(line.rstrip() for line in told.rstrip().split("\n")), ""]
 
 
+MOST_WORDS = 1500
+FIGURES = DOCS / "why"
+"""Pages whose tables are measured figures, written by scripts in bench/."""
+
+
+@pytest.mark.parametrize("path", BY_HAND, ids=named)
+def test_a_page_has_at_most_1500_words(path):
+    """Examples aside, and tables of measured figures."""
+    lines = [line for line in prose(path).splitlines() if path.parent != FIGURES or not line.startswith("|")]
+    assert len(" ".join(lines).split()) <= MOST_WORDS
+
+
+def test_every_page_by_hand_is_in_the_navigation_of_the_site():
+    text = (run.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = set(re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE))
+    assert {path.relative_to(DOCS).as_posix() for path in BY_HAND if path != README} - listed == set()
+    assert [name for name in listed if not (DOCS / name).is_file()] == []
+
+
+def test_pictures_are_few_small_and_shown():
+    pictures = sorted((DOCS / "pictures").glob("*"))
+    shown = {(page.parent / name).resolve() for page in PAGES for name in PICTURE.findall(prose(page))}
+    assert len(pictures) <= 15
+    assert [picture.name for picture in pictures if picture.stat().st_size > 60_000] == []
+    assert set(pictures) == {name for name in shown if name.parent == DOCS / "pictures"}
+
+
 LONG = re.compile(r"(?<![\w.])\d+\.\d{11,}(?:e-?\d+)?")
 
 
@@ -142,3 +176,25 @@ def test_a_page_states_reals_to_twelve_digits(path):
     found = LONG.findall(path.read_text(encoding="utf-8"))
     long = [text for text in found if len(text.replace(".", "").lstrip("0")) > 12]
     assert [text for text in long if float(text) != float(Fraction(text).limit_denominator(1000))] == []
+
+
+@pytest.mark.parametrize("task", list(task_names()))
+def test_every_measure_says_when_to_use_it_and_when_not(task):
+    measures = {measure.name: guidance_of(measure) for measure in find_task(task).registry}
+    assert [name for name, text in measures.items() if not text.use or not text.avoid] == []
+    assert set(guidance_tables(task)["measures"]) <= set(measures), f"tasks/{task}/guidance.toml names no measure"
+    texts = [text for guidance in measures.values() for text in (guidance.use, guidance.avoid)]
+    assert [text for text in texts if len(text) > 120 or text.endswith(".")] == []
+
+
+def test_an_id_that_the_catalogue_does_not_have_is_a_sentence():
+    def declared(spec):
+        @measure(says="x", formula="x", range=(0, 1), better=HIGHER, source=EXTENSION, spec=spec, family="rates")
+        def never_registered(t: Binary) -> Share: ...
+
+    for spec in ("M-BIN-31", "M-BIN-1", "M-XYZ-01", "extension"):
+        with pytest.raises(ValueError, match=f"'{spec}' is not in the catalogue .*leave spec out"):
+            declared(spec)
+    with pytest.raises(TypeError, match=r"must be declared as \(t: TALLY\)"):
+        measure(says="x", formula="x", range=(0, 1), better=HIGHER, source=EXTENSION, family="rates")(lambda t: t)
+    assert "never_registered" not in REGISTRY

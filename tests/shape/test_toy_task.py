@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import re
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -14,69 +14,19 @@ from assay.assess.merge import merge
 from assay.assess.record.verification import verify
 from assay.core.task import find_task, task_names
 from assay.tasks.task_settings import TaskSettings
+from run import ROOT
 from tests.command import assay as run
 
-TOY = '''
-# SPDX-License-Identifier: Apache-2.0
-"""Toy: the mean absolute distance of two numbers a row."""
-
-from __future__ import annotations
-
-import numpy as np
-
-from assay.core.task import Role
-from assay.core.traits import EXTENSION, LOWER
-from assay.core.values import Number, number
-from assay.measures.declare import measure
-from assay.tally.unit_table import Sums
-from assay.tasks.by_unit import UnitTask
-
-
-class Distances(Sums):
-    n: object
-    total: object
-
-
-@measure(
-    symbol="MD",
-    says="how far predictions are from the truth on average",
-    formula="total / n",
-    range=(0, float("inf")),
-    better=LOWER,
-    source=EXTENSION,
-    spec="toy",
-    family="distances",
-)
-def mean_distance(t: Distances) -> Number:
-    return number(t.total, over=t.n, empty="there are no rows")
-
-
-class Toy(UnitTask):
-    name = "toy"
-    says = "two numbers a row"
-    roles = (
-        Role(name="truth", holds="a number", kind="number"),
-        Role(name="predicted", holds="a number", kind="number", by_model=True),
-    )
-    unit = "row"
-    sums = Distances
-
-    headline = ("mean_distance",)
-
-    def kernel(self, batch, options):
-        distance = np.abs(batch["truth"] - batch["predicted"])
-        return np.column_stack([np.ones(len(distance)), distance])
-
-
-TASK = Toy()
-'''
+WALK = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TOY = re.search(r"```python\n(# SPDX[^`]*?^TASK = [^`]*?)```", WALK, re.MULTILINE)[1]
+"""The task that CONTRIBUTING writes down, so that what it says is what works."""
 
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     folder = tmp_path / "toy"
     folder.mkdir()
-    (folder / "__init__.py").write_text(textwrap.dedent(TOY))
+    (folder / "__init__.py").write_text(TOY)
     import assay.tasks
 
     monkeypatch.setattr(assay.tasks, "__path__", [*assay.tasks.__path__, str(tmp_path)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from assay.app.commands.advise_command import advise
 from assay.app.commands.gate_command import gate
 from assay.app.commands.ledger_commands import ledger as ledger_group
 from assay.app.commands.model_commands import compare, tests
@@ -224,6 +225,7 @@ cli.add_command(sign)
 cli.add_command(keys)
 cli.add_command(compare)
 cli.add_command(tests)
+cli.add_command(advise)
 
 
 @cli.command()

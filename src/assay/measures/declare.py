@@ -60,6 +60,11 @@ _VALUES: dict[str, type[Share | Number]] = {"Share": Share, "Number": Number}
 
 CUTOFF: Final = "k"
 """The parameter that may be written behind the name, and is in other tasks: `ndcg@10` is `ndcg(k=10)`."""
+CATALOGUE: Final = {
+    "BIN": 30, "MC": 30, "ML": 9, "DIS": 8, "PRB": 4, "CUR": 14, "CHN": 9, "FAI": 19, "REG": 18, "SEG": 14, "DET": 6,
+    "IR": 7, "IMG": 3, "CST": 14,
+}  # fmt: skip
+"""The last number of each group of the catalogue of measures in the four sources: M-BIN-01 to M-BIN-30, and so on."""
 ROUNDING: Final = 1e-9
 """How far past an end of its range sums of doubles may take a value."""
 
@@ -119,6 +124,8 @@ class Measure:
     only: Task | None = None
     through_accuracy: Callable[[float, int], float] | None = None
     given: Mapping[str, object] = field(default_factory=dict)
+    guidance: Mapping[str, object] = field(default_factory=dict)
+    """What the declaration says on choosing it; `measures/guidance.py` adds what the file of the task says."""
 
     def __call__(self, tally: Tally) -> Value:
         """The value on one table: a Share, a Number, or Undefined with its reason.
@@ -259,18 +266,26 @@ def measure(
     range: tuple[float, float],
     better: Better,
     source: Source | tuple[Source, ...],
-    spec: str | tuple[str, ...],
+    spec: str | tuple[str, ...] = (),
     errata: tuple[str, ...] = (),
     chance: str | None = None,
     infinite: bool = False,
     family: str,
     only: Task | None = None,
     through: Callable[[float, int], float] | None = None,
+    use: str = "",
+    avoid: str = "",
+    elsewhere: tuple[str, ...] = (),
 ) -> Callable[[Formula], Measure]:
     """Declare the measure whose formula the decorated function is."""
+    guidance = {"use": use, "avoid": avoid, "elsewhere": list(elsewhere)} if use or avoid or elsewhere else {}
 
     def declare(function: Formula) -> Measure:
-        takes: type[Tally] = function.__globals__[function.__annotations__["t"]]
+        notes = {name: getattr(kind, "__name__", kind) for name, kind in function.__annotations__.items()}
+        if notes.get("return") not in _VALUES or notes.get("t") not in function.__globals__:
+            msg = f"{function.__name__} must be declared as (t: TALLY) -> Share or Number, with the tally it reads"
+            raise TypeError(msg)
+        takes: type[Tally] = function.__globals__[notes["t"]]
         registry: Registry[Measure] = getattr(takes, "MEASURES", REGISTRY)  # tasks may use one name for two things
         return registry.add(
             Measure(
@@ -282,20 +297,32 @@ def measure(
                 range=range,
                 better=better,
                 source=source if isinstance(source, tuple) else (source,),
-                spec=spec if isinstance(spec, tuple) else (spec,),
+                spec=_known_ids(function.__name__, spec if isinstance(spec, tuple) else (spec,)),
                 errata=errata,
                 chance=chance,
                 infinite=infinite,
                 family=family,
                 takes=takes,
-                gives=_VALUES[function.__annotations__["return"]],
+                gives=_VALUES[notes["return"]],
                 function=function,
                 only=only,
                 through_accuracy=through,
+                guidance=guidance,
             )
         )
 
     return declare
+
+
+def _known_ids(name: str, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids, if the catalogue of the sources has them all."""
+    for id_ in ids:
+        group, _, number = id_.removeprefix("M-").partition("-")
+        if not (number.isdigit() and 0 < int(number) <= CATALOGUE.get(group, 0) and id_ == f"M-{group}-{number:0>2}"):
+            known = ", ".join(f"M-{group}-01 to M-{group}-{last:02}" for group, last in CATALOGUE.items())
+            msg = f"{name}: spec={id_!r} is not in the catalogue ({known}); leave spec out for a measure from elsewhere"
+            raise ValueError(msg)
+    return ids
 
 
 def parse(text: str, registry: Registry[Measure] = REGISTRY) -> Measure:

@@ -14,6 +14,7 @@ from assay.assess.errata import concerning
 from assay.inference.estimates import real_to_json
 from assay.measures import Measure
 from assay.measures.catalogue import grain
+from assay.measures.guidance import guidance_of
 
 PACKAGE: Final = Path(__file__).parents[2]
 
@@ -21,6 +22,7 @@ PACKAGE: Final = Path(__file__).parents[2]
 def declaration(one: Measure) -> dict[str, Any]:
     """A measure as JSON."""
     file, line = one.where
+    guidance = guidance_of(one)
     return {
         "name": one.name,
         "symbol": one.symbol or None,
@@ -36,6 +38,9 @@ def declaration(one: Measure) -> dict[str, Any]:
             name: None if value is inspect.Parameter.empty else value for name, value in one.parameters.items()
         },
         "needs": list(one.needs),
+        "use": guidance.use or None,
+        "avoid": guidance.avoid or None,
+        "elsewhere": list(guidance.elsewhere),
         "source": [str(source) for source in one.source],
         "catalogue": list(one.spec),
         "errata": list(one.errata),
@@ -46,6 +51,7 @@ def declaration(one: Measure) -> dict[str, Any]:
 def explained(one: Measure) -> str:
     """A measure as a page of text."""
     file, line = one.where
+    guidance = guidance_of(one)
     head = f"{one.title} ({one.symbol})" if one.symbol else one.title
     rows = [
         ("says", one.says),
@@ -55,6 +61,9 @@ def explained(one: Measure) -> str:
         ("also", ", ".join(one.also)),
         ("needs", ", ".join(one.needs)),
         ("options", ", ".join(f"{k}={v!r}" for k, v in one.parameters.items() if v is not inspect.Parameter.empty)),
+        ("use when", guidance.use),
+        ("not when", guidance.avoid),
+        ("elsewhere", "; ".join(guidance.elsewhere)),
         ("family", one.family),
         ("source", "; ".join(str(source) for source in one.source)),
         ("code", f"{Path(os.path.relpath(file, PACKAGE)).as_posix()}:{line}"),

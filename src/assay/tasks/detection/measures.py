@@ -37,7 +37,7 @@ def _mean(values: Floats, axes: int, area: int = 0) -> Number:
     return number(cast("Amount", top), over=cast("Amount", known), empty=NO_OBJECTS.format(size))
 
 
-def _declare_map(name: str, says: str, threshold: int | None, area: int, spec: str, *also: str) -> Measure:
+def _declare_map(name: str, says: str, threshold: int | None, area: int, spec: str | tuple[()], *also: str) -> Measure:
     """A mean of average precisions, over all thresholds or at one."""
     places = slice(None) if threshold is None else slice(threshold, threshold + 1)
     where = "IoU 0.50, 0.55, ..., 0.95" if threshold is None else f"IoU {THRESHOLDS[threshold]:.2f}"
@@ -71,7 +71,6 @@ def _declare_recall(name: str, says: str, cap: int, area: int) -> Measure:
         range=(0, 1),
         better=HIGHER,
         source=EXTENSION,
-        spec="extension",
         family=FAMILIES[1],
     )(formula)
 
@@ -84,7 +83,7 @@ for _place in (0, 5, 8):
     _name = f"average precision over classes at IoU {_percent / 100:.2f}"
     _declare_map(f"map_{_percent}", _name, _place, 0, "M-DET-05", f"mAP@{_percent / 100:g}")
 for _area in (1, 2, 3):
-    _declare_map(f"map_{AREAS[_area]}", f"map of objects of {AREAS[_area]} area", None, _area, "extension")
+    _declare_map(f"map_{AREAS[_area]}", f"map of objects of {AREAS[_area]} area", None, _area, ())
 for _cap, _most in enumerate(CAPS):
     _name = f"recall at {_most if _most < CAPS[-1] else 'max_detections (100)'} detections an image and class, averaged"
     _declare_recall(f"ar_{_most}", _name, _cap, 0)
@@ -176,7 +175,6 @@ def recall(t: BoxValues) -> Share:
     range=(0, 1),
     better=HIGHER,
     source=RAINIO("object detection"),
-    spec="extension",
     family=FAMILIES[2],
 )
 def f1(t: BoxValues) -> Share:
@@ -191,7 +189,6 @@ def f1(t: BoxValues) -> Share:
     range=(0, 1),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILIES[2],
 )
 def miss_rate(t: BoxValues) -> Share:
@@ -206,7 +203,6 @@ def miss_rate(t: BoxValues) -> Share:
     range=(0, float("inf")),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILIES[2],
 )
 def false_positives_per_image(t: BoxValues) -> Number:
@@ -220,7 +216,6 @@ def false_positives_per_image(t: BoxValues) -> Number:
     range=(0, 1),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILIES[2],
 )
 def localisation_error(t: BoxValues) -> Number:
@@ -237,7 +232,6 @@ def localisation_error(t: BoxValues) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILIES[2],
 )
 def froc(t: BoxValues) -> Number:
@@ -275,7 +269,6 @@ def _declare_error(place: int, kind: str) -> Measure:
         range=(0, float("inf")),
         better=LOWER,
         source=EXTENSION,
-        spec="extension",
         family=FAMILIES[3],
     )(cast("Callable[..., Number]", formula))
 

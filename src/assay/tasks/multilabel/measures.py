@@ -315,7 +315,6 @@ def kl_truth_pred(t: LabelTable) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=ORDER,
 )
 def label_ranking_average_precision(t: LabelTable) -> Number:
@@ -328,7 +327,6 @@ def label_ranking_average_precision(t: LabelTable) -> Number:
     range=(0, math.inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family=ORDER,
 )
 def coverage_error(t: LabelTable) -> Number:
@@ -341,7 +339,6 @@ def coverage_error(t: LabelTable) -> Number:
     range=(0, 1),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family=ORDER,
 )
 def label_ranking_loss(t: LabelTable) -> Number:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=ORDER,
 )
 def auroc_macro(t: LabelTable) -> Number:
@@ -37,7 +36,6 @@ def auroc_macro(t: LabelTable) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=ORDER,
 )
 def average_precision_macro(t: LabelTable) -> Number:
@@ -50,7 +48,6 @@ def average_precision_macro(t: LabelTable) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=ORDER,
 )
 def auroc_micro(t: LabelTable) -> Number:

@@ -87,7 +87,6 @@ AVERAGES: Final[dict[str, tuple[Callable[[Amount, Amount], Amount], str, str]]] 
     range=(0, math.inf),
     better=HIGHER,
     source=(VINH, EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def mutual_information(t: Agreement) -> Number:
@@ -100,7 +99,6 @@ def mutual_information(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(ROSENBERG, EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def homogeneity(t: Agreement) -> Number:
@@ -113,7 +111,6 @@ def homogeneity(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(ROSENBERG, EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def completeness(t: Agreement) -> Number:
@@ -127,7 +124,6 @@ def completeness(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(ROSENBERG, EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def v_measure(t: Agreement) -> Number:
@@ -154,7 +150,6 @@ def _declare(name: str, *, adjusted: bool) -> Measure:
         range=(-1, 1) if adjusted else (0, 1),
         better=HIGHER,
         source=(VINH, EXTENSION),
-        spec="extension",
         chance="0" if adjusted else None,
         family=FAMILY,
     )

@@ -25,7 +25,6 @@ NO_CLASSED: Final = "no two rows share a class"
     range=(0, 1),
     better=HIGHER,
     source=(Source("Rand 1971", "section 2"), EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def rand_index(t: Agreement) -> Number:
@@ -42,7 +41,6 @@ def rand_index(t: Agreement) -> Number:
     range=(-1, 1),
     better=HIGHER,
     source=(Source("Hubert and Arabie 1985", "eq. 5"), EXTENSION),
-    spec="extension",
     chance="0",
     family=FAMILY,
 )
@@ -62,7 +60,6 @@ def adjusted_rand_index(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILY,
 )
 def pair_precision(t: Agreement) -> Number:
@@ -75,7 +72,6 @@ def pair_precision(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILY,
 )
 def pair_recall(t: Agreement) -> Number:
@@ -88,7 +84,6 @@ def pair_recall(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILY,
 )
 def pair_f1(t: Agreement) -> Number:
@@ -104,7 +99,6 @@ def pair_f1(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Fowlkes and Mallows 1983", "eq. 2"), EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def fowlkes_mallows(t: Agreement) -> Number:
@@ -123,7 +117,6 @@ def fowlkes_mallows(t: Agreement) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family="matches",
 )
 def purity(t: Agreement) -> Number:

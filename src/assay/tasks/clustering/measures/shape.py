@@ -39,7 +39,6 @@ def _none(reason: str) -> Number:
     range=(0, math.inf),
     better=HIGHER,
     source=(Source("Calinski and Harabasz 1974", "eq. 3"), EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def calinski_harabasz(t: Agreement) -> Number:
@@ -75,7 +74,6 @@ def _davies_bouldin(shape: Geometry, spread: NDArray[np.float64]) -> Number:
     range=(0, math.inf),
     better=LOWER,
     source=(Source("Davies and Bouldin 1979", "definition 5, q = 1"), EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def davies_bouldin(t: Agreement) -> Number:
@@ -91,7 +89,6 @@ def davies_bouldin(t: Agreement) -> Number:
     range=(0, math.inf),
     better=LOWER,
     source=(Source("Davies and Bouldin 1979", "definition 5, q = 2"), EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def davies_bouldin_rms(t: Agreement) -> Number:
@@ -106,7 +103,6 @@ def davies_bouldin_rms(t: Agreement) -> Number:
     range=(-1, 1),
     better=HIGHER,
     source=(Source("Rousseeuw 1987", "section 2"), EXTENSION),
-    spec="extension",
     family=FAMILY,
 )
 def silhouette(t: Agreement) -> Number:

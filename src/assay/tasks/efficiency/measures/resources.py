@@ -80,7 +80,6 @@ def energy(t: Costs) -> Number:
     range=(-math.inf, math.inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="energy",
 )
 def energy_net(t: Costs) -> Number:

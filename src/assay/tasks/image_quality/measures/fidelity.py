@@ -111,7 +111,6 @@ def dssim(t: Pixels) -> Number:
     range=(-1, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     errata=("E-SCH-20",),
     family="structural similarity",
 )
@@ -127,7 +126,6 @@ def ssim_uniform(t: Pixels) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Wang, Simoncelli and Bovik 2003", "eq. 7"), EXTENSION),
-    spec="extension",
     family="structural similarity",
 )
 def ms_ssim(t: Pixels) -> Number:

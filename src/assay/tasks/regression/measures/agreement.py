@@ -71,7 +71,6 @@ def r2(t: Errors) -> Number:
     range=(-inf, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family="association",
 )
 def explained_variance(t: Errors) -> Number:
@@ -124,7 +123,6 @@ def spearman_r(t: Errors) -> Number:
     range=(-1, 1),
     better=HIGHER,
     source=(Source("Lin 1989", "concordance correlation"), EXTENSION),
-    spec="extension",
     family="association",
 )
 def concordance_correlation(t: Errors) -> Number:
@@ -139,7 +137,6 @@ def concordance_correlation(t: Errors) -> Number:
     range=(-inf, inf),
     better=NEITHER,
     source=(BLAND, EXTENSION),
-    spec="extension",
     family="limits of agreement",
 )
 def bland_altman_bias(t: Errors) -> Number:
@@ -152,7 +149,6 @@ def bland_altman_bias(t: Errors) -> Number:
     range=(0, inf),
     better=NEITHER,
     source=(BLAND, EXTENSION),
-    spec="extension",
     family="limits of agreement",
 )
 def bland_altman_sd(t: Errors) -> Number:
@@ -165,7 +161,6 @@ def bland_altman_sd(t: Errors) -> Number:
     range=(-inf, inf),
     better=NEITHER,
     source=(BLAND, EXTENSION),
-    spec="extension",
     family="limits of agreement",
 )
 def bland_altman_low(t: Errors) -> Number:
@@ -178,7 +173,6 @@ def bland_altman_low(t: Errors) -> Number:
     range=(-inf, inf),
     better=NEITHER,
     source=(BLAND, EXTENSION),
-    spec="extension",
     family="limits of agreement",
 )
 def bland_altman_high(t: Errors) -> Number:

@@ -121,7 +121,6 @@ def sum_squared_error(t: Errors) -> Number:
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="size of errors",
 )
 def median_absolute_error(t: Errors) -> Number:
@@ -135,7 +134,6 @@ def median_absolute_error(t: Errors) -> Number:
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="size of errors",
 )
 def max_absolute_error(t: Errors) -> Number:
@@ -161,7 +159,6 @@ def error_quantile(t: Errors, *, q: float) -> Number:
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="size of errors",
 )
 def absolute_error_quantile(t: Errors, *, q: float) -> Number:
@@ -174,7 +171,6 @@ def absolute_error_quantile(t: Errors, *, q: float) -> Number:
     range=(0, 1),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="size of errors",
 )
 def share_above(t: Errors, *, size: float) -> Share:
@@ -218,7 +214,6 @@ def mean_absolute_percentage_error(t: Errors) -> Number:
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="relative errors",
 )
 def pooled_absolute_percentage_error(t: Errors) -> Number:
@@ -377,7 +372,6 @@ def nrmse_euclid(t: Errors) -> Number:
     range=(-inf, inf),
     better=NEITHER,
     source=EXTENSION,
-    spec="extension",
     family="shape of errors",
 )
 def error_skewness(t: Errors) -> Number:
@@ -392,7 +386,6 @@ def error_skewness(t: Errors) -> Number:
     range=(1, inf),
     better=NEITHER,
     source=EXTENSION,
-    spec="extension",
     family="shape of errors",
 )
 def error_kurtosis(t: Errors) -> Number:

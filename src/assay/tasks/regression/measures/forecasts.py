@@ -26,7 +26,6 @@ SKILLS = ("mean_absolute_error", "mean_squared_error", "root_mean_squared_error"
     range=(0, inf),
     better=LOWER,
     source=(Source("Koenker and Bassett 1978", "check function"), EXTENSION),
-    spec="extension",
     family="quantiles",
 )
 def pinball_loss(t: Errors, *, q: float) -> Number:
@@ -39,7 +38,6 @@ def pinball_loss(t: Errors, *, q: float) -> Number:
     range=(0, 1),
     better=NEITHER,
     source=EXTENSION,
-    spec="extension",
     family="quantiles",
 )
 def quantile_coverage(t: Errors, *, q: float) -> Share:
@@ -53,7 +51,6 @@ def quantile_coverage(t: Errors, *, q: float) -> Share:
     range=(0, 1),
     better=NEITHER,
     source=EXTENSION,
-    spec="extension",
     family="prediction intervals",
 )
 def interval_coverage(t: Errors) -> Share:
@@ -67,7 +64,6 @@ def interval_coverage(t: Errors) -> Share:
     range=(0, inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="prediction intervals",
 )
 def interval_width(t: Errors) -> Number:
@@ -81,7 +77,6 @@ def interval_width(t: Errors) -> Number:
     range=(0, inf),
     better=LOWER,
     source=(Source("Gneiting and Raftery 2007", "eq. 43"), EXTENSION),
-    spec="extension",
     family="prediction intervals",
 )
 def interval_score(t: Errors) -> Number:

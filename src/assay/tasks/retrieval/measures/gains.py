@@ -105,7 +105,6 @@ def ndcg(t: Rankings, *, k: int | None = None) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(BURGES, EXTENSION),
-    spec="extension",
     family="gains",
 )
 def ndcg_exp(t: Rankings, *, k: int | None = None) -> Number:
@@ -119,7 +118,6 @@ def ndcg_exp(t: Rankings, *, k: int | None = None) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("RecTools", "NDCG"), EXTENSION),
-    spec="extension",
     family="gains",
 )
 def ndcg_full(t: Rankings, *, k: int) -> Number:
@@ -133,7 +131,6 @@ def ndcg_full(t: Rankings, *, k: int) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(BURGES, EXTENSION),
-    spec="extension",
     family="gains",
 )
 def ndcg_exp_full(t: Rankings, *, k: int) -> Number:

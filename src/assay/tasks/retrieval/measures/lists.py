@@ -148,7 +148,6 @@ def map(t: Rankings, *, k: int | None = None) -> Number:  # noqa: A001  the name
     range=(0, 1),
     better=HIGHER,
     source=(TREC, EXTENSION),
-    spec="extension",
     family="lists",
 )
 def mrr(t: Rankings, *, k: int | None = None) -> Number:
@@ -163,7 +162,6 @@ def mrr(t: Rankings, *, k: int | None = None) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(TREC, EXTENSION),
-    spec="extension",
     family="lists",
 )
 def hit_rate(t: Rankings, *, k: int) -> Number:
@@ -178,7 +176,6 @@ def hit_rate(t: Rankings, *, k: int) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(TREC, EXTENSION),
-    spec="extension",
     family="lists",
 )
 def r_precision(t: Rankings) -> Number:
@@ -193,7 +190,6 @@ def r_precision(t: Rankings) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Buckley and Voorhees 2004", "with the correction of trec_eval 8"), TREC),
-    spec="extension",
     family="lists",
 )
 def bpref(t: Rankings) -> Number:
@@ -209,7 +205,6 @@ def bpref(t: Rankings) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Moffat and Zobel 2008", "eq. 2"), EXTENSION),
-    spec="extension",
     family="readers",
 )
 def rbp(t: Rankings, *, p: float) -> Number:
@@ -226,7 +221,6 @@ def rbp(t: Rankings, *, p: float) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Chapelle et al. 2009", "eq. 4"), EXTENSION),
-    spec="extension",
     family="readers",
 )
 def err(t: Rankings, *, k: int | None = None, top: float | None = None) -> Number:
@@ -253,7 +247,6 @@ def err(t: Rankings, *, k: int | None = None, top: float | None = None) -> Numbe
     range=(0, 1),
     better=NEITHER,
     source=EXTENSION,
-    spec="extension",
     family="judgements",
 )
 def judged(t: Rankings, *, k: int) -> Number:

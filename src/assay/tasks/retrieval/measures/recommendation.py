@@ -45,7 +45,6 @@ def _shown(t: Rankings, k: int) -> NDArray[np.int64] | None:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=RECOMMENDATION,
 )
 def coverage(t: Rankings, *, k: int) -> Number:
@@ -63,7 +62,6 @@ def coverage(t: Rankings, *, k: int) -> Number:
     range=(0, 1),
     better=LOWER,
     source=(Source("Gini 1912", "as for incomes"), EXTENSION),
-    spec="extension",
     family=RECOMMENDATION,
 )
 def exposure_gini(t: Rankings, *, k: int) -> Number:
@@ -83,7 +81,6 @@ def exposure_gini(t: Rankings, *, k: int) -> Number:
     range=(0, math.inf),
     better=HIGHER,
     source=(Source("Zhou et al. 2010", "surprisal"), EXTENSION),
-    spec="extension",
     family=RECOMMENDATION,
 )
 def novelty(t: Rankings, *, k: int) -> Number:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 MCSHERRY: Final = Source("McSherry and Najork 2008", "section 2")
-FACTS: Final = {"range": (0, 1), "better": HIGHER, "source": (MCSHERRY, EXTENSION), "spec": "extension",
+FACTS: Final = {"range": (0, 1), "better": HIGHER, "source": (MCSHERRY, EXTENSION),
                 "family": "ties"}  # fmt: skip
 
 

@@ -83,7 +83,6 @@ def mean_dice_macro(t: ClassMasks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(KIRILLOV, EXTENSION),
-    spec="extension",
     family="means over classes",
 )
 def panoptic_quality_macro(t: ClassMasks) -> Number:

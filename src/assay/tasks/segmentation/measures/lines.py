@@ -25,7 +25,6 @@ KIRILLOV: Final = Source("Kirillov et al. 2019", "eq. 1")
     range=(0, 1),
     better=HIGHER,
     source=(Source("Shit et al. 2021", "eq. 2"), EXTENSION),
-    spec="extension",
     family="centre lines",
 )
 def centre_line_dice(t: Masks) -> Number:
@@ -40,7 +39,6 @@ def centre_line_dice(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Shit et al. 2021", "eq. 2"), EXTENSION),
-    spec="extension",
     family="centre lines",
 )
 def mean_centre_line_dice(t: Masks) -> Number:
@@ -54,7 +52,6 @@ def mean_centre_line_dice(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(KIRILLOV, EXTENSION),
-    spec="extension",
     family="instances",
 )
 def panoptic_quality(t: Masks) -> Number:
@@ -69,7 +66,6 @@ def panoptic_quality(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(KIRILLOV, EXTENSION),
-    spec="extension",
     family="instances",
 )
 def segmentation_quality(t: Masks) -> Number:
@@ -83,7 +79,6 @@ def segmentation_quality(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(KIRILLOV, EXTENSION),
-    spec="extension",
     family="instances",
 )
 def recognition_quality(t: Masks) -> Number:

@@ -82,7 +82,6 @@ def overlap_coefficient(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family="overlap",
 )
 def voxel_precision(t: Masks) -> Number:
@@ -96,7 +95,6 @@ def voxel_precision(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family="overlap",
 )
 def voxel_recall(t: Masks) -> Number:
@@ -140,7 +138,6 @@ def volumetric_overlap_error(t: Masks) -> Number:
     range=(-1, math.inf),
     better=NEITHER,
     source=EXTENSION,
-    spec="extension",
     family="volume",
 )
 def volume_difference(t: Masks) -> Number:
@@ -154,7 +151,6 @@ def volume_difference(t: Masks) -> Number:
     range=(0, math.inf),
     better=LOWER,
     source=EXTENSION,
-    spec="extension",
     family="volume",
 )
 def mean_absolute_volume_difference(t: Masks) -> Number:

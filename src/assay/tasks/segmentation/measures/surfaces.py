@@ -167,7 +167,6 @@ def hausdorff_95_joint(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Cheng et al. 2021", "eq. 2"), EXTENSION),
-    spec="extension",
     family="surfaces",
 )
 def boundary_iou(t: Masks) -> Number:
@@ -180,7 +179,6 @@ def boundary_iou(t: Masks) -> Number:
     range=(0, 1),
     better=HIGHER,
     source=(Source("Cheng et al. 2021", "eq. 2"), EXTENSION),
-    spec="extension",
     family="surfaces",
 )
 def mean_boundary_iou(t: Masks) -> Number:
