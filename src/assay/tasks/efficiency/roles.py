@@ -32,6 +32,10 @@ ROLES: Final = (
     Role(name="inputs", holds="rows or lines", required=False, says="what is asked, one request a row or line"),
     Role(name="expected", holds="labels", required=False, says="the correct answer of each input"),
     Role(
+        name="training", holds="a callable or module:function", required=False,
+        says="what trains the model; it runs once, and the meter tells its energy", by_model=True,
+    ),
+    Role(
         name="latencies",
         holds="a table",
         required=False,
@@ -69,7 +73,8 @@ OPTIONS: Final = (
            kind=int),
     Option(name="schedule_seed", says="seed of the times at which requests are due", default=4213, kind=int),
     Option(name="template", says="JSON body of a request to an address, with {input} where the input goes"),
-    Option(name="energy", says='the file of a meter (time, watt), or "none"; the counters of this machine otherwise'),
+    Option(name="energy", says='the file of a meter (time, watt), "none", or "estimate=codecarbon"; the counters '
+           "of this machine otherwise"),
     Option(name="idle", says="seconds of idle power measured before and after", default=5.0, kind=float),
     Option(name="objective", says="what efficiency achieves: answers, in_time, correct, or a number for each answer"),
     Option(name="resource", says=f"what efficiency divides by: {', '.join(RESOURCES)}"),
