@@ -52,6 +52,8 @@ class Option:
     choices: tuple[str, ...] = ()
     several: bool = False
     """Whether it may be repeated, so that its value is a tuple."""
+    only_with: str | None = None
+    """The role without which it says nothing; a Record leaves it out then, unless it was stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -58,7 +59,11 @@ ROLES: Final = (
     ),
 )  # fmt: skip
 
-OPTIONS: Final = (
+DRIVEN: Final = (
+    "runs", "requests", "rate", "streams", "workers", "threads", "timeout", "schedule_seed", "template", "idle",
+)  # fmt: skip
+"""Options that say nothing about recorded times."""
+_STATED: Final = (
     Option(name="scenario", says="how requests come; single-stream unless stated", choices=SCENARIOS),
     Option(name="bound", says='latency bound, in seconds or as in "20ms"'),
     Option(name="share", says="share of answers that must keep the bound", default=0.99, kind=float),
@@ -83,6 +88,7 @@ OPTIONS: Final = (
     Option(name="depth", says="layers of the model", kind=int),
     Option(name="training_energy", says="joules that training took", kind=float),
 )  # fmt: skip
+OPTIONS: Final = tuple(replace(option, only_with="target") if option.name in DRIVEN else option for option in _STATED)
 
 
 def parse_duration(text: object) -> float:
