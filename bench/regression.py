@@ -9,6 +9,7 @@ Every way runs in a process of its own, in turn, several times; the fastest run 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,39 @@ y, p = table["truth"].to_numpy(), table["predicted"].to_numpy()
 for f in (metrics.mean_absolute_error, metrics.mean_squared_error, metrics.r2_score, metrics.median_absolute_error, metrics.explained_variance_score):
     f(y, p)
 stats.spearmanr(y, p)
+""",
+    "floor: rows in NumPy and SHA-256 of the file": """
+import hashlib
+import duckdb, numpy
+from assay.rows.engines.arrow_batches import batches
+with open(path, "rb") as file:
+    hashlib.file_digest(file, "sha256")
+rows = sum(len(y) for y, p in batches(duckdb.sql(f"SELECT truth, predicted FROM '{path}'")))
+""",
+    "floor: the same, logarithms and two histograms": """
+import hashlib
+import duckdb
+import numpy as np
+from assay.rows.engines.arrow_batches import batches
+with open(path, "rb") as file:
+    hashlib.file_digest(file, "sha256")
+for truth, predicted in batches(duckdb.sql(f"SELECT truth, predicted FROM '{path}'")):
+    for first in range(0, len(truth), 8192):
+        y, p = truth[first:first + 8192], predicted[first:first + 8192]
+        e = y - p
+        np.log1p(e / (1 + p))
+        place = np.abs(e).view(np.int64) >> 45
+        np.bincount(place - place.min(), minlength=10_000)
+        np.bincount((y.view(np.int64) >> 47) - 32_000, minlength=10_000)
+""",
+    "assay, the second call of a process": """
+import assay
+small = [1.0, 2.0, 4.0] * 20
+assay.regression(truth=small, predicted=small[1:] + [1.5]).record["figures"]
+start, used = time.perf_counter(), time.process_time()
+assessment = assay.regression(data=path, truth="truth", predicted="predicted")
+figures = assessment.record["figures"]
+assert len(assessment.estimates) > 30 and figures
 """,
     "assay, all measures, intervals, pictures": """
 import assay
@@ -79,7 +113,11 @@ def measure_way(body: str, path: Path) -> list[float]:
     imports = "\n".join(line for line in body.splitlines() if line.startswith(("import", "from")))
     rest = "\n".join(line for line in body.splitlines() if not line.startswith(("import", "from")))
     code = FRAME.format(imports=imports, body=rest)
-    answer = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(path.parent / "bytecode")  # an installed package has its bytecode
+    answer = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, env=environment
+    )
     figures: list[float] = json.loads(answer.stdout.splitlines()[-1])
     return figures
 

@@ -106,10 +106,14 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         engine=arguments.get("engine"),
         progress=monotonic(reading.progress),
     )
+    silent = {
+        option.name for option in task.options
+        if option.only_with not in (None, *request.given) and options[option.name] == option.default
+    }  # fmt: skip
     settings = TaskSettings(
         wanted=intervals.wanted(arguments.get("level", 0.95)),
         measures=choose_measures(arguments.get("measures"), cast("Registry[Measure]", task.registry)),
-        options=request.options,
+        options={name: value for name, value in request.options.items() if name not in silent},
     )
     return TaskCall(task=task, request=request, settings=settings)
 

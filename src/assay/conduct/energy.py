@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Energy from a meter: powercap counters, NVML, or a file of times and watts. Without a meter there is no number."""
+"""Energy from a meter: powercap counters, NVML, or a file of times and watts. Without a meter there is no number.
+
+codecarbon, which models power, is asked on request only; what it says is called an estimate everywhere.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -23,6 +28,10 @@ PARTS: Final = ("package", "dram")
 """Zones that are added up; others are contained in a package."""
 MICRO: Final = 1e-6
 MILLI: Final = 1e-3
+KILOWATT_HOUR: Final = 3.6e6
+ESTIMATE: Final = "estimate"
+POLLED: Final = 10.0
+"""Seconds between readings while something else runs."""
 NOT_READABLE: Final = "powercap is not readable: chmod a+r /sys/class/powercap/*/energy_uj as root"
 
 
@@ -191,6 +200,56 @@ class Meters:
     def joules(self) -> float:
         """The sum of all meters."""
         return sum(meter.joules() for meter in self.parts)
+
+
+class Codecarbon:
+    """What codecarbon's model says of this machine: an estimate, never a measurement."""
+
+    def __init__(self) -> None:
+        try:
+            from codecarbon import OfflineEmissionsTracker
+        except ImportError:
+            raise PlanError(
+                "missing-extra", "estimates of energy need codecarbon", where="energy", fix="pip install codecarbon"
+            ) from None
+        self.name = f"{ESTIMATE} by codecarbon, not a measurement"
+        self._tracker: Any = OfflineEmissionsTracker(
+            country_iso_code="USA", measure_power_secs=1, save_to_file=False, log_level="error"
+        )  # the country tells carbon, which is not asked for
+        self._parts, self._total = 1, 0.0
+        self._tracker.start_task("0")
+
+    def joules(self) -> float:
+        """Joules so far, by the model."""
+        self._total += float(self._tracker.stop_task().energy_consumed) * KILOWATT_HOUR
+        self._tracker.start_task(str(self._parts))
+        self._parts += 1
+        return self._total
+
+
+def meter_work(work: Callable[[], object], meter: Meter) -> float:
+    """The joules that some work takes, such as training, idle power included."""
+    done, first = threading.Event(), meter.joules()
+
+    def watch() -> None:
+        while not done.wait(POLLED):
+            meter.joules()  # counters wrap around
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    if not is_estimate(meter.name):
+        watcher.start()
+    try:
+        work()
+    finally:
+        done.set()
+        if watcher.ident is not None:
+            watcher.join()
+    return meter.joules() - first
+
+
+def is_estimate(name: object) -> bool:
+    """Whether a meter is a model of power, by its name."""
+    return str(name).startswith(ESTIMATE)
 
 
 def find_meter(root: Path = POWERCAP) -> Meter | str:

@@ -54,6 +54,8 @@ class Option:
     """Whether it may be repeated, so that its value is a tuple."""
     settle: Callable[[Mapping[str, object]], object] | None = None
     """What it is where nobody states it, from the other options."""
+    only_with: str | None = None
+    """The role without which it says nothing; a Record leaves it out then, unless it was stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,11 @@ METHODS: Final = {  # by the first words of the method, because what follows say
     "score": "the mean costs that would make the observed one unsurprising, among the declared costs; with two costs"
     " Wilson's interval",
     "delta": "the delta method on the cells of the confusion matrix",
+    "jackknife": "each unit is left out once; how the value changes tells its standard error",
+    "inverted jackknife": "the times whose share of answers, by the jackknife, would not be surprising",
+    "linearised": "what each row adds to the value, to first order, tells its standard error",
+    "influence": "what each row does to the value, to first order, tells its standard error",
+    "order statistics": "the ranks between which the quantile lies, by the binomial distribution",
 }
 
 COSTS_TOLD: Final = 12
@@ -201,8 +206,9 @@ def method(name: str, draws: Sequence[int] = ()) -> str:
     'the wilson interval of accuracy, carried over to measures that are functions of it'
     """
     first, _, of = name.partition(" of ")
-    says = f"the {first} interval of {of}, carried over to measures that are functions of it" if of else ""
-    words = name.split(" ")
+    carried = of.isidentifier()
+    says = f"the {first} interval of {of}, carried over to measures that are functions of it" if carried else ""
+    words = name.lower().replace(",", "").split(" ")
     says = says or METHODS.get(" ".join(words[:2])) or METHODS.get(words[0], "")
     if not draws:
         return says

@@ -118,6 +118,9 @@ class Batches:
         for role, column in self.table.columns.items():
             values = chunk[role]
             if column.kind == "number":
+                with np.errstate(over="ignore", invalid="ignore"):
+                    if np.isfinite(values.sum()):
+                        continue
                 missing = np.isnan(values)
                 self._note_fault(faults, f"{role} is infinite", np.isinf(values))
             else:

@@ -3,10 +3,25 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from assay.conduct.energy import Powercap, PowerLog, find_meter, measure_idle, read_power_log
+from assay.conduct.energy import (
+    POWERCAP,
+    Codecarbon,
+    Nvml,
+    Powercap,
+    PowerLog,
+    find_meter,
+    is_estimate,
+    measure_idle,
+    meter_work,
+    read_power_log,
+)
 from assay.core.errors import AssayError
 
 
@@ -73,3 +88,64 @@ def test_idle_power_is_energy_by_time(tmp_path):
     counter = zone(tmp_path, "intel-rapl:0", 0)
     assert measure_idle(Powercap(tmp_path), 0.01) == 0.0
     counter.write_text("1")
+
+
+def test_counters_of_accelerators_are_added_in_millijoules(monkeypatch):
+    counts = {0: 1_000.0, 1: 5_000.0}
+    library = SimpleNamespace(
+        nvmlInit=lambda: None, nvmlDeviceGetCount=lambda: len(counts), nvmlDeviceGetHandleByIndex=lambda place: place,
+        nvmlDeviceGetTotalEnergyConsumption=counts.__getitem__,
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    meter = Nvml()
+    counts[0] += 1_500
+    counts[1] += 250
+    assert meter.joules() == pytest.approx(1.75)
+    assert find_meter(POWERCAP / "absent").name == "NVML"
+    counts.clear()
+    assert str(find_meter(POWERCAP / "absent")).startswith("no evidence: no meter")
+
+
+class FakeTracker:
+    """codecarbon's tracker, whose every task took a tenth of a watt-hour."""
+
+    def __init__(self, **options):
+        assert options["save_to_file"] is False
+
+    def start_task(self, name):
+        self.name = name
+
+    def stop_task(self):
+        return SimpleNamespace(energy_consumed=1e-4)
+
+
+@pytest.fixture
+def codecarbon(monkeypatch):
+    monkeypatch.setitem(sys.modules, "codecarbon", SimpleNamespace(OfflineEmissionsTracker=FakeTracker))
+
+
+@pytest.mark.usefixtures("codecarbon")
+def test_a_model_of_power_is_called_an_estimate():
+    meter = Codecarbon()
+    assert (meter.joules(), meter.joules()) == (360.0, 720.0)
+    assert is_estimate(meter.name)
+    assert not is_estimate("powercap")
+
+
+def test_without_codecarbon_an_estimate_is_an_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "codecarbon", None)
+    with pytest.raises(AssayError, match="need codecarbon"):
+        Codecarbon()
+
+
+def test_work_is_metered_while_counters_wrap_around(tmp_path, monkeypatch):
+    package = zone(tmp_path, "intel-rapl:0", 900_000)
+    monkeypatch.setattr(sys.modules[Powercap.__module__], "POLLED", 0.002)
+
+    def work():
+        for value in (990_000, 400_000, 950_000, 100_000):  # two wraps, which only readings in between tell
+            (tmp_path / "next").write_text(str(value))
+            (tmp_path / "next").replace(package)  # never seen half written, as counters are not
+            time.sleep(0.1)
+
+    assert meter_work(work, Powercap(tmp_path)) == pytest.approx(0.09 + 0.41 + 0.55 + 0.15)

@@ -236,3 +236,48 @@ def test_an_interrupted_run_leaves_nothing(tmp_path):
     assert not out.exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text()), 0)
+
+
+class Counter:
+    """A meter whose readings are 2, 3, 4 and so on joules apart."""
+
+    def __init__(self, name):
+        self.name, self.total, self.step = name, 0.0, 1.0
+
+    def joules(self):
+        self.step += 1
+        self.total += self.step
+        return self.total
+
+
+METERED = {"runs": 5, "requests": 20, "idle": 0, "objective": "answers", "resource": "joules"}
+ENERGY = ("energy", "average_power", "performance_per_watt", "joules_per_inference", "training_energy", "efficiency")
+
+
+def test_the_energy_of_runs_and_of_training_comes_from_the_meter(monkeypatch):
+    trained = []
+    monkeypatch.setattr("assay.tasks.efficiency.driven.find_meter", lambda: Counter("powercap"))
+    measured = assay.efficiency(lambda x: x, [1], training=lambda: trained.append(1), **METERED)
+    assert trained == [1]
+    assert measured["training_energy"].value > 2
+    assert measured["joules_per_inference"].value * 20 == pytest.approx(measured["energy"].value)
+    assert measured["energy"].interval is not None
+    assert str(measured.accept("energy <= 1000").decisions.verdict) == "pass"
+    with pytest.raises(AssayError, match="cannot be metered"):
+        assay.efficiency(lambda x: x, [1], training=lambda: None, energy="none", runs=1, requests=5)
+
+
+def test_an_estimate_of_energy_is_marked_everywhere_and_never_passes(monkeypatch):
+    from assay.tasks.efficiency import driven
+
+    monkeypatch.setattr(driven, "Codecarbon", lambda: Counter("estimate by codecarbon, not a measurement"))
+    estimated = assay.efficiency(lambda x: x, [1], training=lambda: None, energy="estimate=codecarbon", **METERED)
+    for name in ENERGY:
+        assert estimated[name].interval is None, name
+        assert "estimate by codecarbon" in estimated[name].no_interval, name
+        assert any("estimate by codecarbon" in note for note in estimated[name].notes), name
+    assert str(estimated.accept("energy <= 1000").decisions.verdict) != "pass"
+    with pytest.raises(AssayError, match="is not known"):
+        assay.efficiency(lambda x: x, [1], energy="estimate=guess", runs=1, requests=5)
+    with pytest.raises(AssayError, match="cannot be estimated"):
+        assay.efficiency(latencies={"latency": [0.1] * 10}, energy="estimate=codecarbon")

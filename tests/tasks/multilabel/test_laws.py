@@ -204,3 +204,18 @@ def test_small_cells_are_not_shared():
 def test_every_measure_is_declared_with_the_place_in_the_specification():
     specs = {spec for measure in LabelTable.MEASURES for spec in measure.spec}
     assert {f"M-ML-{i:02}" for i in range(1, 10)} | {"M-DIS-04"} <= specs
+
+
+@pytest.mark.parametrize(
+    ("whole", "part"), [("auroc_macro", "auroc"), ("average_precision_macro", "average_precision")]
+)
+def test_the_interval_of_a_mean_of_areas_is_that_of_labels_that_vary_together(whole, part):
+    truth, predicted = make_sets(labels=1)
+    score = np.random.default_rng(3).normal(size=truth.shape) + 1.5 * truth
+    same = assay.multilabel(
+        np.repeat(truth, 3, axis=1), np.repeat(predicted, 3, axis=1), score=np.repeat(score, 3, axis=1)
+    )
+    alone = next(iter(same.by_class.values()))[part]
+    assert (same[whole].low, same[whole].high) == pytest.approx((alone.low, alone.high))
+    assert same[whole].low < same[whole].value < same[whole].high
+    assert same["auroc_micro"].interval is None

@@ -116,7 +116,7 @@ class Efficiency(UnitTask):
             raise PlanError(
                 "test-refused",
                 "efficiency compares ratios of runs, for which no margin is defined",
-                fix='leave margin out; to gate a model use accept="p99 <= 0.02"',
+                fix='leave margin out; to gate a model use a.accept("p99 <= 0.02")',
             )
         for measure in self.compared_measures(settings):
             values = [CostEstimates(measured, settings)[measure.title].value for measured in paired.models.values()]
@@ -181,6 +181,11 @@ def _read_table(request: Request) -> Counted:
         )
     facts = declared_facts(request.options)
     meter = request.options.get("energy")
+    if str(meter).startswith("estimate="):
+        raise PlanError(
+            "option-unknown", "energy of recorded times cannot be estimated", where="energy",
+            fix="give the file of a meter, or measure the target here",
+        )  # fmt: skip
     power = None if meter in (None, "none") else read_power_log(str(meter))
     if power is not None:
         facts["meter"] = "file of an external meter"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import importlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from assay.conduct.connections import Target
-from assay.conduct.energy import Meter, find_meter, measure_idle, read_power_log
+from assay.conduct.energy import Codecarbon, Meter, find_meter, is_estimate, measure_idle, meter_work, read_power_log
 from assay.conduct.http_target import HttpTarget
 from assay.conduct.onnx_graph import describe_model
 from assay.conduct.request_driver import Pace, RunTimes, search_rate, time_run
@@ -42,6 +43,7 @@ LAG_SHARE: Final = 0.05
 STOLEN: Final = 0.02
 DELAYED: Final = (0.038, 0.046)
 """Seconds of a delayed acknowledgement, which Nagle's algorithm of a server waits for."""
+ESTIMATED: Final = "estimate="
 FORMATS: Final = (".npy", ".csv", ".json", ".jsonl", ".txt")
 
 
@@ -71,11 +73,13 @@ def measure_targets(models: Mapping[str, Mapping[str, object]], request: Request
         def tell(now: int) -> None:
             if request.progress is not None:
                 request.progress(done + now, total)
-            if not isinstance(meter, str):
+            if not isinstance(meter, str) and not is_estimate(meter.name):
                 meter.joules()  # often enough for counters that wrap around
 
         for model in opened.values():
             _settle_rate(model, tell)
+        for name, given in models.items():
+            opened[name].facts |= _train(given.get("training", request.given.get("training")), meter)
         idle = [_idle(meter, options)]
         for run in range(runs):
             order = list(opened.values()) if run % 2 == 0 else list(opened.values())[::-1]
@@ -85,14 +89,38 @@ def measure_targets(models: Mapping[str, Mapping[str, object]], request: Request
                 model.joules.append(None if isinstance(meter, str) or first is None else meter.joules() - first)
                 done += model.pace.requests
         idle.append(_idle(meter, options))
-    power = options.get("energy") if isinstance(options.get("energy"), (str, os.PathLike)) else None
+    stated = options.get("energy")
+    power = stated if isinstance(stated, (str, os.PathLike)) and not str(stated).startswith(ESTIMATED) else None
     return {name: _count(model, meter, idle, power) for name, model in opened.items()}
 
 
 def _find_meter(energy: object) -> Meter | str:
     if energy == "none":
         return "no evidence: no meter (none was asked for)"
+    if str(energy).startswith(ESTIMATED):
+        if energy != f"{ESTIMATED}codecarbon":
+            raise PlanError(
+                "option-unknown", f"energy={visible(repr(energy))} is not known", where="energy",
+                known=f"{ESTIMATED}codecarbon, the file of a meter, none", fix=f'write energy="{ESTIMATED}codecarbon"',
+            )  # fmt: skip
+        return Codecarbon()
     return find_meter() if energy is None else "no evidence: the file of the meter does not cover the runs"
+
+
+def _train(training: object, meter: Meter | str) -> dict[str, object]:
+    """Run what trains the model in front of the meter, once."""
+    if training is None:
+        return {}
+    if isinstance(meter, str):
+        raise PlanError(
+            "role-missing", f"the energy of training cannot be metered: {meter}", where="training",
+            fix="state training_energy=JOULES, or measure on a machine with a meter",
+        )  # fmt: skip
+    work = training
+    if not callable(work):
+        module, _, name = str(training).partition(":")
+        work = getattr(importlib.import_module(module), name)
+    return {"training_joules": meter_work(cast("Callable[[], object]", work), meter), "training_metered": True}
 
 
 def _idle(meter: Meter | str, options: Mapping[str, Any]) -> float | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from assay.conduct.energy import is_estimate
 from assay.core.labels import Label
 from assay.core.values import Undefined
 from assay.inference.estimates import Estimate, Estimates, Interval
@@ -69,7 +70,11 @@ class CostEstimates(Estimates):
 
     def _estimate(self, measure: Measure) -> Estimate:
         value = measure(cast("Any", self.tally.costs(self.tally.table.total())))
-        interval = "the value is undefined" if isinstance(value, Undefined) else self._interval(measure)
+        interval: Interval | str = "the value is undefined"
+        if self._is_estimated(measure):
+            interval = f"{self.tally.facts['meter']}: the error of the model is not known"
+        elif not isinstance(value, Undefined):
+            interval = self._interval(measure)
         return Estimate(
             measure=measure.title,
             result=value,
@@ -79,6 +84,16 @@ class CostEstimates(Estimates):
             slice=self.slice,
             notes=tuple(self._notes(measure)),
         )
+
+    def _is_estimated(self, measure: Measure) -> bool:
+        """Whether the joules that a measure reads come from a model of power instead of a meter."""
+        facts = self.tally.facts
+        reads = {
+            "training_energy": bool(facts.get("training_metered")),
+            "efficiency": str(facts.get("resource")).endswith("joules"),
+            "processing_time_and_cost": "joule" in cast("dict[str, float]", facts.get("price") or {}),
+        }
+        return is_estimate(facts.get("meter")) and reads.get(measure.name, measure.family == "energy")
 
     def _interval(self, measure: Measure) -> Interval | str:
         durations, level = self.tally.durations, self.settings.wanted.level
@@ -117,5 +132,5 @@ class CostEstimates(Estimates):
             yield f"{durations.failed:,} of {durations.rows:,} requests failed and have no time"
         if measure.name == "throughput" and not durations.bounds:
             yield "no latency bound is declared: all answers count"
-        if measure.family == "energy" and self.tally.facts.get("meter"):
+        if self._is_estimated(measure) or (measure.family == "energy" and self.tally.facts.get("meter")):
             yield f"meter: {self.tally.facts['meter']}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -32,6 +33,10 @@ ROLES: Final = (
     Role(name="inputs", holds="rows or lines", required=False, says="what is asked, one request a row or line"),
     Role(name="expected", holds="labels", required=False, says="the correct answer of each input"),
     Role(
+        name="training", holds="a callable or module:function", required=False,
+        says="what trains the model; it runs once, and the meter tells its energy", by_model=True,
+    ),
+    Role(
         name="latencies",
         holds="a table",
         required=False,
@@ -54,7 +59,11 @@ ROLES: Final = (
     ),
 )  # fmt: skip
 
-OPTIONS: Final = (
+DRIVEN: Final = (
+    "runs", "requests", "rate", "streams", "workers", "threads", "timeout", "schedule_seed", "template", "idle",
+)  # fmt: skip
+"""Options that say nothing about recorded times."""
+_STATED: Final = (
     Option(name="scenario", says="how requests come; single-stream unless stated", choices=SCENARIOS),
     Option(name="bound", says='latency bound, in seconds or as in "20ms"'),
     Option(name="share", says="share of answers that must keep the bound", default=0.99, kind=float),
@@ -69,7 +78,8 @@ OPTIONS: Final = (
            kind=int),
     Option(name="schedule_seed", says="seed of the times at which requests are due", default=4213, kind=int),
     Option(name="template", says="JSON body of a request to an address, with {input} where the input goes"),
-    Option(name="energy", says='the file of a meter (time, watt), or "none"; the counters of this machine otherwise'),
+    Option(name="energy", says='the file of a meter (time, watt), "none", or "estimate=codecarbon"; the counters '
+           "of this machine otherwise"),
     Option(name="idle", says="seconds of idle power measured before and after", default=5.0, kind=float),
     Option(name="objective", says="what efficiency achieves: answers, in_time, correct, or a number for each answer"),
     Option(name="resource", says=f"what efficiency divides by: {', '.join(RESOURCES)}"),
@@ -78,6 +88,7 @@ OPTIONS: Final = (
     Option(name="depth", says="layers of the model", kind=int),
     Option(name="training_energy", says="joules that training took", kind=float),
 )  # fmt: skip
+OPTIONS: Final = tuple(replace(option, only_with="target") if option.name in DRIVEN else option for option in _STATED)
 
 
 def parse_duration(text: object) -> float:

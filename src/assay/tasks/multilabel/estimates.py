@@ -41,8 +41,10 @@ LISTED: Final = 200
 """Labels up to which a Record lists every label estimate; beyond, they are computed from the tally when asked for."""
 STEP: Final = 1e-4
 """Relative step of a numeric derivative; its error is about the square of it."""
-AREAS: Final = ("auroc_macro", "auroc_micro", "average_precision_macro")
+AREAS: Final = {"auroc_macro": "auroc", "average_precision_macro": "average_precision", "auroc_micro": None}
+"""Areas over labels, and the measure of one label that they average."""
 SHARED_ROWS: Final = "labels share their rows, and their scores vary together; see label by label"
+ANY_DEPENDENCE: Final = "mean of the intervals of the labels, wide enough for labels that vary together"
 
 
 class LabelEstimates(Estimates):
@@ -117,12 +119,24 @@ class LabelEstimates(Estimates):
         if math.isinf(value.value):
             return "the value is infinite"
         if measure.name in AREAS:
-            return SHARED_ROWS
+            return self._area(AREAS[measure.name])
         if self.tally.units is not None:
             return self._by_units(measure, lambda sums: stack_tables(self.tally.labels, sums))
         if isinstance(value, Share):
             return self._share(value)
         return linear_interval(measure, self.tally, value.value, level)
+
+    def _area(self, name: str | None) -> Found:
+        """The interval of a mean of areas: no mean varies more than one of labels that all vary together."""
+        if name is None:
+            return SHARED_ROWS
+        intervals = [self.label_estimate(label, parse(name)) for label in self.tally.labels]
+        if lost := [estimate for estimate in intervals if estimate.interval is None]:
+            return f"no interval of {quoted(lost[0].label)}: {lost[0].no_interval}"
+        low, high = (
+            math.fsum(getattr(estimate, end) for estimate in intervals) / len(intervals) for end in ("low", "high")
+        )
+        return Interval(low=low, high=high, level=self.settings.wanted.level, method=ANY_DEPENDENCE)
 
     def _share(self, value: Share) -> Interval:
         wanted, top, of = self.settings.wanted, int(value.numerator), int(value.denominator)

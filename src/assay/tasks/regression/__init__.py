@@ -57,14 +57,22 @@ class Regression(UnitTask):
             choices=TESTS,
             says="tests of a comparison; by default Diebold-Mariano where time is named, else permutation",
         ),
-        Option(name="horizon", says="steps ahead of forecasts, for Diebold-Mariano", default=1, kind=int),
+        Option(
+            name="horizon", says="steps ahead of forecasts, for Diebold-Mariano", default=1, kind=int, only_with="time"
+        ),
         Option(
             name="output_weights",
             several=True,
             kind=float,
             says="weights of the outputs in the mean over them, in their order",
         ),
-        Option(name="season", says="steps after which the naive forecast of MASE repeats", default=1, kind=int),
+        Option(
+            name="season",
+            says="steps after which the naive forecast of MASE repeats",
+            default=1,
+            kind=int,
+            only_with="training",
+        ),
     )
     examples = (
         Example(

@@ -28,6 +28,8 @@ PRODUCT_BITS: Final = 21
 WIDEST: Final = 900
 """Powers of two between the largest and the smallest value of a step, above which Python integers add."""
 SAFE_SHIFT: Final = 1000
+GRAM_ROWS: Final = 12
+"""Rows of digits up to which one matrix product gives all products."""
 SIGNIFICAND: Final = 53
 
 
@@ -59,6 +61,10 @@ class Dyadic(NamedTuple):
         low = min(a.exponent, b.exponent)
         return Dyadic((a.significand << (a.exponent - low)) + (b.significand << (b.exponent - low)), low)
 
+    def __sub__(self, other: Dyadic) -> Dyadic:
+        """The difference, exactly."""
+        return self + Dyadic(-other.significand, other.exponent)
+
     @property
     def fraction(self) -> Fraction:
         """As a fraction."""
@@ -76,61 +82,82 @@ class Dyadic(NamedTuple):
         return cls(int(significand), int(exponent)).reduced()
 
 
-class Digits(NamedTuple):
-    """Some values cut into digits, highest first."""
+class Cut(NamedTuple):
+    """How some values are cut into digits, highest first."""
 
-    digits: list[Floats]
-    low: int
-    """The power of two of the lowest digit."""
+    values: Floats
+    shift: int
+    """The power of two by which the highest digit is found."""
+    count: int
     bits: int
 
-    def sum(self, signs: Floats | None = None) -> Dyadic:
-        """The sum of the values, or of the values times -1, 0 or 1."""
-        total = 0
-        for digit in self.digits:
-            total = (total << self.bits) + int(digit.sum() if signs is None else digit @ signs)
-        return Dyadic(total, self.low)
+    @property
+    def low(self) -> int:
+        """The power of two of the lowest digit."""
+        return -self.shift - self.bits * (self.count - 1)
 
-    def sum_squares(self) -> Dyadic:
-        """The sum of the squares of the values."""
-        total, last = 0, len(self.digits) - 1
-        for i, digit in enumerate(self.digits):
-            total += int(digit @ digit) << (self.bits * 2 * (last - i))
-            for j in range(i):
-                total += int(digit @ self.digits[j]) << (self.bits * (2 * last - i - j) + 1)
-        return Dyadic(total, 2 * self.low)
+    def fill(self, rows: Floats) -> None:
+        """Write the digits, one row each."""
+        if not self.count:
+            return
+        grid, rest = 2.0**self.bits, np.multiply(self.values, 2.0**self.shift, out=rows[-1])
+        for row in rows[:-1]:
+            np.rint(rest, out=row)
+            rest -= row
+            rest *= grid
 
-    def sum_products(self, other: Digits) -> Dyadic:
-        """The sum of the products with other values."""
-        total = 0
-        for digit in self.digits:
+
+class DigitSums:
+    """Sums over rows of digits, and of products of any two of them, from one matrix product."""
+
+    def __init__(self, plain: Sequence[Floats | float], cuts: Sequence[Cut]) -> None:
+        """Multiply all rows with each other: rows of -1, 0 and 1 first, then the digits of each cut."""
+        self.cuts, self.starts = cuts, [len(plain)]
+        for cut in cuts:
+            self.starts.append(self.starts[-1] + cut.count)
+        stack = np.empty((self.starts[-1], len(cuts[0].values)))
+        for place, row in enumerate(plain):
+            stack[place] = row
+        for place, cut in enumerate(cuts):
+            cut.fill(stack[self.starts[place] : self.starts[place + 1]])
+        if len(stack) <= GRAM_ROWS:
+            self.products = (stack @ stack.T).tolist()
+        else:  # OpenBLAS would start threads of its own, which wait for each other
+            self.products = [[float(first @ second) for second in stack] for first in stack]
+
+    def sum(self, place: int, times: int = 0) -> Dyadic:
+        """The sum of a cut, each value times that of a plain row."""
+        cut, total = self.cuts[place], 0
+        for value in self.products[times][self.starts[place] : self.starts[place + 1]]:
+            total = (total << cut.bits) + int(value)
+        return Dyadic(total, cut.low)
+
+    def sum_products(self, first: int, second: int) -> Dyadic:
+        """The sum of the products of two cuts."""
+        a, b, total = self.cuts[first], self.cuts[second], 0
+        columns = slice(self.starts[second], self.starts[second + 1])
+        for row in self.products[self.starts[first] : self.starts[first + 1]]:
             inner = 0
-            for second in other.digits:
-                inner = (inner << self.bits) + int(digit @ second)
-            total = (total << self.bits) + inner
-        return Dyadic(total, self.low + other.low)
+            for value in row[columns]:
+                inner = (inner << b.bits) + int(value)
+            total = (total << a.bits) + inner
+        return Dyadic(total, a.low + b.low)
 
 
-def cut_digits(values: Floats, bits: int) -> Digits | None:
-    """Cut at most `CHUNK` finite doubles into digits; None where these would be too many."""
-    sizes = np.abs(values)
-    largest, smallest = (float(sizes.max()), float(sizes.min())) if len(values) else (0.0, 0.0)
-    if not largest:
-        return Digits([], 0, bits)
-    if not smallest:
-        smallest = float(sizes[sizes > 0].min())
+def cut_digits(values: Floats, bits: int) -> Cut | None:
+    """How to cut at most `CHUNK` finite doubles into digits; None where these would be too many."""
+    smallest, largest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    if smallest <= 0:
+        sizes = np.abs(values)
+        smallest, largest = float(sizes.min(initial=largest)), max(-smallest, largest)
+        if not largest:
+            return Cut(values, 0, 0, bits)
+        smallest = smallest or float(sizes[sizes > 0].min())
     top, end = math.frexp(largest)[1], math.frexp(smallest)[1] - SIGNIFICAND
     shift = bits - 1 - top
     if top - end > WIDEST or abs(shift) > SAFE_SHIFT:
         return None
-    more = max(0, -(-(-shift - end) // bits))
-    rest, digits, grid = values * 2.0**shift, [], 2.0**bits
-    for _ in range(more):
-        digit = np.rint(rest)
-        digits.append(digit)
-        rest = rest - digit
-        rest *= grid
-    return Digits([*digits, rest], -shift - bits * more, bits)
+    return Cut(values, shift, 1 + max(0, -(-(-shift - end) // bits)), bits)
 
 
 def sum_exactly(values: Floats) -> Dyadic:
@@ -143,7 +170,7 @@ def sum_exactly(values: Floats) -> Dyadic:
     for start in range(0, len(values), CHUNK):
         part = values[start : start + CHUNK]
         cut = cut_digits(part, SUM_BITS)
-        total += _sum_fractions(map(Fraction, part.tolist())) if cut is None else cut.sum()
+        total += _sum_fractions(map(Fraction, part.tolist())) if cut is None else DigitSums([1.0], [cut]).sum(0)
     return total
 
 
@@ -161,7 +188,7 @@ def sum_products(a: Floats, b: Floats) -> Dyadic:
             pairs = zip(first.tolist(), second.tolist(), strict=True)
             total += _sum_fractions(Fraction(x) * Fraction(y) for x, y in pairs)
         else:
-            total += cuts[0].sum_products(cuts[1])
+            total += DigitSums([], [cuts[0], cuts[1]]).sum_products(0, 1)
     return total
 
 

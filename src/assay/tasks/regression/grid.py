@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 FRACTION_BITS: Final = 52
+EXPONENTS: Final = 1 << 11
 FINE_BITS, COARSE_BITS = 7, 3
 """Leading bits of the significand that tell bins apart: 128 or 8 bins for each power of two."""
 FINE_CODES: Final = 40 << FINE_BITS
@@ -55,8 +57,16 @@ class ErrorHistogram:
     def of(cls, error: Floats) -> ErrorHistogram:
         """Count some errors."""
         top = largest_code(error, FINE_BITS)
-        places = fill_places(lambda part: signed_places(error[part], top, FINE_CODES, FINE_BITS), len(error))
-        return cls(top=top, counts=np.bincount(places, minlength=2 * FINE_CODES + 1))
+        end = top | ((1 << FINE_BITS) - 1)  # of the power of two, so that few tables do
+        size = FINE_CODES + (1 << FINE_BITS)
+        table = place_table(end, size, FINE_BITS)
+        places = fill_places(lambda part: table[leading_bits(error[part], FINE_BITS)], len(error))
+        sides = np.bincount(places, minlength=2 * size + 1)
+        low, high = size - (size - FINE_CODES + top - end), size + (size - FINE_CODES + top - end) + 1
+        counts = np.concatenate(
+            [sides[low - FINE_CODES : low], [sides[low:high].sum()], sides[high : high + FINE_CODES]]
+        )
+        return cls(top=top, counts=counts)
 
     def __add__(self, other: ErrorHistogram) -> ErrorHistogram:
         """Both together, on the bins of the larger error."""
@@ -88,20 +98,21 @@ class ErrorHistogram:
         return cls(top=content["top"], counts=counts)
 
 
-def signed_places(values: Floats, top: int, size: int, bits: int) -> Counts:
-    """The bin of each value: the middle one for values near 0."""
-    steps = error_codes(values, bits)
-    steps -= top - size
-    np.maximum(steps, 0, out=steps)
-    if values.min() < 0:
-        steps *= 1 - 2 * np.signbit(values).view(np.int8)
-    steps += size
-    return steps
-
-
 def largest_code(values: Floats, bits: int) -> int:
     """The code of the largest absolute value."""
     return int(error_codes(np.array([max(-float(values.min()), float(values.max()))]), bits)[0])
+
+
+def leading_bits(values: Floats, bits: int) -> Counts:
+    """Sign, exponent and some bits of the significand of each double, as a place from the front or the end."""
+    return np.asarray(values.view(np.int64) >> (FRACTION_BITS - bits), dtype=np.int64)
+
+
+@lru_cache(maxsize=16)
+def place_table(top: int, size: int, bits: int) -> Counts:
+    """The bin of every double by its leading bits: the middle one for values near 0."""
+    steps = np.maximum(np.arange(EXPONENTS << bits) - (top - size), 0)
+    return np.concatenate([size + steps, size - steps])
 
 
 def fill_places(place: Callable[[slice], Counts], size: int) -> Counts:
@@ -163,7 +174,7 @@ class TruthAxis:
     def places(self, truth: Floats) -> Counts:
         """The bin of each value."""
         if self.shift is None:
-            return signed_places(truth, self.first, TRUTH_CODES, TRUTH_BITS)
+            return place_table(self.first, TRUTH_CODES, TRUTH_BITS)[leading_bits(truth, TRUTH_BITS)]
         return (np.abs(truth) * 2.0**-self.shift).astype(np.int64) - self.first
 
     def move(self, places: Counts, to: TruthAxis) -> Counts:
@@ -201,9 +212,11 @@ class ErrorGrid:
         axis, top = TruthAxis.of(low, high), largest_code(error, COARSE_BITS)
         start, end = (int(place) for place in np.sort(axis.places(np.array([low, high]))))
 
+        columns = place_table(top, COARSE_CODES, COARSE_BITS)
+
         def place(part: slice) -> Counts:
             rows = (axis.places(truth[part]) - start) * WIDTH
-            return rows + signed_places(error[part], top, COARSE_CODES, COARSE_BITS)
+            return rows + columns[leading_bits(error[part], COARSE_BITS)]
 
         flat = np.bincount(fill_places(place, len(truth)), minlength=(end - start + 1) * WIDTH)
         return cls(axis=axis, top=top, start=start, counts=flat.reshape(-1, WIDTH))

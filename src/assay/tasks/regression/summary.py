@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.tasks.regression.digit_sums import CHUNK, Dyadic, sum_exactly
+from assay.tasks.regression.digit_sums import CHUNK, Dyadic
 from assay.tasks.regression.grid import ErrorGrid, ErrorHistogram
 from assay.tasks.regression.sums import (
     base_columns,
@@ -21,6 +21,7 @@ from assay.tasks.regression.sums import (
     own_columns,
     rank_correlation,
     row_sums,
+    sum_with_squares,
 )
 from assay.tasks.regression.views import RowView, View, exact_totals, leave_one_out
 
@@ -116,9 +117,8 @@ def _sum_part(batch: Mapping[str, Floats], interval_level: float | None) -> dict
         if "reference" in part:
             means |= base_columns(part["truth"], part["reference"])
         for name, values in means.items():
-            sums[name] = sum_exactly(values)
-            if name != "abs_rel":  # its square is that of rel
-                sums[f"{name}*"] = sum_exactly(values * values)
+            if name != "abs_rel":  # comes with rel
+                sums |= sum_with_squares(name, values)
         total = {name: value + total[name] for name, value in sums.items() if name in total} if start else sums
     return total
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from assay.core.registry import Declared, Registry
-from assay.tasks.regression.digit_sums import CHUNK, PRODUCT_BITS, Dyadic, cut_digits, sum_exactly, sum_products
+from assay.tasks.regression.digit_sums import (
+    CHUNK,
+    PRODUCT_BITS,
+    DigitSums,
+    Dyadic,
+    cut_digits,
+    sum_exactly,
+    sum_products,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -189,22 +197,37 @@ def base_columns(truth: Floats, baseline: Floats) -> dict[str, Floats]:
         }  # fmt: skip
 
 
-def exact_sums(truth: Floats, predicted: Floats) -> dict[str, Dyadic]:
-    """Sums of truth and prediction, of their products, and of absolute errors, without rounding."""
+def exact_sums(truth: Floats, predicted: Floats, signs: Floats | None = None) -> dict[str, Dyadic]:
+    """Sums of truth and prediction, of their products, and of absolute errors, without rounding.
+
+    `signs` are those of the errors, where they are known.
+    """
     names = ("y", "p", "yy", "yp", "pp", "abs_e", "abs_y")
     total = dict.fromkeys(names, Dyadic())
     for start in range(0, len(truth), CHUNK):
         y, p = truth[start : start + CHUNK], predicted[start : start + CHUNK]
-        signs, first, second = np.sign(y - p), cut_digits(y, PRODUCT_BITS), cut_digits(p, PRODUCT_BITS)
+        sign = np.sign(y - p) if signs is None else signs[start : start + CHUNK]
+        first, second = cut_digits(y, PRODUCT_BITS), cut_digits(p, PRODUCT_BITS)
         if first is None or second is None:
-            apart = sum_exactly(y * signs) + sum_exactly(-p * signs)
+            apart = sum_exactly(y * sign) + sum_exactly(-p * sign)
             parts = [sum_exactly(y), sum_exactly(p), sum_products(y, y), sum_products(y, p), sum_products(p, p), apart]
         else:
-            apart = first.sum(signs) + second.sum(-signs)
-            parts = [first.sum(), second.sum(), first.sum_squares(), first.sum_products(second)]
-            parts += [second.sum_squares(), apart]
-        positive = bool(y.min() >= 0)
-        parts.append(parts[0] if positive else sum_exactly(np.abs(y)))
+            sums = DigitSums([1.0, sign], [first, second])
+            parts = [sums.sum(0), sums.sum(1), *(sums.sum_products(*pair) for pair in ((0, 0), (0, 1), (1, 1)))]
+            parts.append(sums.sum(0, times=1) - sums.sum(1, times=1))
+        parts.append(parts[0] if y.min() >= 0 else sum_exactly(np.abs(y)))
         for name, part in zip(names, parts, strict=True):
             total[name] += part
     return total
+
+
+def sum_with_squares(name: str, values: Floats) -> dict[str, Dyadic]:
+    """The sum of at most `CHUNK` values and, with a star, of their squares; of ratios also that of their sizes."""
+    cut = cut_digits(values, PRODUCT_BITS)
+    sums: dict[str, Dyadic] = {}
+    if cut is None:
+        sums = {name: sum_exactly(values), f"{name}*": sum_products(values, values)}
+        return sums | ({"abs_rel": sum_exactly(np.abs(values))} if name == "rel" else {})
+    gram = DigitSums([1.0, np.sign(values)] if name == "rel" else [1.0], [cut])
+    sums = {name: gram.sum(0), f"{name}*": gram.sum_products(0, 0)}
+    return sums | ({"abs_rel": gram.sum(0, times=1)} if name == "rel" else {})

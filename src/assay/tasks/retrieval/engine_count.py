@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.core.errors import RowsError
 from assay.core.text import counted, listed, quoted, visible
+from assay.rows.engines.arrow_batches import batches
 from assay.rows.engines.duckdb_engine import (
     connect,
     malformed_input,
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from assay.rows.engines.duckdb_engine import Connection
     from assay.rows.files.opened_file import OpenedFile
 
-SPREAD = 0x9E3779B97F4A7C15
+SPREAD = 0x1E3779B97F4A7C15
 """Spreads query codes over 64 bits, so that they can be mixed with hashes of documents."""
 
 
+_NO_ROWS = (np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0, dtype=np.int64))
 LACKING = -2
 """The code of a row without a query or a document."""
 
@@ -81,10 +83,10 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
 
 def _count(connection: Connection, select: str, judgements: Judgements, where: str) -> tuple[Rankings, int]:
     _load_run(connection, select, judgements)
-    rows = connection.execute("SELECT code, score, name FROM retrieval_run").fetchnumpy()
-    code, score = np.asarray(rows["code"]), np.asarray(rows["score"])
-    _check_rows(connection, select, code, score, np.asarray(rows["name"]), where=where)
-    del rows
+    parts = list(batches(connection.sql("SELECT code, score, name FROM retrieval_run")))
+    code, score, name = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else _NO_ROWS
+    _check_rows(connection, select, code, score, name, where=where)
+    del parts, name
     place: NDArray[Any] = _place_grades(connection, judgements, len(code))
     inside = np.flatnonzero(code >= 0) if (code < 0).any() else None
     outside = Outside() if inside is None else _outside(connection, select, len(code) - len(inside))
@@ -107,7 +109,7 @@ def _load_run(connection: Connection, select: str, judgements: Judgements) -> No
     connection.execute(
         f"CREATE TEMP TABLE retrieval_run AS SELECT CASE WHEN query IS NULL OR document IS NULL THEN {LACKING} "  # noqa: S608
         "ELSE coalesce(enum_code(TRY_CAST(query AS retrieval_query))::INTEGER, -1) END AS code, score, "
-        f"coalesce(document, '') AS document, coalesce(hash(document), 0) AS name FROM ({select})"
+        f"coalesce(document, '') AS document, (coalesce(hash(document), 0) >> 1)::BIGINT AS name FROM ({select})"
     )
 
 
@@ -125,7 +127,7 @@ def _place_grades(connection: Connection, judgements: Judgements, rows: int) -> 
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")  # the small side is hashed
     joined = connection.execute(
         "SELECT run.rowid AS number, given.place, run.document = given.document AS same FROM retrieval_run run "
-        "JOIN (SELECT *, hash(document) AS name FROM given_grades) given "
+        "JOIN (SELECT *, (hash(document) >> 1)::BIGINT AS name FROM given_grades) given "
         "ON run.code = given.code AND run.name = given.name"  # numbers are compared faster than names
     ).fetchnumpy()
     connection.execute("SET disabled_optimizers = ''")
@@ -160,7 +162,7 @@ def _check_rows(
     select: str,
     code: NDArray[np.int32],
     score: NDArray[np.float64],
-    name: NDArray[np.uint64],
+    name: NDArray[np.int64],
     *,
     where: str,
 ) -> None:
@@ -179,7 +181,7 @@ def _check_rows(
         ).fetchall()
         count = int((~np.isfinite(score)).sum())
         raise unfit_scores(count, [(query, document, f"{value}") for query, document, value in shown], where)
-    mixed = name ^ (code.astype(np.uint64) * np.uint64(SPREAD))
+    mixed = name ^ (code.astype(np.int64) * np.int64(SPREAD))
     mixed.sort()
     if (mixed[1:] == mixed[:-1]).any():  # perhaps of two queries that were not judged: look at the names
         twice = connection.execute(

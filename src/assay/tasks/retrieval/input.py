@@ -123,16 +123,10 @@ def _treat_negative(rows: Rows, policy: str) -> list[str]:
 
 
 def _twice(rows: Rows) -> list[tuple[str, str]]:
-    documents: dict[str, list[str]] = {}
-    for query, document in zip(rows.query.tolist(), rows.document.tolist(), strict=True):
-        documents.setdefault(query, []).append(document)
-    return sorted(
-        (query, name)
-        for query, names in documents.items()
-        if len({*names}) < len(names)
-        for name, times in Counter(names).items()
-        if times > 1
-    )
+    pairs = list(zip(rows.query.tolist(), rows.document.tolist(), strict=True))
+    if len(set(pairs)) == len(pairs):
+        return []
+    return sorted(pair for pair, times in Counter(pairs).items() if times > 1)
 
 
 def _cutoffs(request: Request) -> tuple[int, ...]:
