@@ -123,7 +123,6 @@ def map_at(t: BoxValues, *, iou: float, interpolation: str = "coco101") -> Numbe
     range=(0, 1),
     better=HIGHER,
     source=EXTENSION,
-    spec="extension",
     family=FAMILIES[0],
 )
 def map_of(t: BoxValues, *, frequency: str) -> Number:
