@@ -16,8 +16,6 @@ LONGEST = 60
 MOST_BRANCHES = 20
 MOST_PARAMETERS = 20
 NOT_YET = {
-    "report/charts/comparison_charts.py: differences",
-    "report/render/html_blocks.py: _cell",
     "rows/files/json_lines.py: _keys",
     "rows/spark/spark_files.py: _jsonl",
 }
