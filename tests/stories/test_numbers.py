@@ -165,6 +165,7 @@ class Known:
         self.points = set()
         for one in findings:
             self._learned(one)
+        self.shares |= {float(one["risk"]) for one in record.get("claims") or ()}
         for one in record["decisions"]:
             self.triples.append(tuple(real(one[k]) for k in ("value", "low", "high")))
             self.shares |= {float(one["level"]), float(one["risk"]["false_pass"] or 0)}

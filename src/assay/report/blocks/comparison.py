@@ -175,7 +175,7 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
     what = findings[0].minus if alone and findings[0].minus else "first minus second"
     unit = "points" if by > 1 else "units of the measure"
     data = {
-        "title": f"Differences with {level} intervals", "x": f"{what}, {unit}", "wide": 480, "rows": rows,
+        "title": f"Differences with {level} intervals", "x": f"{what}, {unit}", "wide": 420, "rows": rows,
         "reference": {"x": 0, "text": ""}, "note": "Filled points are significant after correction, hollow ones not.",
     }  # fmt: skip
     return Chart("intervals", (data,))

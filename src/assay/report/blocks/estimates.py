@@ -142,7 +142,7 @@ def headline_chart(
     ]  # fmt: skip
     better = drawn[0].about.better
     data: dict[str, Any] = {
-        "title": f"Headline measures with {level} intervals", "wide": 420, "ends": [low, high], "rows": rows,
+        "title": f"Headline measures with {level} intervals", "wide": 380, "ends": [low, high], "rows": rows,
         "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
     }  # fmt: skip
     if floor is not None and baseline is not None:

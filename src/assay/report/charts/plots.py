@@ -163,8 +163,8 @@ def _marks(chart: Data, scales: Sequence[str], plane: Plane) -> str:
     taken = [(x - 5, x + 5, y + 1) for _, (x, y), _ in places]
     parts = []
     for name, at, text in places:
-        size = f'6" stroke-width="3" id="{name}' if name else '4" stroke-width="2'
-        look = 'class="mk" fill="#fff" stroke="currentColor"'
+        size = '6" stroke-width="3' if name else '4" stroke-width="2'
+        look = 'class="mk" fill="#fff" stroke="currentColor"' + (f' id="{name}"' if name else "")
         parts.append(f'<circle {look} cx="{near(at[0])}" cy="{near(at[1])}" r="{size}"/>')
         below = (at[0] + 3, at[1] + 20) if name else at  # off the curve that it stands on
         parts.append(label_beside(taken, below, text, plane.left + SIDE))
