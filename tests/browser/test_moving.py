@@ -8,8 +8,8 @@ from scipy.stats import norm
 
 from tests.browser.pages import record
 
-LEFT, TOP, SIDE = 40, 30, 240
-"""The frame of a chart."""
+TOP, SIDE = 30, 240
+"""The frame of a chart, which says where its left edge is."""
 
 
 def shown(page):
@@ -18,10 +18,14 @@ def shown(page):
     return {name: page.text_content(f"#{name}") for name in ids}
 
 
+def left(page, mark):
+    return float(page.eval_on_selector(mark, "e => e.closest('svg').dataset.left"))
+
+
 def place(page, mark):
     """Where a mark stands on its chart, as rates."""
     x, y = (float(page.get_attribute(mark, name)) for name in ("cx", "cy"))
-    return (x - LEFT) / SIDE, 1 - (y - TOP) / SIDE
+    return (x - left(page, mark)) / SIDE, 1 - (y - TOP) / SIDE
 
 
 def agrees(page, curve, at):
@@ -47,7 +51,7 @@ def agrees(page, curve, at):
         assert place(page, "#mark-pr") == pytest.approx((tp / positives, tp / (tp + fp)), abs=1e-3)
         assert float(told["t-now"]) == pytest.approx(threshold, rel=1e-5)
         cut = float(page.get_attribute("#cut", "d").split()[0].removeprefix("M"))
-        assert (cut - LEFT) / SIDE == pytest.approx(threshold, abs=1e-3)
+        assert (cut - left(page, "#cut")) / SIDE == pytest.approx(threshold, abs=1e-3)
     else:
         assert told["t-now"] == "none called"
     said = page.get_attribute("#t", "aria-valuetext")
@@ -95,6 +99,36 @@ def test_the_mouse_moves_point_matrix_and_rates_together(opened, width):
         seen.add(at)
     page.mouse.up()
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("name", ["scores of classes"])
+def test_several_classes_have_a_slider_on_the_worst_class(opened, name):
+    page = opened(name).page
+    areas = {e["class"]: e["value"] for e in record(name)["estimates"] if e["measure"] == "auroc"}
+    worst = min(areas, key=areas.get)
+    curve = next(c for c in record(name)["curves"] if c["class"] == worst)
+    page.focus("#t")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    _, tp, fp = curve["points"][1]
+    assert (page.text_content("#c-tp"), page.text_content("#c-fp")) == (f"{tp:,}", f"{fp:,}")
+    rates = (fp / curve["negatives"], tp / curve["positives"])
+    assert place(page, "#mark-roc") == pytest.approx(rates, abs=1e-3)
+
+
+FIRST = """() => [...document.querySelectorAll('#glance .card svg, #glance .card table')]
+  .filter(e => e.checkVisibility()).map(e => Math.round(e.getBoundingClientRect().bottom))"""
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"), [("scores", 4), ("scores of classes", 4), ("two classes", 2), ("comparison", 3)]
+)
+def test_the_first_screen_holds_all_that_is_to_be_seen_at_a_glance(opened, name, parts):
+    page = opened(name).page
+    bottoms = page.evaluate(FIRST)
+    assert len(bottoms) == parts
+    assert max(bottoms) <= 900
+    assert page.locator(".verdict").bounding_box()["y"] < 120
 
 
 def visible_rows(page):

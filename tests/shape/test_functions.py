@@ -15,10 +15,7 @@ LONGEST = 60
 """Lines of a body. Parameters and docstring are not counted: they are read as a table."""
 MOST_BRANCHES = 20
 MOST_PARAMETERS = 20
-NOT_YET = {
-    "report/charts/comparison_charts.py: differences",
-    "report/render/html_blocks.py: _cell",
-}
+NOT_YET: set[str] = set()
 """Functions with more branches, by the count below, that wait for their own change; the list only shrinks."""
 SOURCES = sorted((run.ROOT / "src").rglob("*.py"))
 

@@ -39,6 +39,8 @@ PARTS = re.compile(r"(?<![\w.,-])(\d[\d,.]*) of (\d[\d,.]*)(?![\w.])")
 PRECISE = re.compile(r"(?<![\w.,-])-?\d+\.\d{3,}(?:e[+-]?\d+)?(?![\w.])")
 LARGE = re.compile(r"(?<![\w.,-])\d[\d,]*\d(?! ?%|[\w-]|[.,]\d)")
 PERCENT = re.compile(r"(?<![\w.,-])([<>]?)(\d+) %")
+TENTHS = re.compile(r"(?<![\w.,-])(\d+\.\d) %")
+"""A rate of the confusion matrix, which stands with its fraction."""
 POINTS = re.compile(r"(?<![\w.,-])(-?\d+\.\d) points")
 ENDS = re.compile(rf"(?:interval|from) ({NUMBER}) to ({NUMBER})(?![\w.])")
 """An interval inside a sentence, whose value stands further away."""
@@ -84,7 +86,7 @@ def markdown(record):
 def pdf(record):
     pages = PdfReader(io.BytesIO(BINARY[".pdf"](record))).pages
     shown = " ".join(page.extract_text() for page in pages).replace("\u200b", "")
-    return " ".join(re.sub(r"(?: \.){3,} \d+", " ", shown).split())
+    return " ".join(re.sub(r"(?: \.){3,} \d+|axis from \S+ to \S+", " ", shown).split())
 
 
 FORMS = {"html": html, "markdown": markdown, "pdf": pdf}
@@ -135,6 +137,8 @@ class Known:
             for one in estimates
             if one.get("denominator") is not None
         }
+        if record["kind"] != "comparison":
+            self.parts |= set(_class_parts(record["tallies"]["confusion"]))
         every = list(leaves(json.loads(record.to_text())))
         self.numbers = {float(one) for one in every if isinstance(one, (int, float)) and not isinstance(one, bool)}
         whole = {one["measure"] for one in estimates if one.get("class") is None and one.get("slice") is None}
@@ -144,6 +148,7 @@ class Known:
         # Paper breaks digests and moments in two.
         self.broken = re.findall(r"[0-9a-f]{64}|[\d-]+T[\d:]+\.\d+", self.told)
         self.words = set(re.findall(r"\d+(?:[.,]\d+)*", " ".join([*told, declared()])))
+        self.words |= {str(int(year) + 1) for year in re.findall(r"\b(\d{4})-\d\d-\d\d", self.told)}  # ends of an axis
         for curve in record.get("curves", ()):
             self.triples += [tuple(map(real, one[4:])) for one in (curve.get("reliability") or {}).get("bins", ())]
             edges = (curve.get("histogram") or {}).get("edges", ())
@@ -160,6 +165,7 @@ class Known:
         self.points = set()
         for one in findings:
             self._learned(one)
+        self.shares |= {float(one["risk"]) for one in record.get("claims") or ()}
         for one in record["decisions"]:
             self.triples.append(tuple(real(one[k]) for k in ("value", "low", "high")))
             self.shares |= {float(one["level"]), float(one["risk"]["false_pass"] or 0)}
@@ -207,6 +213,8 @@ class Known:
             low, high = bounds[sign]
             if not any(low <= share <= high for share in self.shares) and f"{sign}{whole} %" not in self.told:
                 found.append(f"{sign}{whole} %")
+        tenths = [one for one in TENTHS.findall(rest) if not any(rounded(one, 100 * share) for share in self.shares)]
+        found += [f"{one} %" for one in tenths if f"{one} %" not in self.told]
         rest = PARTS.sub(" ", rest)
         tokens = [match.group() for match in (*PRECISE.finditer(rest), *LARGE.finditer(rest))]
         return found + [token for token in tokens if not self._is_there(token)]
@@ -252,13 +260,25 @@ def _named(found, names):
 
 
 def _shares(record):
-    """Of every cell of the whole table its share of the true class."""
+    """Of every cell of the whole table its share of the true class, and the four rates of every class."""
     if record["kind"] == "comparison":
         return
     table = record["tallies"]["confusion"]
     cells = [(t, float(Fraction(str(n if not isinstance(n, list) else n[0])))) for t, _, n in table["cells"]]
     for truth, n in cells:
         yield n / sum(m for t, m in cells if t == truth)
+    for part, whole in _class_parts(table):
+        yield part / whole
+
+
+def _class_parts(table):
+    """Hits and misses of each class among those that are true, and among those that are called."""
+    cells = [(t, p, float(Fraction(str(n if not isinstance(n, list) else n[0])))) for t, p, n in table["cells"]]
+    hits = {t: n for t, p, n in cells if t == p}
+    yield sum(hits.values()), sum(n for *_, n in cells)
+    for axis, i in itertools.product((0, 1), range(len(table["labels"]))):
+        whole = sum(cell[2] for cell in cells if cell[axis] == i)
+        yield from ((part, whole) for part in (hits.get(i, 0.0), whole - hits.get(i, 0.0)) if whole)
 
 
 def _derived(record):
@@ -300,7 +320,7 @@ def declared():
         ]
     for one in errata():
         texts += [one.id, one.title, one.reading, one.source, one.where]
-    texts += [ORIENTATION, *sentences.METHODS.values(), "ISO/IEC TS 4213:2022"]
+    texts += [ORIENTATION, *sentences.METHODS.values(), "ISO/IEC TS 4213:2022", "p <0.001"]
     return " ".join(texts)
 
 

@@ -21,13 +21,14 @@ from assay.report.blocks.confusion_matrix import (
     missed,
     worst_mistake,
 )
+from assay.report.blocks.decision_point import OPTIMISTIC, Scoring, threshold_block
 from assay.report.blocks.estimates import average_blocks
 from assay.report.blocks.groups import Factor, class_blocks, read_classes
 from assay.report.blocks.score_figures import roc
-from assay.report.blocks.scores import OPTIMISTIC, Scoring, reliability_chart, score_blocks, threshold_block
-from assay.report.document import Document
+from assay.report.blocks.scores import reliability_chart, score_blocks
 from assay.report.estimate_rows import Entry, amount, prose
 from assay.report.sections import Remark, Report, Verdict
+from assay.report.task_document import Document
 
 BROAD = 5
 """Classes from which the matrix takes a row of its own."""

@@ -93,8 +93,6 @@ class Values(Block):
     """The measure that the baseline is drawn beside."""
     mark: str = ""
     """What the baseline is."""
-    averaged: str = ""
-    """What averages are taken over."""
 
 
 def number_cell(entry: Entry | None) -> Cell:

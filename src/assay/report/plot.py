@@ -18,12 +18,13 @@ from assay.report.assessment_document import Assessed
 from assay.report.blocks import score_figures as figures
 from assay.report.blocks.comparison import forest_of_models
 from assay.report.blocks.confusion_matrix import MOST_CLASSES
+from assay.report.blocks.decision_point import Scoring
 from assay.report.blocks.estimates import headline_chart
-from assay.report.blocks.scores import Scoring, reliability_chart
+from assay.report.blocks.scores import reliability_chart
 from assay.report.charts import draw
-from assay.report.document import Document
 from assay.report.estimate_rows import amount, share
 from assay.report.render.pdf import style, typesetter
+from assay.report.task_document import Document
 from assay.rows.temporary_files import write_whole
 
 Rows: TypeAlias = list[dict[str, Any]]

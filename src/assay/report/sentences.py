@@ -116,8 +116,6 @@ MARKS_SAID: Final = (
 )
 HEADLINE: Final = "Headline measures"
 BASELINE: Final = "always the largest class"
-SEE_TABLE: Final = "the numbers are in the table below the chart"
-TIMELINE: Final = "When the rows were made"
 WEIGHTED: Final = "Rows are weighted: counts are sums of weights, and intervals rest on how unequal the weights are."
 CONFORMITY: Final = "conformity with ISO/IEC TS 4213:2022"
 
@@ -181,24 +179,6 @@ SPREAD: Final = (
 )
 
 
-def forest_title(measure: str, by: str) -> str:
-    """The title of a forest plot."""
-    return f"{measure} by {by}"
-
-
-def forest_described(count: int, lowest: tuple[str, str] | None, highest: tuple[str, str] | None) -> str:
-    """A forest plot for who cannot see it."""
-    many = counted(count, "row")
-    if lowest is None or highest is None:
-        return f"{many}, none with a value."
-    return f"{many}; lowest {lowest[1]} ({lowest[0]}), highest {highest[1]} ({highest[0]})."
-
-
-def bar_described(value: str, interval: str, low: str, high: str) -> str:
-    """A small bar for who cannot see it."""
-    return f"{value}{f', interval {interval}' if interval else ''}, on a scale from {low} to {high}"
-
-
 def method(name: str, draws: Sequence[int] = ()) -> str:
     """What an interval method does, and how often it drew.
 
@@ -230,8 +210,3 @@ def costs(stated: Sequence[tuple[str, str, str]]) -> str:
 def policy(name: str) -> str:
     """What an undefined class value does to an average."""
     return POLICIES.get(name, name).capitalize() + "."
-
-
-def timeline_described(spans: Sequence[tuple[str, str, str]]) -> str:
-    """A timeline of data sets for who cannot see it."""
-    return "; ".join(f"{name} from {begin} to {end}" for name, begin, end in spans) + "."

@@ -175,7 +175,7 @@ def _forest(findings: Sequence[FindingText], level: str) -> Chart:
     what = findings[0].minus if alone and findings[0].minus else "first minus second"
     unit = "points" if by > 1 else "units of the measure"
     data = {
-        "title": f"Differences with {level} intervals", "x": f"{what}, {unit}", "wide": 480, "rows": rows,
+        "title": f"Differences with {level} intervals", "x": f"{what}, {unit}", "wide": 420, "rows": rows,
         "reference": {"x": 0, "text": ""}, "note": "Filled points are significant after correction, hollow ones not.",
     }  # fmt: skip
     return Chart("intervals", (data,))
@@ -288,12 +288,21 @@ def _letters(record: Record, measure: str) -> dict[str, str]:
     if not tests:
         return {}
     order = [str(place["model"]) for place in record["ranking"]] or list(record["models"])
-    groups: list[set[str]] = [set(order)]
-    for a, b in (finding["models"] for finding in tests if finding.get("significant")):
+    groups = _told_together(order, [f["models"] for f in tests if f.get("significant")])
+    return {m: "".join(letter for letter, g in zip(LETTERS, groups, strict=False) if m in g) for m in order}
+
+
+def _told_together(order: Sequence[str], apart: Iterable[Sequence[str]]) -> list[set[str]]:
+    """The largest sets of models no two of which differ, those of the best model first.
+
+    >>> [sorted(group) for group in _told_together("ABC", ["AC"])]
+    [['A', 'B'], ['B', 'C']]
+    """
+    groups = [set(order)]
+    for a, b in apart:
         parted = [g - {out} for g in groups if {a, b} <= g for out in (a, b)] + [g for g in groups if not {a, b} <= g]
-        groups = [g for i, g in enumerate(parted) if not any(g < h or (g == h and j < i) for j, h in enumerate(parted))]
-    groups.sort(key=lambda group: sorted(map(order.index, group)))
-    return {m: "".join(LETTERS[i] for i, g in enumerate(groups[: len(LETTERS)]) if m in g) for m in order}
+        groups = [g for i, g in enumerate(parted) if not any(g < h for h in parted) and g not in parted[:i]]
+    return sorted(groups, key=lambda group: sorted(map(order.index, group)))
 
 
 def _detail_blocks(made: Compared) -> Iterator[Block]:

@@ -205,7 +205,7 @@ def schlosser_table(tally: ClassCounts) -> Table | None:
         rows.append(Row(cells=(Cell(name), *map(_fraction, parts, tally.called), Cell(""), Cell(""))))
     whole = _fraction(sum(tally.hits), tally.total)
     rows[-2] = Row(cells=(*rows[-2].cells[:-2], replace(whole, below=f"accuracy: {whole.below}"), Cell("")))
-    heads = (Column("", "name", 1.4), *(Column(f"called {name}", "number", 1) for name in names),
+    heads = (Column("true class", "name", 1.4), *(Column(f"called {name}", "number", 1) for name in names),
              Column("recall", "number", 1), Column("miss rate", "number", 1))  # fmt: skip
     caption = f"{tally.unit.capitalize()} by true and predicted class with their fractions"
     return Table(name="Confusion matrix with rates", caption=caption, columns=heads, rows=tuple(rows), reach=Reach.FULL)

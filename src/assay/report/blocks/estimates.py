@@ -133,11 +133,8 @@ def headline_chart(
         return None
     order = {name: place for place, name in enumerate(LEADING)}
     drawn = drawn if balanced else sorted(drawn, key=lambda v: order.get(v.about.measure, len(order)))
-    ends = [x for v in drawn for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
     floor = baseline.value if baseline is not None and any(v.about.measure == "accuracy" for v in drawn) else None
-    near = floor is not None and floor > min(ends) - 0.15
-    axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
-    low, high = max(axis.low, drawn[0].about.span[0]), min(axis.high, drawn[0].about.span[1])
+    low, high, near = _stated_axis(drawn, floor)
     rows = [
         {"label": v.about.name, "value": v.value, "low": v.low, "high": v.high, "small": v.short,
          "text": v.shown if v.defined else f"∅ {v.shown}"}
@@ -145,7 +142,7 @@ def headline_chart(
     ]  # fmt: skip
     better = drawn[0].about.better
     data: dict[str, Any] = {
-        "title": f"Headline measures with {level} intervals", "wide": 420, "ends": [low, high], "rows": rows,
+        "title": f"Headline measures with {level} intervals", "wide": 380, "ends": [low, high], "rows": rows,
         "x": f"axis from {low:g} to {high:g}{f'; {better}' if better.endswith('is better') else ''}",
     }  # fmt: skip
     if floor is not None and baseline is not None:
@@ -153,6 +150,14 @@ def headline_chart(
         data["note"] = f"{'Dashed: a' if near else 'A'}ccuracy of {sentences.BASELINE}, {baseline.shown}{beyond}"
         data |= {"reference": {"x": floor, "text": ""}} if near else {}
     return Chart("intervals", (data,))
+
+
+def _stated_axis(values: Sequence[Entry], floor: float | None) -> tuple[float, float, bool]:
+    """Round ends around all intervals, and whether a baseline is near enough to stand on the axis."""
+    ends = [x for v in values for x in (v.value, v.low, v.high) if x is not None and math.isfinite(x)]
+    near = floor is not None and floor > min(ends) - 0.15
+    axis = round_axis(min([*ends, floor] if floor is not None and near else ends), max(ends))
+    return max(axis.low, values[0].about.span[0]), min(axis.high, values[0].about.span[1]), near
 
 
 def headline_table(headline: Sequence[Entry], level: str, baseline: Entry | None) -> Table:

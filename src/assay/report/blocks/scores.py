@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 from assay.core.blocks import (
@@ -20,15 +18,15 @@ from assay.core.blocks import (
     Paragraph,
     Reach,
     Table,
-    Threshold,
     number_table,
     row_of,
 )
 from assay.core.text import counted, figure, visible
 from assay.report.blocks import score_figures as figures
-from assay.report.blocks.score_figures import Curve, Data, Place, count_of, read_bins, share, threshold_text
+from assay.report.blocks.decision_point import OPTIMISTIC, Scoring, cell_texts, cells_at, rate_texts
+from assay.report.blocks.score_figures import Curve, Data, read_bins, threshold_text
 from assay.report.estimate_rows import amount, entry, prose, real
-from assay.tally.base import count_from_json, count_to_json
+from assay.tally.base import count_from_json
 
 SHARES: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Shares of rows at which a table of gains has a row."""
@@ -38,7 +36,6 @@ LISTED: Final = 21
 """Points of a curve that its table lists; the Record has the others."""
 CELLS: Final = ("TP", "FP", "FN", "TN", "recall", "specificity", "precision")
 RATES: Final = ("recall", "specificity", "precision")
-OPTIMISTIC: Final = "chosen on the rows it is judged on, so the figures at it flatter"
 BINNED: Final = "points on the dashed line are calibrated; blocks show how many rows each bin holds"
 KINDS: Final = {
     "probability": "stated to be probabilities",
@@ -57,108 +54,6 @@ DET_SAID: Final = (
 GAINS_SAID: Final = (
     "Rows are called from the highest score down; lift is how many times as many positives as chance would find."
 )
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """The part of a Record that speaks of scores, read once."""
-
-    record: Mapping[str, Any]
-    level: str
-    unit: str
-
-    @cached_property
-    def curves(self) -> list[Curve]:
-        """The curves, with that of all classes pooled as the last."""
-        return figures.read_curves(self.record)
-
-    @property
-    def alone(self) -> Curve | None:
-        """The curve of the positive class of two."""
-        return self.curves[0] if len(self.curves) == 1 else None
-
-    @cached_property
-    def moved(self) -> Curve | None:
-        """The curve whose threshold a reader may move: the only one, or that of the worst class."""
-        return self.alone or figures.worst_of(self.curves, "auroc") or next(iter(self.curves), None)
-
-    @cached_property
-    def point(self) -> Mapping[str, Any]:
-        """The decision in force, a threshold or labels given beside the scores; nothing where there is none."""
-        points = self.record.get("operating_points", ())
-        in_force = next((point for point in points if point.get("in_force")), None)
-        if in_force is not None or self.alone is None or self.record["plan"]["scores"].get("decided") == "none":
-            return in_force or {}
-        positive = list(self.record["labels"]).index(self.record["positive"])
-        cells = dict.fromkeys(("tp", "fp", "fn", "tn"), count_from_json(0))
-        for truth, called, n in self.record["tallies"]["confusion"]["cells"]:
-            cell = ("tp" if called == positive else "fn") if truth == positive else "fp" if called == positive else "tn"
-            cells[cell] += count_from_json(n)
-        given = {"threshold": None, "from": "the labels that were given beside the scores", "labels": True}
-        return {**given, **{cell: count_to_json(n) for cell, n in cells.items()}}
-
-    @property
-    def start(self) -> int:
-        """The point of the moved curve where the threshold begins."""
-        cells = self.moved.cells if self.moved is not None else []
-        value = real(self.point.get("threshold"))
-        if value is not None:
-            return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= value), default=0)
-        if self.point:
-            tp, fp = count_of(self.point["tp"]), count_of(self.point["fp"])
-            return min(range(len(cells)), key=lambda i: abs(cells[i][1] - tp) + abs(cells[i][2] - fp), default=0)
-        if self.record["scores"].get("kind") == "probability":
-            return max((i for i, (t, _, _) in enumerate(cells) if t is None or t >= 0.5), default=0)  # noqa: PLR2004
-        return len(cells) // 2
-
-    @property
-    def place(self) -> Place:
-        """Where the decision in force, or the movable threshold, stands on the curves."""
-        cut = self.cut
-        if cut is None:
-            return figures.NOWHERE
-        tp, fp, fn, tn = (count_of(cut[cell]) for cell in ("tp", "fp", "fn", "tn"))
-        name = "labels as called" if cut.get("labels") else f"threshold {threshold_text(cut['threshold'])}"
-        return share(fp, fp + tn) or 0.0, share(tp, tp + fn) or 0.0, share(tp, tp + fp), name
-
-    @property
-    def cut(self) -> Mapping[str, Any] | None:
-        """The cells at the decision in force, or at the start of the movable threshold."""
-        if self.point and self.alone is not None:
-            return self.point
-        return None if self.moved is None else cells_at(self.moved, self.start)
-
-    def binned(self, content: Mapping[str, Any] | None, measure: str) -> str:
-        """How many bins there are, and the calibration error that rests on the same ones."""
-        whole = (e for e in self.record["estimates"] if e.get("slice") is None and e.get("class") is None)
-        error = next((entry(e) for e in whole if str(e["measure"]).partition("(")[0] == measure), None)
-        name = "ECE" if measure == "expected_calibration_error" else "error"
-        said = f", {name} {error.shown}" if error is not None and error.defined else ""
-        return f"{visible((content or {}).get('binning', '')).removesuffix(' of equal width')}{said}"
-
-
-def cells_at(curve: Curve, i: int) -> Data:
-    """The four cells at a point of a curve."""
-    threshold, tp, fp = curve.content["points"][i]
-    rest = {
-        name: count_to_json(count_from_json(curve.content[whole]) - count_from_json(part))
-        for name, whole, part in (("fn", "positives", tp), ("tn", "negatives", fp))
-    }
-    return {"threshold": threshold, "tp": tp, "fp": fp, **rest}
-
-
-def _shown(part: float, whole: float) -> str:
-    return figure(part / whole) if whole else "∅"
-
-
-def _cell_texts(point: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(amount(count_from_json(point[cell])) for cell in ("tp", "fp", "fn", "tn"))
-
-
-def _rates(point: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Recall, specificity and precision."""
-    tp, fp, fn, tn = (count_of(point[cell]) for cell in ("tp", "fp", "fn", "tn"))
-    return _shown(tp, tp + fn), _shown(tn, tn + fp), _shown(tp, tp + fp)
 
 
 def score_blocks(scoring: Scoring) -> Iterator[Block]:
@@ -196,43 +91,6 @@ def _facts_said(facts: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def threshold_block(scoring: Scoring) -> Iterator[Threshold]:
-    """What a threshold does to the rows, for a page to move; nothing where there is no curve."""
-    curve, cut = scoring.moved, scoring.cut
-    if curve is None or cut is None:
-        return
-    tp, fp, fn, tn = (count_of(cut[cell]) for cell in ("tp", "fp", "fn", "tn"))
-    recall, specificity, precision = _rates(cut)
-    positive = curve.label or visible(scoring.record["positive"])
-    free = "No threshold is in force; move this one to see what each would do."
-    held = scoring.point if scoring.alone is not None else {}
-    yield Threshold(
-        threshold="labels as called" if cut.get("labels") else threshold_text(cut["threshold"]),
-        chosen=prose(held.get("from", "")) if held else free,
-        warning=f"△ {OPTIMISTIC}" if held.get("optimistic") else "",
-        unit=scoring.unit,
-        positive=positive,
-        cells=(_cell_texts(cut)[0], *_cell_texts(cut)[1:]),  # type: ignore[arg-type]
-        rates=(
-            ("recall", "recall", recall),
-            ("spec", "specificity", specificity),
-            ("prec", "precision", precision),
-            ("npv", "negative predictive value", _shown(tn, tn + fn)),
-            ("f1", "F1", _shown(2 * tp, 2 * tp + fp + fn)),
-            ("acc", "accuracy", _shown(tp + tn, tp + fp + fn + tn)),
-            ("call", "called positive", _shown(tp + fp, tp + fp + fn + tn)),
-        ),
-        points=";".join(f"{_scripted(t)},{a:.10g},{b:.10g}" for t, a, b in curve.cells),
-        at=scoring.start,
-        reach=Reach.FULL,
-    )
-
-
-def _scripted(threshold: float | None) -> str:
-    """A threshold as a script reads it, to more digits than the slider shows."""
-    return "" if threshold is None else f"{threshold:.7g}".replace("inf", "Infinity")
-
-
 def _numbers(more: str, tables: Iterable[Block]) -> Fold:
     return Fold(title="The numbers", more=more, blocks=tuple(tables), named=False)
 
@@ -255,7 +113,7 @@ def _curves(scoring: Scoring) -> Iterator[Block]:
         areas = "; ".join(f"{name} {e.shown}{f' ({e.short})' if e.interval else ''}" for name, e in known)
         step = max(1, -(-len(alone.cells) // LISTED))
         listed = (cells_at(alone, i) for i in sorted({*range(0, len(alone.cells), step), len(alone.cells) - 1}))
-        rows = [(threshold_text(point["threshold"]), *_cell_texts(point), *_rates(point)) for point in listed]
+        rows = [(threshold_text(point["threshold"]), *cell_texts(point), *rate_texts(point)) for point in listed]
         caption = "Some points of the curves; the Record has more"
         tables = [number_table("Points of the curves", caption, ("threshold", *CELLS), rows, small=True)]
         tables.append(_error_table(alone)) if det is not None else None
@@ -441,8 +299,8 @@ def _operating(scoring: Scoring) -> Iterator[Block]:
                 *(("" if point.get("class") is None else visible(point["class"]),) if several else ()),
                 Cell(shown, "△", tone="warn") if optimistic else shown,
                 Cell(prose(point.get("from", "")), below=f"△ {OPTIMISTIC}" if optimistic else ""),
-                *_cell_texts(point),
-                *(Cell(text, below=sure.get(name, "")) for name, text in zip(RATES, _rates(point), strict=True)),
+                *cell_texts(point),
+                *(Cell(text, below=sure.get(name, "")) for name, text in zip(RATES, rate_texts(point), strict=True)),
             )
         )
     unit, level = scoring.unit.capitalize(), scoring.level

@@ -97,7 +97,7 @@ class Plane:
         xs = [near(self.x(tick)) for tick in self.across.ticks]
         ys = [self.y(tick) for tick in self.up.ticks]
         grid = "".join(f"M{x} {TOP}V{bottom}" for x in xs) + "".join(f"M{self.left} {near(y)}H{right}" for y in ys)
-        across, up = (zip(places, texts, strict=True) for places, texts in zip((xs, ys), self.numbers, strict=True))
+        across, up = zip(xs, self.numbers[0], strict=True), zip(ys, self.numbers[1], strict=True)
         numbers = "".join(f'<text x="{x}" y="{bottom + 14}">{text}</text>' for x, text in across)
         left = "".join(f'<text x="{self.left - 5}" y="{near(y + 3.5)}">{text}</text>' for y, text in up)
         middle, (below, beside) = near(TOP + self.tall / 2), self.names

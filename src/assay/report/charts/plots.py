@@ -92,28 +92,27 @@ def lines(chart: Data) -> str:
     if not series:
         return ""
     series.sort(key=lambda line: line.quiet)
-    marks = [
-        (mark, (x, y), text)
-        for mark in chart.get("marks") or ()
-        for (x, y), text in named_places([mark], "x", "y", scales=scales)
-    ]
-    extent = [place for line in series for place in line.extent]
-    plane = plane_of(chart, [*extent, *(place for _, place, _ in marks)], scales)
+    marks = named_places(chart.get("marks"), "x", "y", scales=scales)
+    plane = plane_of(chart, [*(place for line in series for place in line.extent), *(at for at, _ in marks)], scales)
     body = _floor(chart, plane) + (diagonal_line(plane) if chart.get("diagonal") else "")
-    body += "".join(_band(band, line.look, plane) for line in series if not line.whiskers for band in line.bands)
-    body += "".join(_line(line, plane) for line in reversed(series)) + _marks(marks, plane)
-    entries = {line.name: line.look for line in series}
-    named = [(look, name) for name, look in entries.items()]
+    body += "".join(_bands(line, plane) for line in series)
+    body += "".join(_line(line, plane) for line in reversed(series)) + _marks(chart, scales, plane)
+    named = [(look, name) for name, look in {line.name: line.look for line in series}.items()]
     named += [(CHANCE, str(chart["diagonal"]))] if isinstance(chart.get("diagonal"), str) else []
     named += [(BANDED, str(chart["shaded"]))] if chart.get("shaded") else []
-    foot, room = legend(named, TOP + SIDE + BELOW, left=plane.left, right=plane.left + SIDE + RIGHT)
     phrases = [_described(line, scales) for line in series]
-    described = chart.get("described") or f"{counted(len(series), 'line')}: {listed_phrases(phrases)}."
+    return _finished(chart, plane, body, f"{counted(len(series), 'line')}: {listed_phrases(phrases)}.", named)
+
+
+def _finished(chart: Data, plane: Plane, body: str, described: str, named: Iterable[tuple[Look, str]] = ()) -> str:
+    """A plane around what is drawn, with its legend; where a mark has an id, a page is told where the axis is."""
+    foot, room = legend(named, TOP + plane.tall + BELOW, left=plane.left, right=plane.left + SIDE + RIGHT)
     title, head = head_of(chart)
     data = ""
-    if any("id" in mark for mark, *_ in marks):  # a page moves it, and must know where the axes are
-        data = f' data-left="{plane.left}" data-low="{plane.across.low:.4f}" data-high="{plane.across.high:.4f}"'
-    return plane.draw(title, safe_text(described), body, foot=foot, room=room, head=head, data=data)
+    if any("id" in mark for mark in chart.get("marks") or ()):
+        data = f' data-left="{plane.left}" data-low="{plane.across.low:.6g}" data-high="{plane.across.high:.6g}"'
+    told = safe_text(chart.get("described")) or described
+    return plane.draw(title, told, body, foot=foot, room=room, head=head, data=data)
 
 
 def _series(raw: Data, scales: tuple[str, str], places: Iterator[int]) -> Series:
@@ -154,15 +153,18 @@ def _floor(chart: Data, plane: Plane) -> str:
     return f'<path class="hs" fill="currentColor" fill-opacity=".25" d="{path}"/>' if path else ""
 
 
-def _marks(marks: Iterable[tuple[Data, Spot, str]], plane: Plane) -> str:
+def _marks(chart: Data, scales: Sequence[str], plane: Plane) -> str:
     """Named points; a name keeps off the points and the other names, and one with an id can be moved."""
-    places = [(mark, (plane.x(x), plane.y(y)), text) for mark, (x, y), text in marks]
+    places = [
+        (mark.get("id"), (plane.x(x), plane.y(y)), text)
+        for mark in chart.get("marks") or ()
+        for (x, y), text in named_places([mark], "x", "y", scales=scales)
+    ]
     taken = [(x - 5, x + 5, y + 1) for _, (x, y), _ in places]
     parts = []
-    for mark, at, text in places:
-        name = f' id="{mark["id"]}"' if "id" in mark else ""
+    for name, at, text in places:
         size = '6" stroke-width="3' if name else '4" stroke-width="2'
-        look = f'class="mk" fill="#fff" stroke="currentColor"{name}'
+        look = 'class="mk" fill="#fff" stroke="currentColor"' + (f' id="{name}"' if name else "")
         parts.append(f'<circle {look} cx="{near(at[0])}" cy="{near(at[1])}" r="{size}"/>')
         below = (at[0] + 3, at[1] + 20) if name else at  # off the curve that it stands on
         parts.append(label_beside(taken, below, text, plane.left + SIDE))
@@ -189,19 +191,22 @@ def diagonal_line(plane: Plane) -> str:
     return CHANCE.stroke(path_text([(plane.x(at), plane.y(at)) for at in (low, high)]))
 
 
-def _band(band: Sequence[tuple[float, ...]], look: Look, plane: Plane) -> str:
-    edges = [(plane.x(x), plane.y(high)) for x, _, high in band]
-    edges += [(plane.x(x), plane.y(low)) for x, low, _ in reversed(band)]
-    return look.fill(path_text(straightened(thinned_columns(edges))) + "Z", ".15") if edges else ""
+def _bands(line: Series, plane: Plane) -> str:
+    drawn = ""
+    for band in () if line.whiskers else line.bands:
+        edges = [(plane.x(x), plane.y(high)) for x, _, high in band]
+        edges += [(plane.x(x), plane.y(low)) for x, low, _ in reversed(band)]
+        drawn += line.look.fill(path_text(straightened(thinned_columns(edges))) + "Z", ".15") if edges else ""
+    return drawn
 
 
 def _line(line: Series, plane: Plane) -> str:
     """A line cut at the edges of the plane, with its points marked where they are few."""
     if line.whiskers:
         ends = "".join(f"M{near(plane.x(x))} {near(plane.y(a))}V{near(plane.y(b))}" for x, a, b in line.bands[0])
-        dots = "".join(f"M{near(plane.x(x))} {near(plane.y(y))}h0" for x, y in line.points)
+        middles = "".join(f"M{near(plane.x(x))} {near(plane.y(y))}h0" for x, y in line.points)
         look = replace(line.look, line="iv")
-        return look.stroke(ends, width=4, opacity=".4") + line.look.stroke(dots, width=7, ends="round")
+        return look.stroke(ends, width=4, opacity=".4") + line.look.stroke(middles, width=7, ends="round")
     runs = _runs(line.points, plane)
     path = "".join(path_text(straightened(thinned_columns(run))) for run in runs if len(run) > 1)
     dots = [spot for run in runs for spot in run if len(run) == 1 or (len(line.points) <= FEW and not line.corners)]
@@ -242,22 +247,20 @@ def distribution(chart: Data) -> str:
     extent = [(x, 0.0) for x in (*edges, *(x for x, _ in marks))] + [(edges[0], n) for n in (*counts, *others, least)]
     plane = plane_of({"y": "count", **chart}, extent, tall=LOW)
     body = BLUE.fill(_blocks(edges, counts, plane), ".65")
-    if len(others) == len(counts):
-        tops = [spot for (a, b), n in zip(pairwise(edges), others, strict=True) for spot in ((a, n), (b, n))]
-        body += ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in ((edges[0], 0), *tops, (edges[-1], 0))]))
-    movable = next((str(mark["id"]) for mark in chart.get("marks") or () if "id" in mark), "")
-    body += _uprights(marks, plane).replace("<path", f'<path id="{movable}"' if movable else "<path", 1)
+    body += _outline(edges, others, plane) if len(others) == len(counts) else ""
+    movable = next((f' id="{mark["id"]}"' for mark in chart.get("marks") or () if "id" in mark), "")
+    body += _uprights(marks, plane).replace("<path", f"<path{movable}", 1)
     names = (replace(BLUE, width=8), safe_text(chart.get("name"))), (ORANGE, safe_text(second.get("name")))
-    foot, room = legend(names, TOP + LOW + BELOW, left=plane.left, right=plane.left + SIDE + RIGHT)
     most = counts.index(max(counts))
-    phrases = [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
+    phrases = [f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}"]
+    phrases += [f"most, {value_text(counts[most])}, from {value_text(edges[most])} to {value_text(edges[most + 1])}"]
     phrases += [f"{short_name(text)} at {value_text(x)}" for x, text in marks if text]
-    phrases.insert(0, f"{value_text(sum(counts))} values from {value_text(edges[0])} to {value_text(edges[-1])}")
-    described = chart.get("described") or f"{listed_phrases(phrases)}."
-    title, head = head_of(chart)
-    data = f' data-left="{plane.left}" data-low="{plane.across.low!r}" data-high="{plane.across.high!r}"'
-    data = data if movable else ""
-    return plane.draw(title, safe_text(described), body, foot=foot, room=room, head=head, data=data)
+    return _finished(chart, plane, body, f"{listed_phrases(phrases)}.", names)
+
+
+def _outline(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:
+    tops = [spot for (a, b), n in zip(pairwise(edges), counts, strict=True) for spot in ((a, n), (b, n))]
+    return ORANGE.stroke(path_text([(plane.x(x), plane.y(y)) for x, y in ((edges[0], 0), *tops, (edges[-1], 0))]))
 
 
 def _blocks(edges: Sequence[float], counts: Sequence[float], plane: Plane) -> str:
@@ -303,5 +306,4 @@ def timeline(chart: Data) -> str:
     phrases = [f"{short_name(text or 'marked')} from {value_text(a)} to {value_text(b)}" for a, b, text in spans]
     described = f"{counted(len(points), 'point')}; highest {value_text(most)} at {value_text(when)}"
     described = "; ".join(filter(None, (described, listed_phrases(phrases))))
-    title, head = head_of(chart)
-    return plane.draw(title, f"{described}.", "".join(body), head=head)
+    return _finished(chart, plane, "".join(body), f"{described}.")

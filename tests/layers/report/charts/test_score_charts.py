@@ -15,7 +15,8 @@ from assay.assess.assess import assess
 from assay.core.blocks import Figure, Threshold
 from assay.report.assessment_document import Assessed
 from assay.report.blocks import score_figures as figures
-from assay.report.blocks.scores import score_blocks, threshold_block
+from assay.report.blocks.decision_point import threshold_block
+from assay.report.blocks.scores import score_blocks
 from assay.report.charts import draw
 from assay.report.charts.plane import straightened
 from assay.report.render.html import policy, render, slider, stylesheet
@@ -197,7 +198,7 @@ def test_error_rates_are_drawn_on_axes_of_normal_deviates():
     rate = figures.equal_error([(x, 1 - y) for x, y, _ in curve.rates if 0 < x < 1 and 0 < y < 1])
     stated = next(e["value"] for e in record["estimates"] if e["measure"] == "equal_error_rate")
     assert rate == pytest.approx(stated, abs=0.01)
-    place = [mark for mark in chart.data[0]["marks"] if mark.get("id") == "mark-det"][0]
+    place = next(mark for mark in chart.data[0]["marks"] if mark.get("id") == "mark-det")
     cx, cy = re.search(r'id="mark-det" cx="([\d.]+)" cy="([\d.]+)"', svg).groups()
     at = [(norm.ppf(place[key]) - low) / (high - low) for key in ("x", "y")]
     assert [float(cx), float(cy)] == pytest.approx([left + 240 * at[0], 270 - 240 * at[1]], abs=0.1)
