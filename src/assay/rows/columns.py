@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import RowsError, missing_extra
 from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.label_types import EXACT, absent, label_of
@@ -209,9 +209,7 @@ def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks A
 
         return _from_series(pl.Series(column))
     except ImportError as error:
-        raise PlanError(
-            "missing-extra", "an Arrow column needs pyarrow or polars to be read", fix='pip install "assay[arrow]"'
-        ) from error
+        raise missing_extra("arrow", "an Arrow column needs pyarrow or polars to be read") from error
 
 
 def _integers(array: NDArray[Any], role: str) -> Coded:

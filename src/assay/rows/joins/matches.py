@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.core.errors import MissingColumn, RowsError
-from assay.core.text import listed, nearest, quoted
+from assay.core.errors import MissingColumn, RowsError, missing_column
+from assay.core.text import listed, quoted
 from assay.rows.engines.duckdb_engine import case_blind
-from assay.rows.joins.inputs import uses_of
 from assay.rows.joins.join_sql import (
     JoinTable,
     count_joined,
@@ -62,7 +61,7 @@ class ColumnChoice:
 
     def uses(self, roles: Roles) -> list[dict[str, Use]]:
         """What each column of each side is asked for."""
-        asked = uses_of(roles)
+        asked = roles.uses()
         ids: dict[str, Use] = dict.fromkeys(self.by, "id")
         return [
             ids | {own: asked[own] for home, own in self.chosen.values() if home == side and own not in ids}
@@ -84,15 +83,9 @@ class ColumnChoice:
         return 0 if has[0] else 1
 
     def _missing(self, column: str, sides: Sequence[int]) -> MissingColumn:
-        close = nearest(column, [name for side in sides for name in self.names[side]])
-        return MissingColumn(
-            "missing-column",
-            f"there is no column {quoted(column)}",
-            where=" and ".join(self.where[side] for side in sides),
-            found=quoted(column),
-            known="; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides),
-            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
-        )
+        names = [name for side in sides for name in self.names[side]]
+        known = "; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides)
+        return missing_column(column, names, " and ".join(self.where[side] for side in sides), known)
 
 
 def check_kinds(tables: Sequence[JoinTable], by: Sequence[str]) -> None:
