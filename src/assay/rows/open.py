@@ -272,7 +272,7 @@ def demand_whole(source: Source, declared: Sequence[Label] | None, *, spelled: b
         return
     opened = source.opened if isinstance(source, FrameSource) else None
     form = str(getattr(opened, "format", ""))
-    if not isinstance(source, FrameSource) or source.frame is None or not any(one in form for one in TYPED):
+    if not isinstance(source, FrameSource) or source.frame is None or not any(format_ in form for format_ in TYPED):
         return
     schema = source.frame.collect_schema()
     columns = getattr(opened, "columns", None)

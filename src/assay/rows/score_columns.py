@@ -52,7 +52,7 @@ def score_columns(score: object) -> ScoreColumns | None:
         return None
     if isinstance(score, Mapping):
         return _by_label(tuple(score), tuple(score.values()))
-    if isinstance(score, (list, tuple)) and score and all(isinstance(one, str) for one in score):
+    if isinstance(score, (list, tuple)) and score and all(isinstance(name, str) for name in score):
         return _by_label(None, tuple(score)) if len(score) > 1 else ScoreColumns(columns=tuple(score), single=True)
     names = getattr(score, "column_names", None) or getattr(score, "columns", None)
     if names is not None and not callable(names) and not isinstance(score, str):

@@ -53,7 +53,7 @@ class ColumnChoice:
                 raise self._missing(wanted, [side])
         else:
             side = self._side_of(wanted)
-        name, taken = wanted, {case_blind(one): home for one, home in self.chosen.items()}
+        name, taken = wanted, {case_blind(given): home for given, home in self.chosen.items()}
         while taken.get(case_blind(name), (side, wanted)) != (side, wanted):
             name = f"{name} ({('predictions', 'truth')[side]})"
         self.chosen[name] = (side, wanted)
@@ -121,10 +121,10 @@ def check_ids(table: JoinTable, by: Sequence[str]) -> None:
         raise missing_ids(lacking, table.places(None), where)
     doubled, rows = find_duplicate_ids(table, SHOWN)
     if doubled.count:
-        raise duplicate_ids(doubled.count, rows, {one: table.places(one) for one in doubled.first}, where)
+        raise duplicate_ids(doubled.count, rows, {id_: table.places(id_) for id_ in doubled.first}, where)
 
 
 def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:
     lone = find_lone_ids(table, other, SHOWN)
-    first = {one: table.places(one) for one in lone.first}
+    first = {id_: table.places(id_) for id_ in lone.first}
     return Lone(side=table.called, lacks=lacks, rows=lone.count, first=first)
