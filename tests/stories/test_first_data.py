@@ -220,6 +220,9 @@ def test_numbers_that_float64_cannot_hold_are_refused_at_any_door():
         assay.assess(truth=[Decimal("1e-400")] * 60, predicted=TRUTH)
     with pytest.raises(assay.AssayError, match="missing or NaN"):
         assay.assess(truth=TRUTH, score=[Decimal("sNaN")] * 60, positive=1)
+    with pytest.raises(assay.AssayError, match="not numbers"):
+        assay.assess(truth=TRUTH, score=[True, None] * 30, positive=1)
+    assert assay.regression(truth=np.array([True, 0.5], dtype=object), predicted=[1.0, 0.5])["mse"].value == 0
     with pytest.raises(assay.AssayError, match="not a confidence level"):
         assay.assess(truth=TRUTH, predicted=TRUTH, level=10**400)
 

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.core.text import counted
 from assay.rows.files.file_list import are_paths, list_files, list_sides
-from assay.rows.files.formats import FRAME
+from assay.rows.files.formats import FRAME, called
 from assay.rows.source import FrameSource, Roles, Source
 
 if TYPE_CHECKING:
@@ -74,11 +72,6 @@ def origins(
             for own, (name, files) in ((apart.get(place, {}), one) for place, one in enumerate(each))
         ]
     return [name for name, _ in each], {name: digest for _, files in each for name, digest in files.items()}
-
-
-def called(path: str, files: Mapping[str, str]) -> str:
-    """What a Record calls a path that means these files."""
-    return counted(len(files), "file") if len(files) > 1 else path if "://" in path else Path(path).name
 
 
 def about(source: Source, roles: Roles, reading: Reading | None) -> dict[str, Any]:

@@ -14,9 +14,10 @@ AssayError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
-from assay.core.text import redacted
+from assay.core.text import listed, nearest, quoted, redacted
 
 CODES: dict[str, str] = {
     "no-rows": "The input holds no rows, so there is nothing to assess.",
@@ -211,3 +212,42 @@ class RecordError(AssayError):
     """A Record cannot be read, written or trusted."""
 
     exit_code = 2
+
+
+def missing_extra(extra: str, what: str, **lines: str) -> PlanError:
+    """The error for a package that is not installed.
+
+    >>> missing_extra("postgres", "a PostgreSQL table needs psycopg to be read").fix
+    'pip install "assay[postgres]"'
+    """
+    return PlanError("missing-extra", what, fix=f'pip install "assay[{extra}]"', **lines)
+
+
+def missing_column(name: str, columns: Iterable[object], where: str, known: str | None = None) -> MissingColumn:
+    """The error for a column that is not there, with the nearest one that is.
+
+    >>> missing_column("lable", ["label", "id"], "rows.csv").fix
+    'did you mean "label"?'
+    """
+    names = list(columns)
+    close = nearest(name, [str(column) for column in names])  # those of pandas may be numbers
+    return MissingColumn(
+        "missing-column",
+        f"there is no column {quoted(name)}",
+        where=where,
+        found=quoted(name),
+        known=listed(names, most=12) if known is None else known,
+        fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
+    )
+
+
+def repeated_column(name: str, times: int, where: str) -> RowsError:
+    """The error for several columns of one name."""
+    what = f"{times} columns are called {quoted(name)}"
+    return RowsError("duplicate-column", what, where=where, fix="rename one of them")
+
+
+def nested_column(where: str, shown: str, kind: object) -> RowsError:
+    """The error for a column whose rows hold lists, objects or the like."""
+    what = f"{shown} holds {kind}, not one value a row"
+    return RowsError("column-not-scalar", what, where=where, fix="give a column with one value a row")

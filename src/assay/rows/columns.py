@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import RowsError, missing_extra
 from assay.core.labels import Label
 from assay.core.text import visible
 from assay.rows.label_types import EXACT, absent, label_of
@@ -52,16 +52,16 @@ class Coded:
             return [] if self.missing is None else np.flatnonzero(self.missing)[:most].tolist()
         same = [i for i, x in enumerate(self.labels or ()) if x == label and type(x) is type(label)]
         wanted = [cast("int", label) - self.offset] if self.labels is None else same
-        found: list[int] = []
+        rows: list[int] = []
         for start in range(0, len(self), CHUNK):
             part = self.codes[start : start + CHUNK]
             hit = np.isin(part, [w + self.offset for w in wanted])
             if self.missing is not None:
                 hit &= ~self.missing[start : start + CHUNK]
-            found += (np.flatnonzero(hit) + start).tolist()
-            if len(found) >= most:
+            rows += (np.flatnonzero(hit) + start).tolist()
+            if len(rows) >= most:
                 break
-        return found[:most]
+        return rows[:most]
 
 
 def coded(column: object, role: str) -> Coded:
@@ -209,9 +209,7 @@ def _from_arrow(column: Any) -> NDArray[Any]:  # noqa: ANN401  whatever speaks A
 
         return _from_series(pl.Series(column))
     except ImportError as error:
-        raise PlanError(
-            "missing-extra", "an Arrow column needs pyarrow or polars to be read", fix='pip install "assay[arrow]"'
-        ) from error
+        raise missing_extra("arrow", "an Arrow column needs pyarrow or polars to be read") from error
 
 
 def _integers(array: NDArray[Any], role: str) -> Coded:
@@ -282,14 +280,14 @@ class _Book:
 
     def numbers(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The number of each row, new rows getting the next free ones."""
-        found = self._look_up(rows)
-        new = found < 0
+        codes = self._look_up(rows)
+        new = codes < 0
         if new.any():
             fresh = np.unique(rows[new], axis=0) if rows.shape[1] > 1 else np.unique(rows[new]).reshape(-1, 1)
             self.keys = np.concatenate([self.keys, fresh])
             self._order = np.lexsort(self.keys.T[::-1])
-            found = self._look_up(rows)
-        return found
+            codes = self._look_up(rows)
+        return codes
 
     def _look_up(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
         if not len(self.keys):
@@ -347,14 +345,14 @@ def _merged(codes: NDArray[np.int32], labels: list[Label | None], role: str) -> 
         [-1 if label is None else names.setdefault((type(label), label), len(names)) for label in labels],
         dtype=np.int32,
     )
-    found = tuple(cast("Label", label) for _, label in names)
-    if len(found) == len(labels):
-        return Coded(role=role, codes=codes, offset=0, span=len(found), labels=found)
+    unique = tuple(cast("Label", label) for _, label in names)
+    if len(unique) == len(labels):
+        return Coded(role=role, codes=codes, offset=0, span=len(unique), labels=unique)
     settled = move[codes]
     missing = settled < 0
     settled[missing] = 0
     return Coded(
-        role=role, codes=settled, offset=0, span=len(found), labels=found, missing=missing if missing.any() else None
+        role=role, codes=settled, offset=0, span=len(unique), labels=unique, missing=missing if missing.any() else None
     )
 
 

@@ -150,15 +150,15 @@ def look_alike_notes(labels: Iterable[Label]) -> list[str]:
     """
     numbers: dict[float, list[str]] = {}
     shapes: dict[str, list[str]] = {}
-    for label in (one for one in labels if isinstance(one, str)):
+    for label in (given for given in labels if isinstance(given, str)):
         with suppress(ValueError):
             numbers.setdefault(float(label), []).append(label)
         shapes.setdefault(label.translate(LETTERS), []).append(label)
-    told = [(alike, "are one number written in several ways") for alike in numbers.values()]
-    told += [(alike, "look alike, but are written with letters of different alphabets") for alike in shapes.values()]
+    reasons = [(alike, "are one number written in several ways") for alike in numbers.values()]
+    reasons += [(alike, "look alike, but are written with letters of different alphabets") for alike in shapes.values()]
     return [
         f"{' and '.join(map(quoted, alike))} {how}, and count as different classes"
-        for alike, how in told
+        for alike, how in reasons
         if len(alike) > 1
     ]
 

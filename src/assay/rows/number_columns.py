@@ -52,7 +52,7 @@ def _exact(
     """A number as float64, if that holds it: whole to 2^53, not more digits than it has, neither too large nor lost."""
     if absent(value):
         return np.nan
-    if not isinstance(value, (numbers.Real, Decimal)) or isinstance(value, bool):
+    if not isinstance(value, (numbers.Real, Decimal)):
         raise unfit(visible(repr(value)) + place)
     real = _real(value)
     whole = isinstance(value, int) and abs(value) > EXACT

@@ -29,6 +29,7 @@ from assay.rows.source import (
 )
 
 if TYPE_CHECKING:
+    from assay.rows.databases.selection import Use
     from assay.rows.files.file_list import Paths
     from assay.rows.joins.mismatch_errors import Unmatched
     from assay.rows.limits import Limits
@@ -250,7 +251,11 @@ def _from_database(
     opened = open_database(data, reading, progress=progress, limits=limits)
     where = place_of(opened.path, reading)
     if not isinstance(opened, OpenedFile):
-        opened = copy_table(opened, roles, where, max_rows=reading.max_rows, limits=limits)
+        from assay.rows.joins.mismatch_errors import id_columns
+
+        ids: dict[str, Use] = dict.fromkeys(id_columns(roles.id), "id")
+        uses = ids | roles.uses()
+        opened = copy_table(opened, uses, where, max_rows=reading.max_rows, limits=limits)
     return replace(of_opened(opened, roles), where=where)
 
 
@@ -267,7 +272,7 @@ def demand_whole(source: Source, declared: Sequence[Label] | None, *, spelled: b
         return
     opened = source.opened if isinstance(source, FrameSource) else None
     form = str(getattr(opened, "format", ""))
-    if not isinstance(source, FrameSource) or source.frame is None or not any(one in form for one in TYPED):
+    if not isinstance(source, FrameSource) or source.frame is None or not any(format_ in form for format_ in TYPED):
         return
     schema = source.frame.collect_schema()
     columns = getattr(opened, "columns", None)

@@ -52,7 +52,7 @@ def score_columns(score: object) -> ScoreColumns | None:
         return None
     if isinstance(score, Mapping):
         return _by_label(tuple(score), tuple(score.values()))
-    if isinstance(score, (list, tuple)) and score and all(isinstance(one, str) for one in score):
+    if isinstance(score, (list, tuple)) and score and all(isinstance(name, str) for name in score):
         return _by_label(None, tuple(score)) if len(score) > 1 else ScoreColumns(columns=tuple(score), single=True)
     names = getattr(score, "column_names", None) or getattr(score, "columns", None)
     if names is not None and not callable(names) and not isinstance(score, str):
@@ -197,8 +197,8 @@ def score_array(column: object, role: str) -> NDArray[np.float64]:
     if stored_as(column).startswith("decimal") and hasattr(column, "to_numpy"):  # before a library rounds them
         column = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()  # type: ignore[attr-defined]
     array = as_array(column, role)
-    if array.dtype.kind == "b":
-        raise _no_number(role, f"a column of {array.dtype}")
+    if array.dtype.kind == "b" or (array.dtype.kind == "O" and any(isinstance(value, bool) for value in array)):
+        raise _no_number(role, "truth values")
     return exact_floats(array, unfit=partial(_no_number, role), inexact=partial(inexact, role))
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from assay.core.errors import MissingColumn, PlanError, RowsError, UnpairedRows
+from assay.core.errors import PlanError, RowsError, UnpairedRows, missing_column
 from assay.core.labels import Label
-from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.core.text import counted, quoted
 from assay.rows.columns import Coded
 from assay.rows.files.file_list import are_paths
 from assay.rows.label_types import absent
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from assay.rows.databases.selection import Use
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.joins.mismatch_errors import Join
     from assay.rows.limits import Limits
@@ -52,6 +53,15 @@ class Roles:
         """Every column by the name errors call it."""
         out = self.labelled() | ({"weight": self.weight} if self.weight is not None else {})
         return out | ({} if self.score is None else self.score.named())
+
+    def uses(self, by: Sequence[str] = ()) -> dict[str, Use]:
+        """What each named column is asked for; one that is both a number and a label is a label, an id stays one."""
+        numbers = {"weight"} if self.score is None else {"weight", *self.score.named()}
+        uses: dict[str, Use] = dict.fromkeys(by, "id")
+        for role, name in self.named().items():
+            use: Use = "number" if role in numbers and uses.get(str(name), "number") == "number" else "label"
+            uses[str(name)] = use if uses.get(str(name)) != "id" else "id"
+        return uses
 
     def labelled(self) -> dict[str, object]:
         """The columns that hold labels; predictions may be missing where scores are to make them."""
@@ -194,24 +204,17 @@ def require(name: str, columns: Sequence[str], where: str) -> str:
     """The name, if there is such a column; otherwise an error with the nearest one."""
     if name in columns:
         return name
-    close = nearest(name, [str(column) for column in columns])  # those of pandas may be numbers
-    raise MissingColumn(
-        "missing-column",
-        f"there is no column {quoted(name)}",
-        where=where,
-        known=listed(columns, most=12),
-        fix=f'did you mean "{visible(close)}"?' if close else "name one of the known columns",
-    )
+    raise missing_column(name, columns, where)
 
 
 def check_same_length(sizes: Mapping[str, int]) -> None:
-    """Check that all columns have as many rows as truth."""
-    rows = sizes["truth"]
+    """Check that all columns have as many rows as the first."""
+    first, rows = next(iter(sizes.items()), ("", 0))
     for role, size in sizes.items():
         if size != rows:
             raise UnpairedRows(
                 "rows-unmatched",
-                f"truth has {counted(rows, 'row')}, {role} has {size:,}",
+                f"{first} has {counted(rows, 'row')}, {role} has {size:,}",
                 where=role,
                 found=f"{counted(abs(rows - size), 'row')} without a partner",
                 fix="give columns of the same rows in the same order",

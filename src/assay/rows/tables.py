@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 import numpy as np
 
 from assay.core.errors import PlanError, RowsError
-from assay.core.text import counted, quoted, visible
+from assay.core.text import quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
-from assay.rows.files.formats import Reading
+from assay.rows.files.formats import Reading, called
 from assay.rows.number_columns import exact_floats
-from assay.rows.source import check_same_index, refuse_limits, require
+from assay.rows.source import check_same_index, check_same_length, refuse_limits, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.core.task import Request
+    from assay.rows.databases.selection import Use
     from assay.rows.files.opened_file import OpenedFile
     from assay.rows.limits import Limits
 
@@ -110,14 +111,7 @@ def _from_arrays(data: Mapping[str, object] | None, columns: Mapping[str, Column
         given[role] = values
         arrays[role] = _typed(as_array(values, role), column.kind, role)
     check_same_index(given)
-    sizes = {role: len(array) for role, array in arrays.items()}
-    if len(set(sizes.values())) > 1:
-        raise RowsError(
-            "rows-unmatched",
-            "the columns have different numbers of rows",
-            found=", ".join(f"{role} {size:,}" for role, size in sizes.items()),
-            fix="give columns of the same rows",
-        )
+    check_same_length({role: len(array) for role, array in arrays.items()})
     return _held(arrays, columns, "the given columns", about={"from": "the given columns", "columns": {}})
 
 
@@ -231,8 +225,8 @@ def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, reque
         raise
     from assay.rows.files.formats import FRAME
 
-    files = dict(opened.files)
-    about: dict[str, object] = {"from": _called(opened, files), "columns": names}
+    files = opened.files
+    about: dict[str, object] = {"from": called(opened.path, files), "columns": names}
     if opened.format != FRAME:
         about |= {"format": opened.format} | ({"files": files} if files else {})
         about |= {"reading": list(opened.notes)} if opened.notes else {}
@@ -240,18 +234,6 @@ def _from_path(data: Any, columns: Mapping[str, Column], reading: Reading, reque
         columns=columns, where=opened.path, rows=opened.rows, about=about, notes=opened.notes, opened=opened,
         chunks=lambda unit: _query_batches(opened, selected, columns, unit), close=opened.close,
     )  # fmt: skip
-
-
-def _called(opened: OpenedFile, files: Mapping[str, str]) -> str:
-    from pathlib import Path
-
-    return (
-        counted(len(files), "file")
-        if len(files) > 1
-        else opened.path
-        if "://" in opened.path
-        else Path(opened.path).name
-    )
 
 
 def _open_database(
@@ -262,28 +244,16 @@ def _open_database(
     limits: Limits,
 ) -> OpenedFile:
     from assay.rows.databases.database import open_database
-    from assay.rows.databases.duckdb_copy import fill_table
-    from assay.rows.engines.duckdb_engine import connect, release, told_as_ours
+    from assay.rows.databases.duckdb_copy import copy_table
     from assay.rows.files.opened_file import OpenedFile
 
     opened = open_database(data, reading, progress=request.progress, limits=limits)
     if isinstance(opened, OpenedFile):
         return opened
-    try:
-        for column in columns.values():
-            use: Literal["number", "label"] = "number" if column.kind == "number" else "label"
-            opened.check(require(str(column.given), opened.columns, opened.path), use)
-        with told_as_ours(opened.path, opened.format):
-            connection = connect([], limits)
-    except BaseException:
-        opened.close()
-        raise
-    try:
-        chosen = list(dict.fromkeys(str(column.given) for column in columns.values()))
-        return fill_table(opened, chosen, connection, max_rows=reading.max_rows)
-    except BaseException:
-        release(connection)
-        raise
+    uses: dict[str, Use] = {
+        str(column.given): "number" if column.kind == "number" else "label" for column in columns.values()
+    }
+    return copy_table(opened, uses, opened.path, max_rows=reading.max_rows, limits=limits)
 
 
 def _expression(opened: OpenedFile, name: str, kind: Kind) -> str:

@@ -66,8 +66,8 @@ def weigh_groups(source: FrameSource, columns: Sequence[str]) -> WeighedGroups:
 
 
 def _with_quantum(source: FrameSource) -> FrameSource:
-    found = source if source.quantum is not None else cast("FrameSource", with_quantum(source))
-    return found if found.quantum is not None else replace(found, quantum=0)  # a frame without rows
+    quantised = source if source.quantum is not None else cast("FrameSource", with_quantum(source))
+    return quantised if quantised.quantum is not None else replace(quantised, quantum=0)  # a frame without rows
 
 
 def _grouped(source: FrameSource, columns: Sequence[str], *, halves: bool) -> Frame:

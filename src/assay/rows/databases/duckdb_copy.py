@@ -12,7 +12,6 @@ from assay.core.text import counted
 from assay.rows.engines.duckdb_engine import connect, quote_identifier, release, told_as_ours
 from assay.rows.files.formats import too_many
 from assay.rows.files.opened_file import VIEW, OpenedFile
-from assay.rows.joins.mismatch_errors import id_columns
 from assay.rows.limits import Limits
 from assay.rows.source import require
 
@@ -21,42 +20,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from assay.rows.databases.selection import DatabaseTable, Use
-    from assay.rows.source import Roles
 
 BATCH = 50_000
 """Rows fetched at a time."""
 
 
 def copy_table(
-    table: DatabaseTable, roles: Roles, where: str, *, max_rows: int | None, limits: Limits | None = None
+    table: DatabaseTable, uses: Mapping[str, Use], where: str, *, max_rows: int | None, limits: Limits | None = None
 ) -> OpenedFile:
-    """The columns that roles name, in a DuckDB of their own."""
+    """Some columns, each checked for what it is to hold, in a DuckDB of their own."""
     try:
-        columns = check_columns(table, roles, where)
+        for name, use in uses.items():
+            table.check(require(name, table.columns, where), use)
         with told_as_ours(table.path, table.format):
             connection = connect([], limits or Limits())
     except BaseException:
         table.close()
         raise
     try:
-        return fill_table(table, columns, connection, max_rows=max_rows)
+        return fill_table(table, list(uses), connection, max_rows=max_rows)
     except BaseException:
         release(connection)
         raise
-
-
-def check_columns(table: DatabaseTable, roles: Roles, where: str) -> list[str]:
-    """The columns that roles name, each checked for what it is to hold."""
-    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
-    uses: dict[str, Use] = {}
-    for role, name in roles.named().items():
-        use: Use = "number" if role in numbers and uses.get(str(name), "number") == "number" else "label"
-        uses[str(name)] = use
-    for name in id_columns(roles.id):
-        uses.setdefault(name, "id")
-    for name, use in uses.items():
-        table.check(require(name, table.columns, where), use)
-    return list(uses)
 
 
 def fill_table(

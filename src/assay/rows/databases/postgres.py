@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra, repeated_column
 from assay.core.text import quoted, visible
 from assay.rows.databases.duckdb_copy import BATCH
 from assay.rows.databases.selection import Use, chosen, refused_query, wrapped
@@ -66,12 +66,7 @@ class PostgresTable:
         """Demand that a column is there once, with a type that can hold labels, or numbers."""
         where = f"{self.path}, column {quoted(column)}"
         if self.names.count(column) > 1:
-            raise RowsError(
-                "duplicate-column",
-                f"{self.names.count(column)} columns are called {quoted(column)}",
-                where=where,
-                fix="rename one of them in the query",
-            )
+            raise repeated_column(column, self.names.count(column), where)
         kind, category = self.types[column]
         number = use == "number"
         if use == "label":
@@ -213,12 +208,7 @@ def _connect(address: str, where: str) -> Any:  # noqa: ANN401  a connection of 
     try:
         psycopg = import_module("psycopg")
     except ImportError:
-        raise PlanError(
-            "missing-extra",
-            "a PostgreSQL table needs psycopg to be read",
-            where=where,
-            fix='pip install "assay[postgres]"',
-        ) from None
+        raise missing_extra("postgres", "a PostgreSQL table needs psycopg to be read", where=where) from None
     parts = _parts(address)
     if parts is None:
         raise PlanError(

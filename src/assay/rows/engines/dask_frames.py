@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import RowsError
+from assay.core.errors import RowsError, nested_column
 from assay.core.text import listed, quoted
 from assay.rows.label_types import absent
 
@@ -31,12 +31,7 @@ def demand_told_apart(frame: Any, columns: list[str], where: str) -> None:  # no
     for name in objects:
         types = set(found[name]) - {""}
         if types & _NESTED:
-            raise RowsError(
-                "column-not-scalar",
-                f"column {quoted(name)} holds {listed(sorted(types & _NESTED))}, not one value a row",
-                where=where,
-                fix="give a column with one label a row",
-            )
+            raise nested_column(where, f"column {quoted(name)}", listed(sorted(types & _NESTED)))
         if types & _BOOLEAN and types - _BOOLEAN:
             raise RowsError(
                 "mixed-types-in-column",
@@ -48,6 +43,3 @@ def demand_told_apart(frame: Any, columns: list[str], where: str) -> None:  # no
 
 def _types(part: pd.DataFrame) -> pd.DataFrame:
     return part.map(lambda value: "" if absent(value) else type(value).__name__).drop_duplicates()
-
-
-__all__ = ["demand_told_apart"]

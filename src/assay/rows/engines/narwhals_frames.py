@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from assay.core.errors import AssayError, PlanError, RowsError
+from assay.core.errors import AssayError, PlanError, RowsError, missing_extra, nested_column
 from assay.core.text import quoted, visible
 from assay.rows.engines.duckdb_engine import engine_failure
 from assay.rows.source import FrameSource, Roles, check_same_length, require
@@ -79,11 +79,7 @@ def narwhals_of(data: object) -> Any:  # noqa: ANN401  one of Narwhals' two fram
             except ImportError:
                 continue
             return nw.from_native(_decoded(frame.to_native()))
-        raise PlanError(
-            "missing-extra",
-            "an Arrow stream needs pyarrow or polars to be read",
-            fix='pip install "assay[arrow]"',
-        )
+        raise missing_extra("arrow", "an Arrow stream needs pyarrow or polars to be read")
     raise RowsError(
         "refused-format",
         f"data is a {type(data).__name__}, which is no table",
@@ -221,12 +217,7 @@ def _checked(source: FrameSource, roles: Roles) -> FrameSource:
     for column in (source.truth, *([source.predicted] if source.predicted else []), *source.group.values()):
         kind = schema[column]
         if isinstance(kind, NESTED):
-            raise RowsError(
-                "column-not-scalar",
-                f"{source.shown(column)} holds {kind}, not one value a row",
-                where=source.where,
-                fix="give a column with one label a row",
-            )
+            raise nested_column(source.where, source.shown(column), kind)
         if isinstance(kind, UNFIT):
             raise RowsError(
                 "column-type",

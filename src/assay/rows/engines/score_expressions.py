@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 from assay.core.errors import AssayError, RowsError
 from assay.core.text import quoted, visible
 from assay.rows.engines.duckdb_engine import engine_failure
-from assay.rows.files.opened_file import numbered_rows
+from assay.rows.files.opened_file import OpenedFile, number_column, numbered_rows
 from assay.rows.row_positions import places
 from assay.rows.score_columns import EXACT, NORMAL, WIDTHS, Faults, Kind, demand_sound, inexact, score_array
 from assay.rows.source import FrameSource
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.rows.files.opened_file import OpenedFile
 
 Frame: TypeAlias = Any
 """One of Narwhals' frames, eager or lazy."""
@@ -37,11 +36,9 @@ MOST: Final = 3
 
 def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
     """The source with its score columns as float64, under names of ours."""
-    from assay.rows.files.opened_file import OpenedFile
-
     names = tuple(f"assay_score_{place}" for place in range(len(columns)))
     if isinstance(source.opened, OpenedFile):
-        frame = _from_file(source.opened, columns, names)
+        frame = _with_numbers(source.opened, source.opened.relation, columns, names)
     else:
         frame = source.frame.with_columns(
             *(_number(source, column).alias(name) for column, name in zip(columns, names, strict=True))
@@ -52,18 +49,8 @@ def with_scores(source: FrameSource, columns: Sequence[str]) -> FrameSource:
     return replace(source, frame=frame, score=names, names={**source.names, **shown}, stored=stored)
 
 
-def _from_file(opened: OpenedFile, columns: Sequence[str], names: Sequence[str]) -> Any:  # noqa: ANN401  a Narwhals frame
-    return _with_numbers(opened, opened.relation, columns, names)
-
-
-def _with_numbers(
-    opened: OpenedFile,
-    relation: Any,  # noqa: ANN401  a relation of the engine
-    columns: Sequence[str],
-    names: Sequence[str],
-) -> Any:  # noqa: ANN401  a Narwhals frame
-    from assay.rows.files.opened_file import number_column
-
+def _with_numbers(opened: OpenedFile, relation: Any, columns: Sequence[str], names: Sequence[str]) -> Frame:  # noqa: ANN401
+    """A relation of a file with columns as float64 beside the others."""
     numbers = ", ".join(f"{number_column(opened, c)} AS {name}" for c, name in zip(columns, names, strict=True))
     return nw.from_native(relation.project(f"*, {numbers}"))
 
@@ -140,8 +127,6 @@ def fetched(source: FrameSource, frame: Any) -> list[tuple[object, ...]]:  # noq
 
 def arrays(source: FrameSource, frame: Any) -> list[NDArray[Any]]:  # noqa: ANN401  a Narwhals frame
     """The columns of an answer as numpy arrays, whichever engine gives it."""
-    from assay.rows.files.opened_file import OpenedFile
-
     names = list(frame.collect_schema().names())
     native = frame.to_native()
     try:
@@ -251,8 +236,6 @@ def _faults(columns: Sequence[str], kind: Kind, *, single: bool) -> dict[str, An
 
 def _first(source: FrameSource, hit: Any) -> str:  # noqa: ANN401  a Narwhals expression
     """The first rows with a fault, numbered where the engine keeps rows in order."""
-    from assay.rows.files.opened_file import OpenedFile
-
     wanted = [nw.col(name) for name in source.score[:MOST]]
     ordered = isinstance(source.frame, nw.DataFrame) or isinstance(source.opened, OpenedFile)
     if not ordered:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from assay.core.errors import EngineError, PlanError, RowsError
+from assay.core.errors import EngineError, PlanError, RowsError, nested_column
 from assay.core.parallel import monotonic
 from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import (
@@ -341,12 +341,8 @@ class Prepared:
         return _Found(scan=scan, rows=rows, notes=notes)
 
     def _nested(self, name: str, kind: str) -> Fault:
-        return lambda: RowsError(
-            "column-not-scalar",
-            f"column {quoted(name)} holds {visible(kind)}, not one value a row",
-            where=f"{visible(self.known_as)}, column {quoted(name)}",
-            fix="give a column with one value a row",
-        )
+        shown = f"column {quoted(name)}"
+        return lambda: nested_column(f"{visible(self.known_as)}, {shown}", shown, visible(kind))
 
 
 def with_levels(scan: Scan | str, levels: Mapping[str, str | None], replaced: str = "") -> str:

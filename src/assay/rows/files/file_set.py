@@ -154,28 +154,28 @@ def _kind(type_: str) -> str:
 
 
 def _same_columns(first: OpenedFile, other: OpenedFile, called: str) -> None:
-    for one, two in ((first, other), (other, first)):
-        lacking = [name for name in two.columns if name not in one.columns]
+    for file, fuller in ((first, other), (other, first)):
+        lacking = [name for name in fuller.columns if name not in file.columns]
         if lacking:
             raise MissingColumn(
                 "missing-column",
-                f"{visible(one.name)} has no column {quoted(lacking[0])}, which {visible(two.name)} has",
+                f"{visible(file.name)} has no column {quoted(lacking[0])}, which {visible(fuller.name)} has",
                 where=called,
-                found=f"{visible(one.name)}: {listed(one.columns, most=12)}",
-                known=f"{visible(two.name)}: {listed(two.columns, most=12)}",
+                found=f"{visible(file.name)}: {listed(file.columns, most=12)}",
+                known=f"{visible(fuller.name)}: {listed(fuller.columns, most=12)}",
                 fix="give files with the same columns, or assess them apart",
             )
 
 
 def _types_differ(column: str, parts: Sequence[OpenedFile], called: str) -> RowsError:
-    one = parts[0]
-    two = next(part for part in parts if _kind(part.columns[column]) != _kind(one.columns[column]))
-    kinds = [visible(part.columns[column]) for part in (one, two)]
+    first = parts[0]
+    other = next(part for part in parts if _kind(part.columns[column]) != _kind(first.columns[column]))
+    kinds = [visible(part.columns[column]) for part in (first, other)]
     return RowsError(
         "column-type-differs",
-        f"column {quoted(column)} is {kinds[0]} in {visible(one.name)} and {kinds[1]} in {visible(two.name)}",
+        f"column {quoted(column)} is {kinds[0]} in {visible(first.name)} and {kinds[1]} in {visible(other.name)}",
         where=called,
-        found=f"{visible(one.name)}: {kinds[0]}; {visible(two.name)}: {kinds[1]}",
+        found=f"{visible(first.name)}: {kinds[0]}; {visible(other.name)}: {kinds[1]}",
         known="files read together have the same types; nothing is converted by guess",
         fix="write one of the files again with the other's type, or assess them apart",
     )
@@ -235,10 +235,10 @@ def repeated_truth(parts: Sequence[OpenedFile], truth: str) -> list[str]:
 
 def _same_values(first: OpenedFile, other: OpenedFile, column: str) -> bool:
     """Whether a column of several values is the same in two files, row by row."""
-    one, two = (f"(SELECT {column} AS label FROM {quote_identifier(part.view)})" for part in (first, other))  # noqa: S608
+    left, right = (f"(SELECT {column} AS label FROM {quote_identifier(part.view)})" for part in (first, other))  # noqa: S608
     query = (
         "SELECT bool_and(a.label IS NOT DISTINCT FROM b.label) AND min(a.label) IS DISTINCT FROM max(a.label)"  # noqa: S608
-        f" FROM {one} a POSITIONAL JOIN {two} b"
+        f" FROM {left} a POSITIONAL JOIN {right} b"
     )
     return bool(first.fetch(query)[0][0])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from assay.core.errors import PlanError, RowsError
-from assay.core.text import listed, nearest, quoted, visible
+from assay.core.text import counted, listed, nearest, quoted, visible
 
 FORMATS = {
     ".csv": "csv",
@@ -313,3 +313,8 @@ def too_many(where: str, most: int, rows: int | None = None) -> RowsError:
         known=f"at most {most:,}",
         fix="raise max_rows, or give fewer rows",
     )
+
+
+def called(path: str, files: Mapping[str, str]) -> str:
+    """What a Record calls a path that means these files."""
+    return counted(len(files), "file") if len(files) > 1 else path if "://" in path else Path(path).name

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from assay.core.errors import EngineError, MissingColumn, RowsError
-from assay.core.text import counted, listed, nearest, quoted, visible
+from assay.core.errors import EngineError, RowsError, missing_column
+from assay.core.text import counted, quoted, visible
 from assay.rows.engines.duckdb_engine import (
     Scan,
     quote_identifier,
@@ -243,15 +243,7 @@ def stamp_of(facts: os.stat_result) -> Stamp:
 def check_scalar(opened: OpenedFile, column: str) -> None:
     """Demand that a column is there and holds one value of one kind a row."""
     if column not in opened.columns:
-        close = nearest(column, opened.columns)
-        raise MissingColumn(
-            "missing-column",
-            f"there is no column {quoted(column)}",
-            where=visible(opened.path),
-            found=quoted(column),
-            known=listed(opened.columns, most=12),
-            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
-        )
+        raise missing_column(column, opened.columns, visible(opened.path))
     if (fault := opened.faults.get(column)) and (error := fault()):
         raise error
 

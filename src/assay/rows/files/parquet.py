@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.core.errors import AssayError, PlanError, RowsError
+from assay.core.errors import AssayError, RowsError, missing_extra
 from assay.core.text import visible
 from assay.rows.engines.duckdb_engine import Scan, quote_identifier, quote_literal, refuse_duplicates, told_as_ours
 from assay.rows.files.formats import Reading, no_rows, too_many, unreadable
@@ -115,12 +115,7 @@ def arrow(
     elif (polars := optional("polars")) is not None:
         table, names, rows = _with_polars(polars, path, where, is_file=is_file)
     else:
-        raise PlanError(
-            "missing-extra",
-            "an Arrow file needs pyarrow or polars to be read",
-            where=where,
-            fix='pip install "assay[arrow]"',
-        )
+        raise missing_extra("arrow", "an Arrow file needs pyarrow or polars to be read", where=where)
     if reading.max_rows is not None and rows > reading.max_rows:
         raise too_many(where, reading.max_rows, rows)
     if rows == 0:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import RowsError, missing_extra
 from assay.core.text import visible
 from assay.rows.files.formats import Format, Progress, Reading, confirm_magic, unreadable
 
@@ -132,12 +132,7 @@ class Text:
     def _unzstd(self) -> Iterator[bytes]:
         arrow = optional("pyarrow")
         if arrow is None:
-            raise PlanError(
-                "missing-extra",
-                "a .zst file needs pyarrow to be read",
-                where=self.where,
-                fix='pip install "assay[arrow]"',
-            )
+            raise missing_extra("arrow", "a .zst file needs pyarrow to be read", where=self.where)
         pieces = arrow.PythonFile(_Pieces(self._stored()), mode="r")
         try:
             with arrow.CompressedInputStream(pieces, "zstd") as stream:

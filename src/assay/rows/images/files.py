@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError, RowsError, missing_extra
 from assay.core.text import visible
 
 if TYPE_CHECKING:
@@ -151,9 +151,5 @@ def _load_nifti(path: str) -> LoadedImage:
 
 
 def _missing(package: str, path: str) -> PlanError:
-    return PlanError(
-        "missing-extra",
-        f"{suffix_of(path)} files need the package {package}",
-        where=visible(Path(path).name),
-        fix='pip install "assay[vision]"',
-    )
+    what = f"{suffix_of(path)} files need the package {package}"
+    return missing_extra("vision", what, where=visible(Path(path).name))

@@ -16,7 +16,7 @@ from assay.rows.engines.narwhals_frames import narwhals_of, of_opened
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
 from assay.rows.files.opened_file import VIEW, Home, OpenedFile
-from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, uses_of, with_inputs
+from assay.rows.joins.inputs import Input, duckdb_table, input_of, load_inputs, with_inputs
 from assay.rows.joins.join_sql import full_join
 from assay.rows.joins.matches import ColumnChoice
 from assay.rows.joins.mismatch_errors import SUBJECT, Unmatched
@@ -57,7 +57,7 @@ def match_in_duckdb(models: Mapping[str, Model], limits: Limits, *, kept: bool, 
             for name, model in models.items():
                 own = places[inputs[name].view]
                 if name not in truths:
-                    uses[own] |= uses_of(model.wide, model.by)
+                    uses[own] |= model.wide.uses(model.by)
                     continue
                 sides = own, places[truths[name].view]
                 choice = ColumnChoice(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from assay.core.errors import AssayError, RowsError, UnpairedRows
-from assay.core.text import counted, listed, quoted
+from assay.core.errors import AssayError, RowsError
+from assay.core.text import listed, quoted
 from assay.rows.columns import Coded, all_text, as_array, coded
 from assay.rows.engines.duckdb_engine import engine_failure, quote_identifier, refuse_duplicates, told_as_ours
 from assay.rows.engines.narwhals_frames import narwhals_of
@@ -25,7 +25,7 @@ from assay.rows.files.parquet import ArrowStream
 from assay.rows.joins.mismatch_errors import unfit_id
 from assay.rows.label_types import absent, kind_of
 from assay.rows.score_columns import score_array
-from assay.rows.source import require
+from assay.rows.source import check_same_length, require
 from assay.rows.spark.spark_errors import told_as_ours as spark_errors
 from assay.rows.spark.spark_session import is_spark
 
@@ -146,21 +146,8 @@ def _from_mapping(data: Mapping[Any, Any], uses: Mapping[str, Use], *, ordered: 
         if missing is not None:
             arrays[f"m{place}"] = missing
             columns[name] = f"CASE WHEN m{place} THEN NULL ELSE c{place} END"
-    _check_lengths({name: len(arrays[f"c{place}"]) for place, name in enumerate(uses)})
+    check_same_length({name: len(arrays[f"c{place}"]) for place, name in enumerate(uses)})
     return _Held(data=arrays, columns=columns, ordered=ordered)
-
-
-def _check_lengths(sizes: Mapping[str, int]) -> None:
-    (first, rows), *others = sizes.items()
-    for name, size in others:
-        if size != rows:
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"{first} has {counted(rows, 'row')}, {name} has {size:,}",
-                where=name,
-                found=f"{counted(abs(rows - size), 'row')} without a partner",
-                fix="give columns of the same rows in the same order",
-            )
 
 
 def _typed(column: object, name: str, use: Use) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

@@ -25,14 +25,14 @@ from assay.rows.databases.duckdb_file import attached, read_of
 from assay.rows.databases.selection import demand_one_selection, demand_select
 from assay.rows.engines.duckdb_engine import quote_identifier, quote_literal
 from assay.rows.files.file import Prepared, pins_of, prepared, with_engine
-from assay.rows.files.file_list import Listed, Paths, are_paths, list_files, list_sides, shown
+from assay.rows.files.file_list import Listed, are_paths, list_files, list_sides, shown
 from assay.rows.files.file_set import onward, open_table
 from assay.rows.files.formats import Reading, regular_file
 from assay.rows.files.opened_file import OpenedFile, check_scalar, locate
 from assay.rows.joins.frame_inputs import column_names, load_frame
 from assay.rows.joins.join_sql import JoinTable, keyed
 from assay.rows.joins.mismatch_errors import Id, unfit_id
-from assay.rows.source import Roles, require
+from assay.rows.source import require
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,16 +98,6 @@ def load_inputs(
         for table in pending:
             table.close()
         raise
-
-
-def uses_of(roles: Roles, by: Sequence[str] = ()) -> dict[str, Use]:
-    """What each column is asked for; one that is both a number and a label is a label."""
-    numbers = {"weight"} if roles.score is None else {"weight", *roles.score.named()}
-    uses: dict[str, Use] = dict.fromkeys(by, "id")
-    for role, name in roles.named().items():
-        use: Use = "number" if role in numbers and uses.get(str(name), "number") == "number" else "label"
-        uses[str(name)] = use if uses.get(str(name)) != "id" else "id"
-    return uses
 
 
 def input_of(data: object, reading: Reading, view: str, called: str = "") -> Input:
@@ -285,6 +275,3 @@ def _kind_of_id(type_: str, column: str, where: str) -> str:
     if bare in _UNFIT or type_.endswith("]"):
         raise unfit_id(type_, column, where)
     return type_
-
-
-__all__ = ["Input", "Paths", "duckdb_table", "input_of", "load_inputs", "two_inputs", "uses_of", "with_inputs"]

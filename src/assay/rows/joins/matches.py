@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.core.errors import MissingColumn, RowsError
-from assay.core.text import listed, nearest, quoted
+from assay.core.errors import MissingColumn, RowsError, missing_column
+from assay.core.text import listed, quoted
 from assay.rows.engines.duckdb_engine import case_blind
-from assay.rows.joins.inputs import uses_of
 from assay.rows.joins.join_sql import (
     JoinTable,
     count_joined,
@@ -54,7 +53,7 @@ class ColumnChoice:
                 raise self._missing(wanted, [side])
         else:
             side = self._side_of(wanted)
-        name, taken = wanted, {case_blind(one): home for one, home in self.chosen.items()}
+        name, taken = wanted, {case_blind(given): home for given, home in self.chosen.items()}
         while taken.get(case_blind(name), (side, wanted)) != (side, wanted):
             name = f"{name} ({('predictions', 'truth')[side]})"
         self.chosen[name] = (side, wanted)
@@ -62,7 +61,7 @@ class ColumnChoice:
 
     def uses(self, roles: Roles) -> list[dict[str, Use]]:
         """What each column of each side is asked for."""
-        asked = uses_of(roles)
+        asked = roles.uses()
         ids: dict[str, Use] = dict.fromkeys(self.by, "id")
         return [
             ids | {own: asked[own] for home, own in self.chosen.values() if home == side and own not in ids}
@@ -84,15 +83,9 @@ class ColumnChoice:
         return 0 if has[0] else 1
 
     def _missing(self, column: str, sides: Sequence[int]) -> MissingColumn:
-        close = nearest(column, [name for side in sides for name in self.names[side]])
-        return MissingColumn(
-            "missing-column",
-            f"there is no column {quoted(column)}",
-            where=" and ".join(self.where[side] for side in sides),
-            found=quoted(column),
-            known="; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides),
-            fix=f"did you mean {quoted(close)}?" if close else "name one of the known columns",
-        )
+        names = [name for side in sides for name in self.names[side]]
+        known = "; ".join(f"{self.where[side]}: {listed(self.names[side], most=12)}" for side in sides)
+        return missing_column(column, names, " and ".join(self.where[side] for side in sides), known)
 
 
 def check_kinds(tables: Sequence[JoinTable], by: Sequence[str]) -> None:
@@ -128,10 +121,10 @@ def check_ids(table: JoinTable, by: Sequence[str]) -> None:
         raise missing_ids(lacking, table.places(None), where)
     doubled, rows = find_duplicate_ids(table, SHOWN)
     if doubled.count:
-        raise duplicate_ids(doubled.count, rows, {one: table.places(one) for one in doubled.first}, where)
+        raise duplicate_ids(doubled.count, rows, {id_: table.places(id_) for id_ in doubled.first}, where)
 
 
 def _lone(table: JoinTable, other: JoinTable, lacks: str) -> Lone:
     lone = find_lone_ids(table, other, SHOWN)
-    first = {one: table.places(one) for one in lone.first}
+    first = {id_: table.places(id_) for id_ in lone.first}
     return Lone(side=table.called, lacks=lacks, rows=lone.count, first=first)

@@ -8,8 +8,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import RowsError
-from assay.core.text import quoted, visible
+from assay.core.errors import repeated_column
+from assay.core.text import visible
 from assay.rows.joins.join_sql import JoinTable, keyed
 from assay.rows.joins.mismatch_errors import unfit_id
 from assay.rows.source import require
@@ -70,12 +70,7 @@ class PlainFrame:
         """The plain name of a column; Spark allows several columns of one name."""
         require(name, self.names, self.where)
         if self.names.count(name) > 1:
-            raise RowsError(
-                "duplicate-column",
-                f"{self.names.count(name)} columns are called {quoted(name)}",
-                where=self.where,
-                fix="rename one of them",
-            )
+            raise repeated_column(name, self.names.count(name), self.where)
         return f"c{self.names.index(name)}"
 
     def kind_of_id(self, name: str) -> str:

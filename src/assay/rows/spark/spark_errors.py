@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assay.core.errors import AssayError, EngineError, PlanError, RowsError
+from assay.core.errors import AssayError, EngineError, PlanError, RowsError, missing_extra
 from assay.core.text import counted, visible
 
 _CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] [^\n]*")
@@ -76,7 +76,7 @@ def _ours(error: Exception, where: str) -> AssayError:  # noqa: PLR0911  one for
             fix="give a path that every worker can read, such as hdfs://, s3a:// or a shared folder",
         )
     if "[PACKAGE_NOT_INSTALLED]" in text or "[UNSUPPORTED_PACKAGE_VERSION]" in text:
-        return PlanError("missing-extra", "Spark needs another package", found=found, fix='pip install "assay[spark]"')
+        return missing_extra("spark", "Spark needs another package", found=found)
     if "FAILED_READ_FILE" in text or "CANNOT_READ_FILE_FOOTER" in text:
         causes = _CAUSE.findall(text)
         return RowsError(

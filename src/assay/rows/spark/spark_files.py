@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.core.errors import EngineError, MissingColumn, PlanError, RowsError
-from assay.core.text import counted, listed, quoted, visible
+from assay.core.errors import EngineError, MissingColumn, PlanError, RowsError, missing_column, nested_column
+from assay.core.text import counted, quoted, visible
 from assay.rows.files import csv_checks
 from assay.rows.files.csv_shape import Header
 from assay.rows.files.file_digests import demand_digest, digest_of
@@ -254,22 +254,11 @@ def _type(name: str, found: set[str | None], lines: Any, where: str) -> str:  # 
     """The one type of a column of JSON; numbers with and without a fraction are both numbers."""
     if found == {None}:
         first = lines.selectExpr("json_object_keys(value)").head()[0]
-        raise MissingColumn(
-            "missing-column",
-            f"there is no column {quoted(name)}",
-            where=where,
-            known=listed(first or (), most=12),
-            fix="name one of the known columns",
-        )
+        raise missing_column(name, first or (), where)
     kinds = {(kind or "VOID").partition("(")[0].partition("<")[0] for kind in found} - {"VOID"}
     kinds = {"DOUBLE" if kind in ("DECIMAL", "FLOAT") else kind for kind in kinds}
     if kinds & {"OBJECT", "ARRAY"}:
-        raise RowsError(
-            "column-not-scalar",
-            f"column {quoted(name)} holds lists or objects, not one value a row",
-            where=where,
-            fix="give a column with one value a row",
-        )
+        raise nested_column(where, f"column {quoted(name)}", "lists or objects")
     if kinds <= {"BIGINT", "DOUBLE"} and "DOUBLE" in kinds:
         return "double"
     if len(kinds) > 1:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from assay.core.errors import PlanError, RowsError
+from assay.core.errors import PlanError, RowsError, repeated_column
 from assay.core.text import quoted, visible
 from assay.rows.joins.mismatch_errors import Join, Unmatched, id_columns
 from assay.rows.source import FrameSource, Roles, require
@@ -41,12 +41,7 @@ def from_spark(
     def column(name: object, fit: set[str], code: str, known: str) -> str:
         found = require(str(name), names, where)
         if names.count(found) > 1:
-            raise RowsError(
-                "duplicate-column",
-                f"{names.count(found)} columns are called {quoted(found)}",
-                where=where,
-                fix="rename one of them",
-            )
+            raise repeated_column(found, names.count(found), where)
         alias = f"c{names.index(found)}"
         kind = _kind(fields[alias].dataType)
         if kind not in fit:

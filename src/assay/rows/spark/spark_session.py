@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.core.errors import EngineError, PlanError
+from assay.core.errors import EngineError, PlanError, missing_extra
 from assay.core.text import quoted, visible
 from assay.rows.spark.spark_errors import reason
 
@@ -120,12 +120,7 @@ def _needed(module: str) -> Any:  # noqa: ANN401  pyspark is optional, so its ty
                 import_module("pyspark.testing.utils")  # asked for by pyspark itself later on, when it would warn again
             return found
     except ImportError as error:
-        raise PlanError(
-            "missing-extra",
-            "counting on Spark needs pyspark",
-            found=visible(error),
-            fix='pip install "assay[spark]"',
-        ) from None
+        raise missing_extra("spark", "counting on Spark needs pyspark", found=visible(error)) from None
 
 
 def _demand_java() -> None:

@@ -52,8 +52,10 @@ class Codes:
         ([0, 1, 0, 2], ('a', 'b', None), ['a', 'b', 'a', None], 1)
         """
         place: dict[tuple[type, object], int] = {}
-        codes = np.fromiter((place.setdefault((type(one), one), len(place)) for one in labels), np.int32, len(labels))
-        return cls(codes=small_codes(codes, len(place)), names=tuple(cast("Label | None", one) for _, one in place))
+        codes = np.fromiter(
+            (place.setdefault((type(label), label), len(place)) for label in labels), np.int32, len(labels)
+        )
+        return cls(codes=small_codes(codes, len(place)), names=tuple(cast("Label | None", label) for _, label in place))
 
     @classmethod
     def of_values(cls, values: NDArray[np.object_], where: str) -> Codes:
@@ -74,7 +76,7 @@ class Codes:
     def of_column(cls, column: Coded) -> Codes:
         """From a column that was coded when it was read."""
         numbers, codes = np.unique(column.codes, return_inverse=True)
-        names: list[Label | None] = [column.label(int(one) - column.offset) for one in numbers.tolist()]
+        names: list[Label | None] = [column.label(int(number) - column.offset) for number in numbers.tolist()]
         if column.missing is not None and column.missing.any():
             codes = np.where(column.missing, len(names), codes)
             names.append(None)
@@ -108,11 +110,11 @@ class Codes:
 
     def placed(self, place: Mapping[Label, int]) -> Whole:
         """Every label as the number it has in another list."""
-        own = np.array([place.get(cast("Label", one), -1) for one in self.names], dtype=np.int64)
-        found: Whole = own[self.codes]
-        if found.min(initial=0) < 0:
-            raise KeyError(next(one for one in self.seen() if one not in place))
-        return found
+        own = np.array([place.get(cast("Label", name), -1) for name in self.names], dtype=np.int64)
+        places: Whole = own[self.codes]
+        if places.min(initial=0) < 0:
+            raise KeyError(next(name for name in self.seen() if name not in place))
+        return places
 
 
 def small_codes(codes: Small | Whole, names: int) -> Small:

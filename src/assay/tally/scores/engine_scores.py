@@ -54,7 +54,7 @@ def distinct_scores(source: FrameSource, wanted: Wanted) -> int:
         return about  # counting millions of distinct numbers takes longer than rounding them
     counts = [nw.col(name).n_unique().alias(f"n{i}") for i, name in enumerate(names)]
     # A file is at hand, and millions of distinct numbers take memory: column after column, up to the first with enough.
-    asked = [[one] for one in counts] if embedded(source) is not None else [counts]
+    asked = [[count_] for count_ in counts] if embedded(source) is not None else [counts]
     most = 0
     for some in asked:
         most = max(most, *cast("tuple[int, ...]", fetched(source, source.frame.select(*some))[0]))
@@ -98,7 +98,9 @@ def scores_of_frame(source: FrameSource, wanted: Wanted) -> Scored:
     by_factor: dict[str, dict[Label | None, Scores]] = {}
     for name, level in source.group.items():
         columns = [_group(source, level, source.score[place], wanted) for place in wanted.columns]
-        by_factor[name] = {one: _built([column[one] for column in columns], wanted, rounding) for one in columns[0]}
+        by_factor[name] = {
+            label: _built([column[label] for column in columns], wanted, rounding) for label in columns[0]
+        }
     plain = [_group(source, None, source.score[place], wanted)[None] for place in wanted.columns]
     return Scored(whole=_built(plain, wanted, rounding), by_factor=by_factor)
 
@@ -195,14 +197,14 @@ def _cells(value: NDArray[np.float64], count: NDArray[np.int64], sums: tuple[Sum
 def _built(columns: Sequence[_Level], wanted: Wanted, rounding: Rounding | None) -> Scores:
     made, weighted = [], False
     for column in columns:
-        count = np.concatenate([one.count for one in column.cells])
-        sums = [one.sums for one in column.cells if one.sums is not None]
+        count = np.concatenate([cells.count for cells in column.cells])
+        sums = [cells.sums for cells in column.cells if cells.sums is not None]
         weighted = bool(sums)
         made.append(
             Column(
-                value=np.concatenate([one.value for one in column.cells]),
+                value=np.concatenate([cells.value for cells in column.cells]),
                 count=ones(len(count)) if weighted or not len(count) or count.max() == 1 else whole(count),
-                start=np.cumsum([0, *(len(one.value) for one in column.cells)]),
+                start=np.cumsum([0, *(len(cells.value) for cells in column.cells)]),
                 weight=reduce(add, (weight for weight, _ in sums)) if sums else None,
                 squares=reduce(add, (squares for _, squares in sums)) if sums else None,
             )
@@ -222,7 +224,7 @@ def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
     names = [source.score[place] for place in wanted.columns]
     columns = {"t": source.truth, **{f"s{i}": name for i, name in enumerate(names)}}
     columns |= {} if source.weight is None else {"given": source.weight}
-    rows = complete(source).select(*(nw.col(one).alias(name) for name, one in columns.items()))
+    rows = complete(source).select(*(nw.col(column).alias(name) for name, column in columns.items()))
     cells: dict[tuple[int, int], Count] = {}
     total = 0
     place = {label: i for i, label in enumerate(wanted.labels)}
@@ -236,11 +238,11 @@ def ranks_of_frame(source: FrameSource, wanted: Wanted) -> Ranks:
             for hits in ([other > own for other in others], [other == own for other in others])
         )
         ranked = rows.filter(nw.col("t") == raw).with_columns(a=above, e=tied)
-        for (more, same), times, held in _ranked_cells(source, ranked):
+        for (more, same), times, weight in _ranked_cells(source, ranked):
             total += times
             cell = (int(cast("int", more)), int(cast("int", same)))
-            cells[cell] = cells.get(cell, 0) + held
-    kept = {cell: held for cell, held in sorted(cells.items()) if held}
+            cells[cell] = cells.get(cell, 0) + weight
+    kept = {cell: weight for cell, weight in sorted(cells.items()) if weight}
     return Ranks(k=len(names), cells=kept, rows=total, weighted=source.weight is not None)
 
 
@@ -248,8 +250,8 @@ def _ranked_cells(source: FrameSource, ranked: Frame) -> Iterator[tuple[tuple[ob
     """Rows by how many classes score higher and how many the same, and their weight where rows have weights."""
     by = ["a", "e"]
     if source.weight is not None:
-        held = replace(source, frame=ranked, weight="given")
-        for cell, times, weight in weigh_cells(held, by):
+        weighted = replace(source, frame=ranked, weight="given")
+        for cell, times, weight in weigh_cells(weighted, by):
             yield cell, times, weight.total
         return
     for more, same, found in fetched(source, ranked.group_by(*by).agg(nw.len().alias(_ROWS)).select(*by, _ROWS)):
@@ -266,10 +268,10 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
 
     The direction is the score of the true class over the length of all, summed from left to right.
     """
-    every = [nw.col(source.score[place]) for place in columns]
+    scores = [nw.col(source.score[place]) for place in columns]
     places = {label: i for i, label in enumerate(labels)}
     truth = nw.col(source.truth)
-    best, first = first_largest(every)
+    best, first = first_largest(scores)
     own = nw.lit(0.0)
     right = nw.lit(0)
     for (raw,) in fetched(source, source.frame.select(truth.alias("t")).unique()):
@@ -277,9 +279,9 @@ def with_row_scores(source: FrameSource, columns: Sequence[int], labels: Sequenc
         if label is None or label not in places:
             continue
         hit, place = truth == raw, places[label]
-        own = nw.when(hit).then(every[place]).otherwise(own)
+        own = nw.when(hit).then(scores[place]).otherwise(own)
         right = nw.when(hit & (first == place)).then(nw.lit(1)).otherwise(right)
-    length = reduce(add, (column * column for column in every)).sqrt()
+    length = reduce(add, (column * column for column in scores)).sqrt()
     direction = nw.when(length > 0).then(own / length).otherwise(nw.lit(0.0))
     there = source.frame.filter(~truth.is_null())
     made = there.with_columns(best.alias(TOP), direction.alias(DIRECTION), right.alias(IS_RIGHT))

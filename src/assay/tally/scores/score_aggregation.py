@@ -98,8 +98,8 @@ def _both(rows: NDArray[np.bool_] | None, some: NDArray[np.bool_]) -> NDArray[np
 
 def _levels(column: Coded) -> tuple[NDArray[np.int64], list[tuple[int, Label | None]]]:
     numbers = _numbers(column, slice(0, len(column)))
-    found = np.unique(numbers).tolist()
-    return numbers, [(number, None if number == column.span else column.label(number)) for number in found]
+    seen = np.unique(numbers).tolist()
+    return numbers, [(number, None if number == column.span else column.label(number)) for number in seen]
 
 
 def _of_rows(
@@ -110,10 +110,10 @@ def _of_rows(
     rows: NDArray[np.bool_] | None,
 ) -> Scores:
     some = slice(None) if rows is None or rows.all() else rows
-    held = None if weight is None else weight[some]
+    kept = None if weight is None else weight[some]
     if len(wanted.scored) == len(wanted.labels):
-        return Scores.per_class([column[some] for column in columns], truth[some], wanted.labels, held)
-    return Scores.binary(columns[0][some], truth[some], held, labels=cast("tuple[Label, Label]", wanted.labels))
+        return Scores.per_class([column[some] for column in columns], truth[some], wanted.labels, kept)
+    return Scores.binary(columns[0][some], truth[some], kept, labels=cast("tuple[Label, Label]", wanted.labels))
 
 
 def count_row_scores(source: Source, wanted: Wanted) -> RowScores:
