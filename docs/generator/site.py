@@ -82,6 +82,7 @@ def _inline(formula: str) -> str:
     )  # type: ignore[union-attr]
     for head, mark, after in ((core, "", ""), core.partition(", "), core.partition("; ")):
         if drawn := mathml(head):
+            drawn = drawn.replace("<math>", '<math displaystyle="true">', 1)
             return before + drawn + mark + after.replace("|", chr(92) + "|")
     return ""
 
