@@ -72,7 +72,19 @@ def _staged(page: Path, docs: Path) -> str:
 
     text = OUTSIDE.sub(shown, page.read_text(encoding="utf-8"))
     text = FORMULA.sub(lambda block: _drawn(block[1]) or f"```text\n{block[1]}\n```", text)
-    return CELL.sub(lambda cell: f"| formula | {mathml(cell[1].replace(chr(92), '')) or f'`{cell[1]}`'} |", text)
+    return CELL.sub(lambda cell: f"| formula | {_inline(cell[1].replace(chr(92), '')) or f'`{cell[1]}`'} |", text)
+
+
+def _inline(formula: str) -> str:
+    """The part of a formula that is mathematics as MathML, words before and after it as words."""
+    before, core = re.match(r"((?:mean|sum) over [\w ]+? of |mean, weighted by true labels, of )?(.*)", formula).groups(
+        ""
+    )  # type: ignore[union-attr]
+    for head, mark, after in ((core, "", ""), core.partition(", "), core.partition("; ")):
+        if drawn := mathml(head):
+            drawn = drawn.replace("<math>", '<math displaystyle="true">', 1)
+            return before + drawn + mark + after.replace("|", chr(92) + "|")
+    return ""
 
 
 def _drawn(formula: str) -> str:

@@ -12,26 +12,25 @@ import run
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DO = """
 from __future__ import annotations
-import math
 import assay
-from assay.core.traits import EXTENSION, NEITHER
-from assay.core.values import Number, number
+from assay.core.traits import EXTENSION, HIGHER
+from assay.core.values import Number, number, root
 from assay.measures import REGISTRY
 from assay.measures.declare import measure
 from assay.measures.guidance import guidance_of
 from assay.tally.labels.one_vs_rest import Binary
-from assay.tasks.classification.measures.counts import NO_ACTUAL
-from tests.reference.by_definition import div
+from assay.tasks.classification.measures.counts import NO_ACTUAL, NO_ACTUAL_NEGATIVE
+from tests.reference.by_definition import both, recall, specificity, sqrt
 
 list(REGISTRY)
 {declaration}
-declared = frequency_bias
+declared = geometric_mean
 {definition}
 a = assay.assess(truth=[1, 1, 0, 0, 1], predicted=[1, 0, 0, 1, 1])
-e = a["forecast bias"]
-assert e.value == float(frequency_bias(2, 1, 1, 1)) == 1.0
-assert e.low < 1 < e.high
-assert a.to_dict() and guidance_of(declared).use and "frequency_bias" in a.record.to_text()
+e = a["G-mean"]
+assert abs(e.value - float(geometric_mean(2, 1, 1, 1))) < 1e-15
+assert e.low < e.value < e.high
+assert a.to_dict() and guidance_of(declared).use and "geometric_mean" in a.record.to_text()
 """
 
 

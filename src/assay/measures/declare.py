@@ -281,8 +281,8 @@ def measure(
     guidance = {"use": use, "avoid": avoid, "elsewhere": list(elsewhere)} if use or avoid or elsewhere else {}
 
     def declare(function: Formula) -> Measure:
-        notes = {name: getattr(kind, "__name__", kind) for name, kind in function.__annotations__.items()}
-        if notes.get("return") not in _VALUES or notes.get("t") not in function.__globals__:
+        notes = {name: str(getattr(kind, "__name__", kind)) for name, kind in function.__annotations__.items()}
+        if notes.get("return", "") not in _VALUES or notes.get("t", "") not in function.__globals__:
             msg = f"{function.__name__} must be declared as (t: TALLY) -> Share or Number, with the tally it reads"
             raise TypeError(msg)
         takes: type[Tally] = function.__globals__[notes["t"]]

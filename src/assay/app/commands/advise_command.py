@@ -13,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from assay.assess.decide.criteria import Criterion
+    from assay.inference.choose_test import Choice
     from assay.measures.declare import Measure
 
 CLASSIFICATION: Final = "classification"
@@ -237,31 +238,35 @@ def advise_tests(situation: Situation) -> list[str]:
         return [
             f"`assay compare --task {task.name}` pairs the models by {situation.unit or task.unit}; it names its test"
         ]
-    known = situation.disagree is not None and situation.rows
     disagree = round((situation.disagree or 0) * situation.rows)
     facts = Facts(
         n=situation.rows, disagree=disagree, rows=situation.rows, models=situation.models, blocks=situation.units
     )
-    kind = Kind.SUBJECTS if situation.unit else Kind.LABELS
-    asked = [(kind, Question.MEASURE if situation.unit else Question.ACCURACY)]
-    asked += [(kind, Question.MEASURE)] if not situation.unit else []
-    asked += [(Kind.SCORES, Question.AUROC)] if situation.scores and not situation.unit else []
+    asked = [(Kind.SUBJECTS, Question.MEASURE)]
+    if not situation.unit:
+        asked = [(Kind.LABELS, Question.ACCURACY), (Kind.LABELS, Question.MEASURE)]
+        asked += [(Kind.SCORES, Question.AUROC)] if situation.scores else []
     lines: list[str] = []
     refused: dict[str, str] = {}
     for values, question in asked:
         choice = choose(values, situation.models, question, facts)
-        name, why = (choice.test.name if choice.test else "no test"), choice.why
-        if name.startswith("mcnemar") and not known:
-            name, why = "mcnemar_exact or mcnemar_continuity", "exact below 25 rows that only one model gets right"
-        if situation.unit and situation.units == MANY:
-            why = f"all answers on one {situation.unit} are swapped at once; it needs six of them at least"
-        lines.append(f"{question} of {situation.models} models: {name}; {why}")
+        lines.append(f"{question} of {situation.models} models: {_explained(choice, situation)}")
         refused |= {refusal.test: refusal.why for refusal in choice.refused if refusal.hard}
     lines += [
         f"not {', '.join(test for test, reason in refused.items() if reason == why)}: {why}"
         for why in dict.fromkeys(refused.values())
     ]
     return [*lines, "correction for several models or measures: Holm, unless the plan states another"]
+
+
+def _explained(choice: Choice, situation: Situation) -> str:
+    """The test and its reason; where the fact it turns on is not known, all that may come."""
+    name = choice.test.name if choice.test else "no test"
+    if name.startswith("mcnemar") and (situation.disagree is None or not situation.rows):
+        return "mcnemar_exact or mcnemar_continuity; exact below 25 rows that only one model gets right"
+    if situation.unit and situation.units == MANY:
+        return f"{name}; all answers on one {situation.unit} are swapped at once; it needs six of them at least"
+    return f"{name}; {choice.why}"
 
 
 def advise_rows(situation: Situation) -> list[str]:

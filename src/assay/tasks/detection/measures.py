@@ -170,7 +170,7 @@ def recall(t: BoxValues) -> Share:
 @measure(
     also=("F1 at the operating point",),
     says="harmonic mean of precision and recall at the confidence",
-    formula="2 TP / (2 TP + FP + FN)",
+    formula="2 * TP / (2 * TP + FP + FN)",
     range=(0, 1),
     better=HIGHER,
     source=RAINIO("object detection"),

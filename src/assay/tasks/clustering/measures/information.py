@@ -120,7 +120,7 @@ def completeness(t: Agreement) -> Number:
 @measure(
     symbol="V",
     says="the harmonic mean of homogeneity and completeness; equal to nmi_arithmetic",
-    formula="2 MI / (H_class + H_cluster)",
+    formula="2 * MI / (H_class + H_cluster)",
     range=(0, 1),
     better=HIGHER,
     source=(ROSENBERG, EXTENSION),
