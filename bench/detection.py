@@ -202,7 +202,7 @@ def run_large(folder: Path) -> list[float]:
     import assay
     from assay.tasks.detection.box_values import read_values
 
-    a = assay.detection(data=str(folder / "large.parquet"), limits=assay.Limits(memory="800MB"))
+    a = assay.detection(data=str(folder / "large.parquet"), limits=assay.Limits(memory="200MB"))
     values = read_values(a.counts)
     return [float(a.measures.find(name)(values).value) for name in ("map", "map_50", "recall")]
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import bootstrap, t
 
 from assay.inference.intervals.hurdle import hurdle_interval
+from assay.tasks.segmentation.intervals import NEAR_ONE
 
 SIZES = (10, 25, 50, 200)
 LEVEL = 0.95
@@ -43,7 +44,7 @@ SHAPES = {
 
 def hurdle(values: np.ndarray) -> tuple[float, float]:
     """The interval of `mean_dice`."""
-    interval = hurdle_interval(values, LEVEL, draws=4000)
+    interval = hurdle_interval(values, LEVEL, draws=4000, near=NEAR_ONE)
     return (interval.low, interval.high) if not isinstance(interval, str) else (math.nan, math.nan)
 
 

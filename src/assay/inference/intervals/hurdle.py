@@ -27,20 +27,29 @@ HURDLE: Final = 31
 
 
 def hurdle_interval(
-    values: NDArray[np.float64], level: float, *, what: str = "image", draws: int = DRAWS, seed: int = SEED
+    values: NDArray[np.float64],
+    level: float,
+    *,
+    what: str = "image",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    near: float = 0.0,
 ) -> Interval | str:
-    """The interval of the mean, or the reason why there is none."""
+    """The interval of the mean, or the reason why there is none.
+
+    Nothing is added at 1 where all values are below `near`: then a value of exactly 1 is not to be expected.
+    """
     n = len(values)
     if n < FEWEST:
         return f"only {counted(n, what)} with a value; an interval of this mean needs {FEWEST} or more"
     zeros, ones = int((values <= 0).sum()), int((values >= 1).sum())
     rest = values[(values > 0) & (values < 1)]
     rng = stream(seed, HURDLE)
-    shape = np.array([zeros + JEFFREYS, ones + JEFFREYS, *([len(rest)] if len(rest) else [])])
-    shares = rng.dirichlet(shape, size=draws)
-    drawn = shares[:, 1]
+    top = ones + JEFFREYS * (values.max() >= near)
+    shares = rng.dirichlet([zeros + JEFFREYS, *([top] if top else []), *([len(rest)] if len(rest) else [])], size=draws)
+    drawn = shares[:, 1] if top else np.zeros(draws)
     if len(rest):
-        drawn = drawn + shares[:, 2] * _draw_middle(rest, draws, rng)
+        drawn = drawn + shares[:, -1] * _draw_middle(rest, draws, rng)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
     mean = math.fsum(values.tolist()) / n
     return Interval(

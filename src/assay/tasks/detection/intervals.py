@@ -179,7 +179,7 @@ def half_weights(units: Whole, draws: int, seed: int) -> Floats:
         order = rng.permutation(size)
         weights[order[: size // 2], 2 * pair] = 1.0
         weights[order[size // 2 :], 2 * pair + 1] = 1.0
-    return weights[units]
+    return weights if np.array_equal(units, np.arange(size)) else weights[units]
 
 
 def correct_interval(

@@ -222,7 +222,7 @@ def add_thumbnails(
 
     if not isinstance(given, Mapping) and not Path(str(given)).is_dir():
         raise RowsError("no-file", "there is no such folder", where=visible(str(given)), fix="check the path")
-    known = given if isinstance(given, Mapping) else list_folder(str(given))
+    known: Mapping[Any, object] = given if isinstance(given, Mapping) else list_folder(str(given))
     names = catalogue.fields.get("file_name", {})
     for picture in drawn:
         image = cast("Label", picture["image"])

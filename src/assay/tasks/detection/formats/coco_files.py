@@ -82,6 +82,26 @@ def read_instances(
             if name not in ("id", *FEDERATED):
                 fields.setdefault(name, {})[image["id"]] = value
     sizes = {image["id"]: (image["width"], image["height"]) for image in images if image.get("width")}
+    negative, partial = ({image["id"]: image[name] for image in images if name in image} for name in FEDERATED)
+    return _read_objects(annotations, sizes, where, shape, spreads), Catalogue(
+        images=tuple(ids),
+        sizes=sizes,
+        fields=fields,
+        categories=_categories(content, where),
+        searched=negative or None,
+        partial=partial,
+        frequency={row["id"]: str(row["frequency"]) for row in content["categories"] if "frequency" in row},
+    )
+
+
+def _read_objects(
+    annotations: Sequence[Mapping[str, Any]],
+    sizes: Mapping[Label, tuple[float, float]],
+    where: str,
+    shape: str,
+    spreads: Sequence[float],
+) -> RawBoxes:
+    """The objects of an instances file."""
     areas = _take(annotations, "area", math.nan)
     ignore = np.array(_take(annotations, "ignore", 0), dtype=bool)
     points = None
@@ -90,7 +110,7 @@ def read_instances(
         marked = (points[..., 2] > 0).sum(axis=1).tolist()
         ignore |= [not row.get("num_keypoints", n) for row, n in zip(annotations, marked, strict=True)]
     groups = [row.get("iscrowd", 0) or row.get("is_group_of", 0) for row in annotations]
-    raw = RawBoxes(
+    return RawBoxes(
         image=_labels(_take(annotations, "image_id", None, where)),
         label=_labels(_take(annotations, "category_id", None, where)),
         box=_corners(_take(annotations, "bbox", None, where), where),
@@ -100,16 +120,6 @@ def read_instances(
         mask=read_masks(annotations, sizes, where) if shape == "masks" else None,
         points=points,
         where=where,
-    )
-    negative, partial = ({image["id"]: image[name] for image in images if name in image} for name in FEDERATED)
-    return raw, Catalogue(
-        images=tuple(ids),
-        sizes=sizes,
-        fields=fields,
-        categories=_categories(content, where),
-        searched=negative or None,
-        partial=partial,
-        frequency={row["id"]: str(row["frequency"]) for row in content["categories"] if "frequency" in row},
     )
 
 

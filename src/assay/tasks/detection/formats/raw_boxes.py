@@ -117,24 +117,13 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
     for part, codes in zip((truth, predicted), image_codes, strict=True):
         notes += _check_inside(part, codes, images, catalogue.sizes)
     labels = [_encode_classes(part.label, classes, catalogue.categories) for part in (truth, predicted)]
-    area = truth.box[:, 2] * truth.box[:, 3]
-    if truth.area is not None:
-        lacking = np.isnan(truth.area)
-        area = np.where(lacking, area, truth.area)
-        if lacking.any():
-            notes.append(f"{counted(int(lacking.sum()), 'object')} without an area: width times height is taken")
-    nothing = np.zeros(len(area), dtype=bool)
-    ignore = nothing if truth.ignore is None else truth.ignore
-    if ignore.any():
-        plain = "flagged ignore do not count (pycocotools counts them)"
-        why = plain if truth.points is None else "without keypoints, or flagged ignore, do not count"
-        notes.append(f"{counted(int(ignore.sum()), 'object')} {why}")
-    score = np.zeros(0) if predicted.score is None else predicted.score
+    objects, fresh = _to_objects(truth, image_codes[0], labels[0])
+    notes += fresh
     detections = Detections(
         image=image_codes[1],
         label=labels[1],
         box=predicted.box,
-        score=score,
+        score=np.zeros(0) if predicted.score is None else predicted.score,
         mask=predicted.mask,
         points=predicted.points,
         area=predicted.box[:, 2] * predicted.box[:, 3] if predicted.area is None else predicted.area,
@@ -147,21 +136,34 @@ def assemble_scenes(truth: RawBoxes, predicted: RawBoxes, catalogue: Catalogue) 
     return Scenes(
         images=images,
         classes=classes,
-        objects=Objects(
-            image=image_codes[0],
-            label=labels[0],
-            box=truth.box,
-            area=area,
-            crowd=nothing if truth.crowd is None else truth.crowd,
-            ignore=ignore,
-            mask=truth.mask,
-            points=truth.points,
-        ),
+        objects=objects,
         detections=detections,
         frequency=tuple(known[name] for name in classes) if catalogue.frequency else None,
         sizes=dict(catalogue.sizes),
         notes=tuple(notes),
     )
+
+
+def _to_objects(truth: RawBoxes, image: Whole, label: Whole) -> tuple[Objects, list[str]]:
+    """The reference boxes with all their columns, and what is to be said of them."""
+    notes = []
+    area = truth.box[:, 2] * truth.box[:, 3]
+    if truth.area is not None:
+        lacking = np.isnan(truth.area)
+        area = np.where(lacking, area, truth.area)
+        if lacking.any():
+            notes.append(f"{counted(int(lacking.sum()), 'object')} without an area: width times height is taken")
+    nothing = np.zeros(len(area), dtype=bool)
+    ignore = nothing if truth.ignore is None else truth.ignore
+    if ignore.any():
+        plain = "flagged ignore do not count (pycocotools counts them)"
+        why = plain if truth.points is None else "without keypoints, or flagged ignore, do not count"
+        notes.append(f"{counted(int(ignore.sum()), 'object')} {why}")
+    crowd = nothing if truth.crowd is None else truth.crowd
+    return Objects(
+        image=image, label=label, box=truth.box, area=area, crowd=crowd, ignore=ignore, mask=truth.mask,
+        points=truth.points,
+    ), notes  # fmt: skip
 
 
 def limit_detections(
