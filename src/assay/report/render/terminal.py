@@ -213,7 +213,7 @@ def _shown(cell: Cell) -> str:
 def _ways(block: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[Lines]:
     """From the roomiest to the tightest: names are cut first, then columns from the last, then intervals."""
     every = len(block.columns)
-    for count in range(every, LEAST, -1):
+    for count in range(every, min(LEAST, every - 1), -1):
         for room in ROOMS[:-1]:
             yield _side_by_side(block, rows, count, room=room, intervals=True)
     for count in range(every, 1, -1):

@@ -88,17 +88,18 @@ class Cut(NamedTuple):
     values: Floats
     shift: int
     """The power of two by which the highest digit is found."""
-    count: int
+    size: int
+    """How many digits there are."""
     bits: int
 
     @property
     def low(self) -> int:
         """The power of two of the lowest digit."""
-        return -self.shift - self.bits * (self.count - 1)
+        return -self.shift - self.bits * (self.size - 1)
 
     def fill(self, rows: Floats) -> None:
         """Write the digits, one row each."""
-        if not self.count:
+        if not self.size:
             return
         grid, rest = 2.0**self.bits, np.multiply(self.values, 2.0**self.shift, out=rows[-1])
         for row in rows[:-1]:
@@ -114,7 +115,7 @@ class DigitSums:
         """Multiply all rows with each other: rows of -1, 0 and 1 first, then the digits of each cut."""
         self.cuts, self.starts = cuts, [len(plain)]
         for cut in cuts:
-            self.starts.append(self.starts[-1] + cut.count)
+            self.starts.append(self.starts[-1] + cut.size)
         stack = np.empty((self.starts[-1], len(cuts[0].values)))
         for place, row in enumerate(plain):
             stack[place] = row

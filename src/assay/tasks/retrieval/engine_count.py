@@ -84,7 +84,8 @@ def count_trec(path: str, separator: str, judgements: Judgements, limits: Limits
 def _count(connection: Connection, select: str, judgements: Judgements, where: str) -> tuple[Rankings, int]:
     _load_run(connection, select, judgements)
     parts = list(batches(connection.sql("SELECT code, score, name FROM retrieval_run")))
-    code, score, name = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else _NO_ROWS
+    columns: Any = zip(*parts, strict=True) if parts else ((column,) for column in _NO_ROWS)
+    code, score, name = (np.asarray(np.concatenate(column)) for column in columns)
     _check_rows(connection, select, code, score, name, where=where)
     del parts, name
     place: NDArray[Any] = _place_grades(connection, judgements, len(code))
