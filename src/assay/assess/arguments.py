@@ -192,10 +192,7 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
             if name in arguments and name not in known and ours in known:
                 what = f"{function.__name__} takes {ours}=..., not {name}=..."
                 raise PlanError("option-unknown", what, where=name, fix=f"write {ours}=... with the same value")
-        if "subject" in arguments and "unit" in known:
-            if arguments.get("unit") is not None:
-                raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
-            arguments["unit"] = arguments.pop("subject")
+        _rename(arguments, known)
         for name, value in arguments.items():
             if (name not in known or (name in CLASSES and isinstance(value, str))) and (place := _place(name, known)):
                 what = f"{function.__name__} does not take {name} as a keyword of its own"
@@ -203,6 +200,18 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
         return function(*tables, **given)
 
     return checked
+
+
+def _rename(arguments: dict[str, Any], known: Collection[str]) -> None:
+    """`subject` is another name of `unit`, and `cross` adds groups to `group`."""
+    if "subject" in arguments and "unit" in known:
+        if arguments.get("unit") is not None:
+            raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
+        arguments["unit"] = arguments.pop("subject")
+    if "cross" in arguments and "group" in known and (cross := arguments.pop("cross")) is not None:
+        from assay.fairness.crossed_groups import add_crossed
+
+        arguments["group"] = add_crossed(name_factors(arguments.get("group")), cross)
 
 
 def _by_position(function: str, given: tuple[object, ...]) -> PlanError:

@@ -18,6 +18,7 @@ from assay.core.errors import PlanError
 from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
 from assay.core.text import listed, nearest, visible
+from assay.fairness.crossed_groups import add_crossed, cross_inputs
 from assay.rows.files.formats import Reading
 from assay.tally.by_group import Grouped
 from assay.tally.census import Census
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 COMMON: Final = {
     "data": (None, "a frame, a path, a database address, or a mapping of columns that the roles name"),
     "group": (None, "columns by which the measures are given again"),
+    "cross": (None, 'groups that are also crossed with each other: "sex:age", several of them, or True for all'),
     "unit": (None, "what was drawn from the population, where that is not a {unit}: subject, patient, video"),
     "missing": ("error", 'rows without a value: "error", or "drop" to leave them out and count them'),
     "level": (0.95, "the confidence level"),
@@ -92,12 +94,15 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
             "option-unknown", f"missing={missing!r} is not a choice", known=", ".join(MISSING), fix="choose one of them"
         )
     reading = arguments.get("reading") or Reading()
+    group, data = name_factors(arguments.get("group")), arguments.get("data")
+    if arguments.get("cross") is not None:
+        group, data = cross_inputs(add_crossed(group, arguments["cross"]), data)
     intervals = arguments.get("intervals") or IntervalSettings()
     request = Request(
         given={role.name: arguments[role.name] for role in task.roles if arguments.get(role.name) is not None},
         options={**options, "missing": missing},
-        data=arguments.get("data"),
-        group=name_factors(arguments.get("group")),
+        data=data,
+        group=group,
         unit=arguments.get("unit"),
         reading=reading,
         limits=arguments.get("limits"),

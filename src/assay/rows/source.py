@@ -29,6 +29,13 @@ ENGINE_FROM = 200_000
 """Text objects in arrays longer than this are counted by the embedded engine, which reads them with both cores."""
 
 
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A group that is made of others: each combination of their levels is a level of its own."""
+
+    factors: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """Which column plays which part."""

@@ -149,6 +149,7 @@ class Fairness(Section):
     judged: Text | None = says("Name of the criterion that is judged by its interval.", "equal_opportunity")
     tolerance: Share | None = says("Largest accepted gap.", 0.05)
     minimum: Whole | None = says("Fewest rows a group needs.", 10)
+    cross: list[Text] | None = says("Groups to cross with each other.", ["sex:age_group"])
     smallest_cell: Whole | None = says("Fewest rows a cell of a group may show; smaller ones are pooled.", 10)
 
 
@@ -176,11 +177,15 @@ class Reading(Section):
 
 
 class Run(Section):
-    """A command that makes the predictions here, so that machine, time and inputs of them are known."""
+    """How predictions are made here, so that machine, time and inputs of them are known: a command, or model files."""
 
     command: list[Text] | None = says(
         "Program and arguments; {python}, {model}, {split}, {inputs} and {predictions} are filled in.",
         ["{python}", "predict.py", "{model}", "{inputs}", "{predictions}"],
+    )
+    artefacts: Yes | None = says(
+        "Let each model's artefact answer: .onnx, or a scikit-learn estimator in .joblib, fitted or yet to be fitted.",
+        example=True,
     )
     seconds: Real = says("Seconds it may take for one model.", 3600.0, default=3600.0)
 
@@ -205,7 +210,7 @@ class Plan(Section):
     ground_truth: GroundTruth = says("Ground truth.", default=GroundTruth())
     leakage: Leakage = says("Leakage.", default=Leakage())
     features: dict[Column, Feature] = says("Features at prediction time (PF-17).", default={})
-    run: Run = says("A command that makes the predictions.", default=Run())
+    run: Run = says("How predictions are made here.", default=Run())
     environment: Environment = says("Environment.", default=Environment())
     cost: Cost = says("Computational cost.", default=Cost())
     tests: Tests = says("Significance tests.", default=Tests())

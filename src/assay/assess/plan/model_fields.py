@@ -62,7 +62,9 @@ class Model(Section):
     )
     joined: Yes | None = says("Whether truth and groups come from the test split, matched by columns.id.", example=True)
     sha256: Sha256 | None = says("Digest of the model's artefact.")
-    artefact: Place | None = says("The model's file; it is hashed before and after, and never opened.", "model.onnx")
+    artefact: Place | None = says(
+        "The model's file; it is hashed before and after, and opened only by run.artefacts.", "a.onnx"
+    )
     source: Text | None = says("Where a published result comes from.", "Example et al. 2025, Table 2")
     results: dict[str, Real] | None = says("Published values by measure.", {"recall": 0.88})
     objective: Text | None = says("What training optimised.", "cross-entropy")
@@ -82,7 +84,7 @@ class Model(Section):
     @property
     def counted(self) -> bool:
         """Whether it has predictions to count."""
-        return self.predicted is not None or self.score is not None
+        return self.predicted is not None or self.score is not None or self.given is not None
 
 
 class Tuning(Section):
