@@ -208,7 +208,10 @@ def _sums(inputs: Inputs) -> UnitSums:
     from assay.tally.paired.unit_counts import summed
 
     rows = _rows(inputs)
-    columns = [Codes(codes=column.astype(np.int32), names=rows.labels) for column in (rows.truth, *(() if rows.calls is None else rows.calls))]
+    columns = [
+        Codes(codes=column.astype(np.int32), names=rows.labels)
+        for column in (rows.truth, *(() if rows.calls is None else rows.calls))
+    ]
     return summed(columns, rows.subject, rows.weight, limit=0).of(rows.models, rows.labels)
 
 

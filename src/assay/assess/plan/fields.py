@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -21,10 +21,24 @@ from assay.assess.plan.datasets import (
     Split,
 )
 from assay.assess.plan.environment_fields import Cost, Environment
-from assay.assess.plan.field_types import Column, Name, Place, PlanLabel, Real, Section, Share, Text, Whole, Yes, says
+from assay.assess.plan.field_types import (
+    Column,
+    Name,
+    Place,
+    PlanLabel,
+    Real,
+    Section,
+    Share,
+    Text,
+    Whole,
+    Yes,
+    says,
+    spelled,
+)
 from assay.assess.plan.model_fields import Model, Tuning
 
 VERSION: Final = "1"
+Correction = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
 
 class Identity(Section):
@@ -125,7 +139,7 @@ class Tests(Section):
     chosen: list[Text] | None = says("Tests to run: one of labels, one of scores.", ["mcnemar"])
     justification: Text | None = says("Why these tests.", "paired labels on one test set")
     override: Yes | None = says("Run a chosen test even where it is not admissible; results say so.", example=False)
-    correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
+    correction: Annotated[Correction, spelled(*get_args(Correction))] | None = says(
         "Correction of a family of tests.", "holm"
     )
     values: Place | None = says("Table of values to compare, one column a model, in place of labels.", "values.csv")

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
 from assay.assess.plan.environment_fields import Acceleration
-from assay.assess.plan.field_types import Column, Name, Place, Real, Section, Sha256, Text, Whole, Yes, says
+from assay.assess.plan.field_types import Column, Name, Place, Real, Section, Sha256, Text, Whole, Yes, says, spelled
+
+Scheme = Literal["none", "holdout", "k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2"]
 
 
 class Hyperparameter(Section):
@@ -100,9 +102,7 @@ class Tuning(Section):
     retested: Text | None = says(
         "Why the test data were looked at more than once, or before this plan.", "Only a name was corrected."
     )
-    scheme: Literal["none", "holdout", "k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2"] | None = says(
-        "The validation scheme.", "holdout"
-    )
+    scheme: Annotated[Scheme, spelled(*get_args(Scheme))] | None = says("The validation scheme.", "holdout")
     folds: Place | None = says("Fold table: id, repetition, fold.", "folds.csv")
     selection_bias: Text | None = says("How selection bias was dealt with.", "Equal budgets on validation data only.")
     seeds: list[Whole] | None = says("Seeds of training.", [1, 2, 3])
