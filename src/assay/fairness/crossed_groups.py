@@ -151,7 +151,7 @@ def cross_inputs(group: Mapping[str, object], data: object) -> tuple[dict[str, o
         columns = [_column(plain[factor], data, factor) for factor in cross.factors]
         if len({len(column) for column in columns}) > 1:
             raise RowsError(
-                "length-mismatch", "crossed groups differ in length", where=name, fix="give all rows of each"
+                "rows-unmatched", "crossed groups differ in length", where=name, fix="give all rows of each"
             )
         joined = cross_columns(columns, name)
         levels = np.array(joined.labels, dtype=object)[joined.codes]

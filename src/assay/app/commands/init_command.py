@@ -141,10 +141,10 @@ def _beside(plan: str, file: str) -> str:
     """A path as the plan names it, which lies beside the test rows."""
     folder, place = Path(plan).resolve().parent, Path(file).resolve()
     if not place.is_file():
-        raise PlanError("file-missing", f"there is no file {visible(file)}", where=file, fix="correct the path")
+        raise PlanError("no-file", f"there is no file {visible(file)}", where=file, fix="correct the path")
     if not place.is_relative_to(folder):
         what = f"{visible(file)} does not lie in the folder of the test rows"
-        raise PlanError("file-missing", what, where=file, fix="copy it there: a plan names files of its own folder")
+        raise PlanError("no-file", what, where=file, fix="copy it there: a plan names files of its own folder")
     return place.relative_to(folder).as_posix()
 
 

@@ -71,7 +71,11 @@ def short_template(filled: Mapping[str, Any]) -> str:
 
 def _plain_section(name: str, part: Mapping[str, Any]) -> Iterator[str]:
     """A section without comments; the sections in it follow its own fields."""
-    tables = {key: value for key, value in part.items() if isinstance(value, Mapping) and _wide(value)}
+    tables = {
+        key: value
+        for key, value in part.items()
+        if isinstance(value, Mapping) and (name in ("data", "models") or _wide(value))
+    }
     if len(tables) < len(part) or not part:
         yield f"[{name}]"
     yield from (f"{toml_key(key)} = {toml_value(value)}" for key, value in part.items() if key not in tables)
