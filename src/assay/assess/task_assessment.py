@@ -7,14 +7,21 @@ A door is made from what the folder of a task declares: its roles become paramet
 from __future__ import annotations
 
 import inspect
+import math
+import numbers
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.arguments import IntervalSettings, name_factors
+import numpy as np
+
+from assay.assess.arguments import IntervalSettings, check_kinds, name_factors
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
-from assay.core.errors import PlanError
+from assay.core.declared_types import shown_object
+from assay.core.errors import PlanError, RowsError
 from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
 from assay.core.text import listed, nearest, visible
@@ -43,7 +50,6 @@ COMMON: Final = {
     "intervals": (None, "seed and draws; see IntervalSettings"),
 }
 """Parameters of every door, with their defaults and a line of help."""
-MISSING: Final = ("error", "drop")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +93,12 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         arguments[role.name] = value
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
     _check_names(task, arguments, known)
+    own = {option.name for option in task.options} | {role.name for role in task.roles}
+    check_kinds({name: value for name, value in arguments.items() if name not in own})
+    for role in task.roles:
+        _check_role(role.name, arguments.get(role.name), role.holds)
     options = {option.name: _option_value(option, arguments) for option in task.options}
-    missing = arguments.get("missing", "error")
-    if missing not in MISSING:
-        raise PlanError(
-            "option-unknown", f"missing={missing!r} is not a choice", known=", ".join(MISSING), fix="choose one of them"
-        )
+    missing = arguments.get("missing") or "error"
     reading = arguments.get("reading") or Reading()
     group, data = name_factors(arguments.get("group")), arguments.get("data")
     if arguments.get("cross") is not None:
@@ -115,6 +121,27 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         options=request.options,
     )
     return TaskCall(task=task, request=request, settings=settings)
+
+
+COLUMNS: Final = ("truth", "predicted", "score")
+"""Roles that are never a function."""
+UNFIT: Final = (numbers.Number, np.generic, set, frozenset, BaseException, ModuleType, slice, bytes, bytearray, Reading)
+"""Kinds of objects that hold no rows, or hold them in no order."""
+
+
+def _check_role(name: str, value: object, holds: str) -> None:
+    """Refuse what cannot be a column, a file or a model; the task looks at the rest."""
+    rows = value is None or isinstance(value, (str, os.PathLike)) or hasattr(type(value), "__iter__")
+    flat = isinstance(value, np.ndarray) and (not value.ndim or np.ma.is_masked(value))
+    if isinstance(value, (*UNFIT, type)) or flat or (name in COLUMNS and not rows and not _is_table(value)):
+        found = f"{type(value).__name__} {visible(shown_object(value))}"
+        raise RowsError(
+            "column-type", f"{name} cannot be this", where=name, found=found, known=holds, fix=f"give {holds}"
+        )
+
+
+def _is_table(value: object) -> bool:
+    return hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
 
 
 def _check_names(task: Task, arguments: Iterable[str], known: Iterable[str]) -> None:
@@ -149,6 +176,13 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
             known=", ".join(option.choices),
             fix=f'did you mean "{close}"?' if close else "choose one of them",
         )
+    plain = (str, numbers.Real, list, tuple, Mapping, os.PathLike, np.ndarray)
+    single = option.several and not isinstance(value, (str, numbers.Real))
+    switch = option.kind is bool and not isinstance(value, (bool, str))
+    if not isinstance(value, plain) or single or switch or not _is_finite(value):
+        found = f"{type(value).__name__} {visible(shown_object(value))}"
+        what = f"{option.name} cannot be this"
+        raise PlanError("option-unknown", what, where=option.name, found=found, fix=f"give {option.says}")
     if option.kind in (int, float) and isinstance(value, str):
         try:
             return option.kind(value)
@@ -160,6 +194,17 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
                 fix=f"give a number: {option.says}",
             ) from None
     return value
+
+
+def _is_finite(value: object) -> bool:
+    """Whether numbers in an option, however deep, are ones that float64 and JSON hold."""
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, (*value, *value.values())))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_finite, value))
+    if isinstance(value, numbers.Integral):
+        return abs(int(value)) < 2**63
+    return not isinstance(value, numbers.Real) or math.isfinite(value)
 
 
 def make_door(name: str) -> Callable[..., Assessment]:

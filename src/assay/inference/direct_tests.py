@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -105,7 +106,11 @@ def run_test(
     """
     from assay.inference.tests_catalogue import find_test
 
+    if not isinstance(name, str):
+        what = f"a test is named by text, not by a {type(name).__name__}"
+        raise PlanError("test-unknown", what, fix='give "mcnemar_exact"')
     wanted = find_test(name)
+    check_level(options.get("level", 0.95))
     own = {key: options.pop(key) for key in ("against", "test_over_train") if key in options}
     inputs = Inputs(
         table=table, values=values, truth=truth, predicted=predicted, score=score, positive=positive, unit=unit,
@@ -273,6 +278,14 @@ KINDS: Final[Mapping[type, tuple[Callable[[Inputs], Any], str]]] = {
 """By the tally that a test takes: how it is made, and how that is typed."""
 
 
+def check_level(level: object) -> None:
+    """Refuse a confidence level that is none."""
+    real = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)
+    if not real or not 0 < cast("float", level) < 1:
+        what = f"level = {visible(repr(level)[:40])} is not a confidence level"
+        raise PlanError("value-out-of-domain", what, where="level", known="between 0 and 1", fix="give 0.95")
+
+
 def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     """Correct p values for being several: holm, bonferroni, sidak, benjamini-hochberg, benjamini-yekutieli.
 
@@ -281,7 +294,7 @@ def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     """
     name = correction(method)
     try:
-        values = [float(x) for x in p]
+        values = [float(x) if x is not np.ma.masked else math.nan for x in p]
     except (*FAILURES,) as error:
         raise PlanError("value-not-finite", "p values are numbers", found=visible(error), fix="give a list") from error
     if not all(0 <= x <= 1 for x in values):
@@ -304,6 +317,7 @@ def agreement(
     >>> round(agreement([["a", "a", "b", "b"], ["a", "a", "b", "a"]])["cohen_kappa"]["value"], 3)
     0.5
     """
+    check_level(level)
     try:
         given = ratings.values() if isinstance(ratings, Mapping) else list(ratings)
         columns = [coded(column, f"rater {place}") for place, column in enumerate(given, start=1)]
@@ -342,6 +356,8 @@ _RATINGS: Final = 'give a column for each rater: {"reader 1": ["a", "b"], "reade
 
 def _ratings(cells: Mapping[tuple[Label | None, ...], int], order: Sequence[Label] | None) -> Ratings:
     seen = {label for cell in cells for label in cell if label is not None}
+    if order is not None and not (isinstance(order, (list, tuple)) and all(isinstance(x, (str, int)) for x in order)):
+        raise PlanError("option-unknown", "order is a list of labels", where="order", fix='give ["low", "high"]')
     if order is not None and not seen <= set(order):
         strange = listed(sorted(seen - set(order), key=str))
         raise RowsError("label-not-declared", f"{strange} is not among the ordered labels", fix="list every label")

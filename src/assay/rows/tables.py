@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from numbers import Real
+from numbers import Number, Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from assay.core.text import counted, quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading
+from assay.rows.label_types import label_of
 from assay.rows.source import check_same_index, refuse_limits, require
 
 if TYPE_CHECKING:
@@ -162,6 +163,9 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
     values = array.tolist()
     labels = np.empty(len(values), dtype=object)
     labels[:] = [None if value is None or value != value else value for value in values]  # noqa: PLR0124  NaN, NaT
+    for place, value in enumerate(labels) if array.dtype == object else ():
+        if type(value) not in (str, int) and isinstance(value, (Number, Decimal)):
+            labels[place] = label_of(value, where=role)
     return labels
 
 
@@ -185,6 +189,8 @@ def to_numbers(array: NDArray[Any], role: str) -> NDArray[np.float64]:
     for place, value in enumerate(array.tolist()):
         if value is None or value is getattr(value, "__class__", None) or type(value).__name__ in ("NAType", "NaTType"):
             out[place] = math.nan
+        elif isinstance(value, int) and abs(value) > 2**53:
+            raise _not_numbers(role, f"a whole number above 2^53, which float64 would round, at index {place}")
         elif isinstance(value, (Real, Decimal)):
             out[place] = float(value)
         else:
