@@ -207,6 +207,10 @@ def _are_labels(value: object) -> bool:
     return plain and np.ndim(cast("Any", value)) == 1
 
 
+def _instance_check(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
+
+
 KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "level": (lambda value: is_real(value) and 0 < value < 1, "a number between 0 and 1, such as 0.95"),
     "measures": (_are_names, 'names of measures: "recall", or ["recall", "f1"]'),
@@ -216,13 +220,10 @@ KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "labels": (_are_labels, 'a list of labels: ["no", "yes"]'),
     "threshold": (lambda value: is_real(value) or isinstance(value, str), 'a number, or a rule such as "youden"'),
     "limits": (lambda value: isinstance(value, Limits), "assay.Limits(...)"),
-    "seed": (lambda value: isinstance(value, (int, np.integer)) and 0 <= value < 2**63, "a whole number from 0"),
+    "seed": (lambda value: isinstance(value, (int, np.integer)) and 0 <= int(value) < 2**63, "a whole number from 0"),
     "jobs": (lambda value: isinstance(value, int) and 0 < abs(value) < 2**15, "a number of processes, or -1 for all"),
     "folder": (lambda value: isinstance(value, (str, os.PathLike)) and "\0" not in str(value), "a path"),
-    **{
-        name: (lambda value, kind=kind: isinstance(value, kind), f"assay.{kind.__name__}(...)")
-        for name, kind in CLASSES.items()
-    },
+    **{name: (_instance_check(kind), f"assay.{kind.__name__}(...)") for name, kind in CLASSES.items()},
 }
 """By argument: what it may be, and how that is written."""
 

@@ -9,7 +9,7 @@ import numbers
 from collections import abc
 from collections.abc import Callable, Mapping, Sequence
 from types import UnionType
-from typing import Any, ClassVar, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import ClassVar, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from assay.core.errors import PlanError
 from assay.core.text import quoted
@@ -21,19 +21,30 @@ def is_real(value: object) -> bool:
     >>> is_real(0.5), is_real(True), is_real(float("nan"))
     (True, False, False)
     """
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and abs(value) < math.inf
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and _is_finite(value)
 
 
-PLAIN_TYPES: Final[Mapping[Any, Callable[[Any], bool]]] = {
+def _is_finite(value: numbers.Real) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # a whole number beyond float64
+        return False
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and abs(int(value)) < 2**63
+
+
+PLAIN_TYPES: Final[Mapping[object, Callable[[object], bool]]] = {
     type(None): lambda value: value is None,
     bool: lambda value: type(value).__name__ in ("bool", "bool_"),
-    int: lambda value: isinstance(value, numbers.Integral) and not isinstance(value, bool) and abs(value) < 2**63,
+    int: _is_whole,
     float: is_real,
     str: lambda value: isinstance(value, str),
 }
 
 
-def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401  a type, or what typing makes of several
+def _fits(value: object, hint: object) -> bool:
     """Whether a value is of a declared type, as far as that is a plain one."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
@@ -50,16 +61,16 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401  a type, or what ty
 
 
 @functools.cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, object]:
     from assay.core.traits import Policy
 
-    names = {"Policy": Policy, "Sequence": Sequence, "Mapping": Mapping, "Callable": Callable, "Any": Any}
+    names = {"Policy": Policy, "Sequence": Sequence, "Mapping": Mapping, "Callable": Callable}
     return get_type_hints(kind, localns=names)
 
 
 def check_fields(settings: object) -> None:
     """Refuse a field of a setting that is not of its declared type."""
-    for name, hint in _hints(type(settings)).items():
+    for name, hint in _hints(cast("type", type(settings))).items():
         value = getattr(settings, name)
         if get_origin(hint) is not ClassVar and not _fits(value, hint):
             found = f"{type(value).__name__} {quoted(shown_object(value))}"

@@ -57,7 +57,7 @@ def with_crossed(settings: FairnessSettings, groups: Mapping[str, Mapping[Label,
             declared.setdefault(name, [join_levels(each) for each in product(*(groups[part] for part in parts))])
         if len(parts) == FEWEST:
             strata = split_crossed(levels)
-            conditions.setdefault(parts[0], {}).setdefault(parts[1], strata)
+            conditions.setdefault(parts[0], {}).setdefault(parts[1], cast("Any", strata))
             swapped: dict[Label, dict[Label, Estimates]] = {}
             for other, own in strata.items():
                 for level, estimates in own.items():

@@ -294,7 +294,7 @@ def adjust(p: Iterable[float], method: str = "holm") -> list[float]:
     """
     name = correction(method)
     try:
-        values = [float(x) if x is not np.ma.masked else math.nan for x in p]
+        values = [math.nan if isinstance(x, np.ma.core.MaskedConstant) else float(x) for x in p]
     except (*FAILURES,) as error:
         raise PlanError("value-not-finite", "p values are numbers", found=visible(error), fix="give a list") from error
     if not all(0 <= x <= 1 for x in values):

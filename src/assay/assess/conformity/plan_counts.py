@@ -70,6 +70,11 @@ class Part:
     truth: Held | None = None
     """Where truth is, if not beside the predictions."""
 
+    @property
+    def place(self) -> str:
+        """What errors call its rows."""
+        return "the plan" if self.rows is None else self.rows.name
+
     def title(self, parts: tuple[Part, ...]) -> str:
         """What tells it apart from the other parts; nothing where there is only one."""
         names = []
@@ -254,7 +259,7 @@ def _demand_rows(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
         raise RowsError(
             "digest-mismatch",
             "the file does not hold as many rows as the plan states",
-            where=part.rows.name,
+            where=part.place,
             found=f"{found.census.read:,} rows",
             known=f"data.{part.split}.rows = {wanted}",
             fix="give the file that was planned, or plan anew",
@@ -267,7 +272,7 @@ def _demand_task(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
         raise RowsError(
             "label-types-differ",
             f"the plan speaks of a {wanted} task, the data are {found.task}",
-            where=part.rows.name,
+            where=part.place,
             found=f"{len(found.labels)} classes: {', '.join(quoted(one) for one in found.labels[:8])}",
             fix="correct task.type and task.classes, or the file",
         )

@@ -111,7 +111,8 @@ def _job(loaded: LoadedPlan, name: str, inputs: Path, goal: Path, limits: Limits
     source = None if split is None else of_split(loaded, split)
     if source is not None:
         rows = SplitRows.of(source.data, reading=source.reading(loaded), limits=limits)
-        train = str(write_whole(goal.with_name(f"{name}-{model.trained_on}.csv"), _inputs(loaded, rows, truth=True)))
+        content = b"" if rows is None else _inputs(loaded, rows, truth=True)
+        train = str(write_whole(goal.with_name(f"{name}-{model.trained_on}.csv"), content)) if content else None
     listed = dict(zip(model.score, plan.task.classes or (), strict=False)) if isinstance(model.score, list) else None
     named = {column: label for label, column in model.score.items()} if isinstance(model.score, dict) else listed
     job = {
