@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         UnknownLabel,
         UnpairedRows,
     )
+    from assay.inference.direct_tests import adjust, agreement, plan_size, test
     from assay.inference.estimates import Estimate, Interval
     from assay.inference.findings import Finding
     from assay.measures.catalogue import measure, measures
@@ -58,6 +59,8 @@ __all__ = [
     "TestSettings",
     "UnknownLabel",
     "UnpairedRows",
+    "adjust",
+    "agreement",
     "assess",
     "compare",
     "compare_values",
@@ -67,7 +70,9 @@ __all__ = [
     "measure",
     "measures",
     "merge",
+    "plan_size",
     "scorer",
+    "test",
 ]
 
 _HOMES = {
@@ -83,6 +88,8 @@ _HOMES = {
     "Record": "assay.assess.record.record",
     "ScoreSettings": "assay.assess.arguments",
     "TestSettings": "assay.assess.arguments",
+    "adjust": "assay.inference.direct_tests",
+    "agreement": "assay.inference.direct_tests",
     "assess": "assay.assess.assess",
     "compare": "assay.assess.compare.compare",
     "compare_values": "assay.assess.compare.compare",
@@ -92,7 +99,9 @@ _HOMES = {
     "merge": "assay.assess.merge",
     "measure": "assay.measures.catalogue",
     "measures": "assay.measures.catalogue",
+    "plan_size": "assay.inference.direct_tests",
     "scorer": "assay.assess.sklearn_scorer",
+    "test": "assay.inference.direct_tests",
 }
 
 

@@ -247,6 +247,39 @@ def document(task):
     }
 
 
+LABEL_MEASURES = ["hamming_loss", "exact_match_ratio", "jaccard_dataset", "jaccard_samples", "f1_micro",
+                  "kl_truth_pred"]  # fmt: skip
+
+
+@cache
+def several_labels(task, changes="{}"):
+    """A plan of several labels a sample, or of numbers, counted."""
+    place, chance = Path(root().name) / "labels", random.Random(4213)
+    if not place.exists():
+        place.mkdir()
+        sets = [[name for name in "abc" if chance.random() < 0.4] or ["a"] for _ in range(80)]
+        called = [[name for name in "abc" if (name in own) != (chance.random() < 0.1)] for own in sets]
+        texts = [
+            ("|".join(a), "|".join(b) or "a", len(a), len(a) + chance.random())
+            for a, b in zip(sets, called, strict=True)
+        ]
+        names = ("id", "truth", "called", "y", "p")
+        save(place / "test.csv", [dict(zip(names, (i, *each), strict=True)) for i, each in enumerate(texts)])
+    several = task == "multilabel"
+    base = {
+        "plan": SIGNED,
+        "purpose": {"stage": "verification-validation", "aims": ["assessment"]},
+        "task": {"type": task, "given": {"truth": "truth" if several else "y"}},
+        "metrics": {"measures": LABEL_MEASURES if several else ["mae"]},
+        "columns": {"id": "id"},
+        "data": {"test": {"path": "test.csv"}},
+        "models": {"A": {"given": {"predicted": "called" if several else "p"}}},
+    }
+    if several:
+        base["task"]["options"] = {"separator": "|", "labels": ["a", "b", "c"]}
+    return examined(planned(merged(base, json.loads(changes)), place), ledger=False)[0]
+
+
 def merged(base, changes):
     """A document with some of it replaced; None takes a part out."""
     found = copy.deepcopy(base)

@@ -233,11 +233,10 @@ cli.add_command(advise)
 @click.option("--json", "as_json", is_flag=True, help="Print the declaration as JSON.")
 def show(measure: str, *, as_json: bool) -> None:
     """Explain a measure: formula, range, sources, errata, other names."""
-    from assay.app.commands.show_command import declaration, explained
-    from assay.measures.catalogue import measure as find
+    from assay.app.commands.show_command import explain_name
 
-    found = find(measure)
-    click.echo(json.dumps(declaration(found), indent=1, ensure_ascii=False) if as_json else explained(found))
+    content, text = explain_name(measure)
+    click.echo(json.dumps(content, indent=1, ensure_ascii=False) if as_json else text)
 
 
 @cli.command()

@@ -363,6 +363,7 @@ _FAIRNESS = (
     ),
     click.option("--tolerance", type=float, metavar="NUMBER", help="Largest accepted gap of --fairness."),
     click.option("--min-group", type=int, default=10, show_default=True, help="Fewest rows a group is judged with."),
+    click.option("--cross", metavar="A:B", multiple=True, help="Cross groups with each other: sex:age; repeatable."),
 )
 
 _DECISIONS = (

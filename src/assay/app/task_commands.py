@@ -25,7 +25,7 @@ CLASSIFICATION: Final = ("classification", "binary", "multiclass")
 READING: Final = ("delimiter", "decimal", "max_rows", "sha256", "digest", "table", "query")
 """Options about reading that every task has."""
 MACHINE: Final = ("memory", "threads", "temp", "engine")
-SHARED: Final = (*READING, *MACHINE, "groups", "measures", "level", "missing", "seed")
+SHARED: Final = (*READING, *MACHINE, "groups", "cross", "measures", "level", "missing", "seed")
 TASK: Final = "assay.task"
 """Where a context keeps the task that was named."""
 
@@ -178,13 +178,14 @@ def _by_model(typed: Sequence[str], option: str) -> dict[str, str]:
 
 def _arguments(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the command line as keywords of the task's door."""
-    from assay.app.commands.run_command import limits_of
+    from assay.app.commands.run_command import cross_columns, limits_of
     from assay.assess.arguments import IntervalSettings
 
     names = [*(role.name for role in task.roles), *(option.name for option in task.options), "unit", "engine"]
     arguments = {name: given.get(name) for name in names if given.get(name) not in (None, ())}
     renamed = (("groups", "group"), ("measures", "measures"))
     arguments |= {name: list(given[typed]) for typed, name in renamed if given.get(typed)}
+    arguments |= cross_columns({**given, **arguments})
     arguments |= {"level": given.get("level", 0.95), "missing": given.get("missing") or "error"}
     draws = {"draws": given["draws"]} if given.get("draws") else {}
     arguments["intervals"] = IntervalSettings(seed=given.get("seed") or 4213, **draws)

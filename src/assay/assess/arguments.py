@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
 
+import numpy as np
+
+from assay.core.declared_types import check_fields, is_real, shown_object
 from assay.core.errors import PlanError
 from assay.core.text import quoted
 from assay.inference.resampling import SEED
+from assay.measures import Measure
 from assay.rows.files.formats import Reading
-from assay.rows.limits import EXACT
+from assay.rows.limits import EXACT, Limits
 from assay.rows.score_columns import Kind, MissingScore, ScoreColumns
 
 if TYPE_CHECKING:
@@ -179,6 +184,56 @@ def arrange(**given: Any) -> dict[str, Any]:  # noqa: ANN401  whatever assess an
     return arguments
 
 
+def _is_label(value: object) -> bool:
+    return isinstance(value, (str, int, np.bool_, np.integer))
+
+
+def _are_names(value: object) -> bool:
+    if isinstance(value, (str, Measure)):
+        return True
+    return isinstance(value, (list, tuple)) and all(isinstance(name, (str, Measure)) for name in value)
+
+
+def _are_labels(value: object) -> bool:
+    plain = isinstance(value, (list, tuple, range, np.ndarray)) or hasattr(value, "to_list")
+    return plain and np.ndim(cast("Any", value)) == 1
+
+
+def _instance_check(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "level": (lambda value: is_real(value) and 0 < value < 1, "a number between 0 and 1, such as 0.95"),
+    "measures": (_are_names, 'names of measures: "recall", or ["recall", "f1"]'),
+    "engine": (lambda value: isinstance(value, str), 'text: "duckdb", "spark://host:7077"'),
+    "missing": (lambda value: value in ("error", "drop") if isinstance(value, str) else False, '"error" or "drop"'),
+    "positive": (_is_label, "a label: text, a whole number, or True and False"),
+    "labels": (_are_labels, 'a list of labels: ["no", "yes"]'),
+    "threshold": (lambda value: is_real(value) or isinstance(value, str), 'a number, or a rule such as "youden"'),
+    "limits": (lambda value: isinstance(value, Limits), "assay.Limits(...)"),
+    "seed": (lambda value: isinstance(value, (int, np.integer)) and 0 <= int(value) < 2**63, "a whole number from 0"),
+    "jobs": (lambda value: isinstance(value, int) and 0 < abs(value) < 2**15, "a number of processes, or -1 for all"),
+    "folder": (lambda value: isinstance(value, (str, os.PathLike)) and "\0" not in str(value), "a path"),
+    **{name: (_instance_check(kind), f"assay.{kind.__name__}(...)") for name, kind in CLASSES.items()},
+}
+"""By argument: what it may be, and how that is written."""
+
+
+def check_kinds(arguments: Mapping[str, Any]) -> None:
+    """Refuse an argument of a kind that nothing could be done with."""
+    for name, value in arguments.items():
+        if value is None or name not in KINDS:
+            continue
+        fits, known = KINDS[name]
+        if not fits(value):
+            found = f"{type(value).__name__} {quoted(shown_object(value))}"
+            what = f"{name} cannot be this"
+            raise PlanError("option-unknown", what, where=name, found=found, known=known, fix=f"give {known}")
+        if is_dataclass(value):
+            check_fields(value)
+
+
 def with_settings(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function accept `subject` for `unit`, and name the place of a keyword that is a setting."""
     known = inspect.signature(function).parameters
@@ -193,17 +248,30 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
             if name in arguments and name not in known and ours in known:
                 what = f"{function.__name__} takes {ours}=..., not {name}=..."
                 raise PlanError("option-unknown", what, where=name, fix=f"write {ours}=... with the same value")
-        if "subject" in arguments and "unit" in known:
-            if arguments.get("unit") is not None:
-                raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
-            arguments["unit"] = arguments.pop("subject")
+        _rename(arguments, known)
         for name, value in arguments.items():
             if (name not in known or (name in CLASSES and isinstance(value, str))) and (place := _place(name, known)):
                 what = f"{function.__name__} does not take {name} as a keyword of its own"
                 raise PlanError("option-unknown", what, where=name, fix=f"write {place}")
+        check_kinds({name: value for name, value in arguments.items() if name in known})
         return function(*tables, **given)
 
     return checked
+
+
+def _rename(arguments: dict[str, Any], known: Collection[str]) -> None:
+    """`subject` is another name of `unit`, and `cross` adds groups to `group`."""
+    if "subject" in arguments and "unit" in known:
+        if arguments.get("unit") is not None:
+            raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
+        arguments["unit"] = arguments.pop("subject")
+    labels = arguments.get("labels")
+    if "labels" in known and hasattr(labels, "tolist") and _are_labels(labels):
+        arguments["labels"] = cast("Any", labels).tolist()
+    if "cross" in arguments and "group" in known and (cross := arguments.pop("cross")) is not None:
+        from assay.fairness.crossed_groups import add_crossed
+
+        arguments["group"] = add_crossed(name_factors(arguments.get("group")), cross)
 
 
 def _by_position(function: str, given: tuple[object, ...]) -> PlanError:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, demand_own_columns, name_factors, with_settings
@@ -22,7 +23,7 @@ from assay.rows.files.formats import Reading
 from assay.rows.label_types import Classes, Locate, classes, kind_of
 from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import demand_mended, score_columns
-from assay.rows.source import Roles, Source, no_rows
+from assay.rows.source import Crossed, Roles, Source, no_rows
 from assay.tally.base import together
 from assay.tally.by_group import MISSING, Grouped
 from assay.tally.census import Census
@@ -77,7 +78,7 @@ def assess(
     score: the column of the positive class, or one for each class: a mapping, names of columns, or a matrix
     data: a frame, a path, a database address, or a mapping of columns
     positive, labels: the positive class of two, and all classes in order
-    group: columns by which the measures are given again
+    group: columns by which the measures are given again; cross="sex:age" crosses two of them
     unit: what was drawn from the population, where that is not a row: subject, patient, image (also `subject`)
     weight, id: the column of weights, and the one that names each row
     threshold: the score from which a row is called positive, or a rule such as "youden"
@@ -111,6 +112,7 @@ def assess(
         demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
     factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
+    crossed = {name: factors.pop(name) for name, column in list(factors.items()) if isinstance(column, Crossed)}
     if unit is not None and weight is not None:
         raise PlanError("role-clash", "weights and units are given together", where="unit", fix="leave one of them out")
     roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
@@ -121,6 +123,8 @@ def assess(
     source = request.open(data, roles, reading.truth_data)
     try:
         demand_whole(source, labels, spelled=reading.spelled)
+        if crossed:
+            source = import_module("assay.fairness.crossed_groups").cross_source(source, crossed)
         if columns is None:
             return _assessed(source, count(source), request)
         from assay.assess.scores.score_predictions import Asked, decided_scores, validation
@@ -291,13 +295,8 @@ def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: i
     if lost:
         census = census + Census(read=lost, scored=0, excluded={"score is missing": lost})
     if not census.scored:
-        raise RowsError(
-            "no-rows",
-            "no row has both a true and a predicted label",
-            where=source.where,
-            found=census.said(),
-            fix="check the columns",
-        )
+        what = "no row has both a true and a predicted label"
+        raise RowsError("no-rows", what, where=source.where, found=census.said(), fix="check the columns")
     return scored, census
 
 

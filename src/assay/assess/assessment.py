@@ -159,9 +159,9 @@ class Assessment(Mapping[str, Estimate], Result):
     @cached_property
     def fairness(self) -> Fairness:
         """Factor -> criterion -> gap or ratio between its groups: `a.fairness["sex"]["gap(recall)"]`."""
-        from assay.fairness import FairnessSettings, assess_fairness
+        from assay.fairness import FairnessSettings, assess_fairness, with_crossed
 
-        settings = self._fairness or FairnessSettings()
+        settings = with_crossed(self._fairness or FairnessSettings(), self.by_group)
         level, headline = self.settings.wanted.level, self.contract.headline
         return assess_fairness(self.by_group, self.grouped.factors, level=level, measures=headline, settings=settings)
 
@@ -179,9 +179,8 @@ class Assessment(Mapping[str, Estimate], Result):
         other = copy(self)
         for name in ("record", "fairness"):
             other.__dict__.pop(name, None)
-        other._fairness = FairnessSettings(  # noqa: SLF001  its own kind
-            criteria=criteria, tolerance=tolerance, minimum=minimum, reason=reason
-        )
+        asked = FairnessSettings(criteria=criteria, tolerance=tolerance, minimum=minimum, reason=reason)
+        other._fairness = asked  # noqa: SLF001  its own kind
         other.fairness.verdict  # noqa: B018  an unknown criterion is told at once
         return other
 
@@ -309,7 +308,9 @@ class Assessment(Mapping[str, Estimate], Result):
             "settings": self.settings, "census": self.census, "grouped": self.grouped, "notes": self.notes,
             "data": self._data, "found_in": self._environment, "evidence": self._evidence, **changed,
         }  # fmt: skip
-        return Assessment(self.contract, self.counts, given.pop("settings"), **given)
+        other = Assessment(self.contract, self.counts, given.pop("settings"), **given)
+        other._fairness = self._fairness
+        return other
 
     def with_evidence(self, **evidence: Any) -> Assessment:  # noqa: ANN401  parts of a Record
         """The same assessment with the plan it followed, the controls that ran, and what they show."""

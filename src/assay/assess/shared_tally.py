@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +13,7 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Tally
 from assay.core.text import counted, quoted
+from assay.fairness.settings import CROSSED, split_level
 from assay.tally.base import digest
 from assay.tally.by_group import Grouped
 
@@ -68,18 +69,51 @@ def pooled(assessment: Assessment, smallest: int) -> Assessment:
 def _grouped(assessment: Assessment, smallest: int) -> tuple[Grouped[Any], list[str]]:
     """The groups without small cells and without scores, and notes of what was done."""
     contract, factors, notes = assessment.contract, {}, []
+    hidden: dict[str, list[Label]] = {}
     for name, levels in assessment.grouped.factors.items():
         shown = {level: contract.shareable(tally, 1)[0] for level, tally in levels.items()}
-        factors[name], hidden = _pooled(shown, lambda tally: bool(contract.small_cells(tally, smallest)))
-        if hidden:
+        factors[name], hidden[name] = _pooled(shown, lambda tally: bool(contract.small_cells(tally, smallest)))
+        if n := len(hidden[name]):
             notes.append(
-                f"group {quoted(name)}: {counted(hidden, 'level')} with cells below {smallest} rows, or needed to "
-                f"hide one, {'is' if hidden == 1 else 'are'} counted together as {quoted(POOLED)}"
+                f"group {quoted(name)}: {counted(n, 'level')} with cells below {smallest} rows, or needed to "
+                f"hide one, {'is' if n == 1 else 'are'} counted together as {quoted(POOLED)}"
             )
+    for name in [name for name in factors if hidden[name] and given_away(name, hidden, assessment.grouped.factors)]:
+        del factors[name]
+        notes.append(f"group {quoted(name)} is left out: with its margins, a cell below {smallest} rows would show")
     return Grouped(factors=factors), notes
 
 
-def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) -> tuple[dict[Label, Tally], int]:
+def given_away(name: str, hidden: Mapping[str, Sequence[Label]], factors: Mapping[str, Mapping[Label, object]]) -> bool:
+    """Whether a hidden level of a crossed group follows from what is shown of the groups it crosses.
+
+    Every shown level of a crossed group is a sum of its cells, and so is what was pooled; a hidden cell is given away
+    where these sums determine it.
+
+    >>> levels = {"a": {"x": 0, "y": 0}, "b": {"u": 0, "v": 0}}
+    >>> given_away("a:b", {"a": [], "b": [], "a:b": ["x:u", "y:v"]}, levels)
+    True
+    >>> given_away("a:b", {"a": [], "b": [], "a:b": ["x:u", "x:v", "y:u", "y:v"]}, levels)
+    False
+    """
+    import numpy as np
+
+    parts = name.split(CROSSED)
+    if len(parts) < 2 or not all(part in factors for part in parts):  # noqa: PLR2004  a crossing
+        return False
+    cells = [split_level(str(level)) for level in hidden[name]]
+    sums = [[1.0] * len(cells)]
+    for place, part in enumerate(parts):
+        pooled_levels = {str(level) for level in hidden[part]}
+        shown = {str(level) for level in factors[part]} - pooled_levels
+        sums += [[float(cell[place] == level) for cell in cells] for level in sorted(shown)]
+        sums.append([float(cell[place] in pooled_levels) for cell in cells])
+    matrix = np.array(sums)
+    rank = np.linalg.matrix_rank(matrix)
+    return any(np.linalg.matrix_rank(np.vstack([matrix, row])) == rank for row in np.eye(len(cells)))
+
+
+def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) -> tuple[dict[Label, Tally], list[Label]]:
     """Levels without small cells as they are, the others as one; levels still add up to the whole.
 
     Were one level just left out, it would be the whole minus the others; so what is hidden is itself published as a
@@ -87,7 +121,7 @@ def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) ->
     """
     hidden = {level: tally for level, tally in levels.items() if is_small(tally)}
     if not hidden:
-        return dict(levels), 0
+        return dict(levels), []
     rest = sorted((level for level in levels if level not in hidden), key=lambda level: levels[level].rows)
     while rest and (len(hidden) == 1 or is_small(_sum(hidden))):
         level = rest.pop(0)
@@ -96,7 +130,7 @@ def _pooled(levels: Mapping[Label, Tally], is_small: Callable[[Tally], bool]) ->
     name = POOLED
     while name in shown:  # somebody's own level may be called so
         name = f"({name})"
-    return {**shown, name: _sum(hidden)}, len(hidden)
+    return {**shown, name: _sum(hidden)}, list(hidden)
 
 
 def _sum(tallies: Mapping[Label, Tally]) -> Tally:

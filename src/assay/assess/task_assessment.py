@@ -7,17 +7,25 @@ A door is made from what the folder of a task declares: its roles become paramet
 from __future__ import annotations
 
 import inspect
+import math
+import numbers
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.arguments import IntervalSettings, name_factors
+import numpy as np
+
+from assay.assess.arguments import IntervalSettings, check_kinds, name_factors
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
-from assay.core.errors import PlanError
+from assay.core.declared_types import shown_object
+from assay.core.errors import PlanError, RowsError
 from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
 from assay.core.text import listed, nearest, visible
+from assay.fairness.crossed_groups import add_crossed, cross_inputs
 from assay.rows.files.formats import Reading
 from assay.tally.by_group import Grouped
 from assay.tally.census import Census
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
 COMMON: Final = {
     "data": (None, "a frame, a path, a database address, or a mapping of columns that the roles name"),
     "group": (None, "columns by which the measures are given again"),
+    "cross": (None, 'groups that are also crossed with each other: "sex:age", several of them, or True for all'),
     "unit": (None, "what was drawn from the population, where that is not a {unit}: subject, patient, video"),
     "missing": ("error", 'rows without a value: "error", or "drop" to leave them out and count them'),
     "level": (0.95, "the confidence level"),
@@ -41,7 +50,6 @@ COMMON: Final = {
     "intervals": (None, "seed and draws; see IntervalSettings"),
 }
 """Parameters of every door, with their defaults and a line of help."""
-MISSING: Final = ("error", "drop")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,21 +93,24 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         arguments[role.name] = value
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
     _check_names(task, arguments, known)
+    own = {option.name for option in task.options} | {role.name for role in task.roles}
+    check_kinds({name: value for name, value in arguments.items() if name not in own})
+    for role in task.roles:
+        _check_role(role.name, arguments.get(role.name), role.holds)
     options = {option.name: _option_value(option, arguments) for option in task.options}
     settled = [option for option in task.options if option.settle is not None and options[option.name] is None]
     options |= {option.name: cast("Any", option.settle)(options) for option in settled}
-    missing = arguments.get("missing", "error")
-    if missing not in MISSING:
-        raise PlanError(
-            "option-unknown", f"missing={missing!r} is not a choice", known=", ".join(MISSING), fix="choose one of them"
-        )
+    missing = arguments.get("missing") or "error"
     reading = arguments.get("reading") or Reading()
+    group, data = name_factors(arguments.get("group")), arguments.get("data")
+    if arguments.get("cross") is not None:
+        group, data = cross_inputs(add_crossed(group, arguments["cross"]), data)
     intervals = arguments.get("intervals") or IntervalSettings()
     request = Request(
         given={role.name: arguments[role.name] for role in task.roles if arguments.get(role.name) is not None},
         options={**options, "missing": missing},
-        data=arguments.get("data"),
-        group=name_factors(arguments.get("group")),
+        data=data,
+        group=group,
         unit=arguments.get("unit"),
         reading=reading,
         limits=arguments.get("limits"),
@@ -116,6 +127,27 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         options={name: value for name, value in request.options.items() if name not in silent},
     )
     return TaskCall(task=task, request=request, settings=settings)
+
+
+COLUMNS: Final = ("truth", "predicted", "score")
+"""Roles that are never a function."""
+UNFIT: Final = (numbers.Number, np.generic, set, frozenset, BaseException, ModuleType, slice, bytes, bytearray, Reading)
+"""Kinds of objects that hold no rows, or hold them in no order."""
+
+
+def _check_role(name: str, value: object, holds: str) -> None:
+    """Refuse what cannot be a column, a file or a model; the task looks at the rest."""
+    rows = value is None or isinstance(value, (str, os.PathLike)) or hasattr(type(value), "__iter__")
+    flat = isinstance(value, np.ndarray) and (not value.ndim or np.ma.is_masked(value))
+    if isinstance(value, (*UNFIT, type)) or flat or (name in COLUMNS and not rows and not _is_table(value)):
+        found = f"{type(value).__name__} {visible(shown_object(value))}"
+        raise RowsError(
+            "column-type", f"{name} cannot be this", where=name, found=found, known=holds, fix=f"give {holds}"
+        )
+
+
+def _is_table(value: object) -> bool:
+    return hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
 
 
 def _check_names(task: Task, arguments: Iterable[str], known: Iterable[str]) -> None:
@@ -150,6 +182,13 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
             known=", ".join(option.choices),
             fix=f'did you mean "{close}"?' if close else "choose one of them",
         )
+    plain = (str, numbers.Real, list, tuple, Mapping, os.PathLike, np.ndarray)
+    single = option.several and not isinstance(value, (str, numbers.Real))
+    switch = option.kind is bool and not isinstance(value, (bool, str))
+    if not isinstance(value, plain) or single or switch or not _is_finite(value):
+        found = f"{type(value).__name__} {visible(shown_object(value))}"
+        what = f"{option.name} cannot be this"
+        raise PlanError("option-unknown", what, where=option.name, found=found, fix=f"give {option.says}")
     if option.kind in (int, float) and isinstance(value, str):
         try:
             return option.kind(value)
@@ -161,6 +200,17 @@ def _checked(option: Option, value: Any) -> object:  # noqa: ANN401
                 fix=f"give a number: {option.says}",
             ) from None
     return value
+
+
+def _is_finite(value: object) -> bool:
+    """Whether numbers in an option, however deep, are ones that float64 and JSON hold."""
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, (*value, *value.values())))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_finite, value))
+    if isinstance(value, numbers.Integral):
+        return abs(int(value)) < 2**63
+    return not isinstance(value, numbers.Real) or math.isfinite(value)
 
 
 def make_door(name: str) -> Callable[..., Assessment]:

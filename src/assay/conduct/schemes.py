@@ -261,6 +261,7 @@ SCHEMES: Final[dict[str, type[Scheme]]] = {
         TimeOrdered,
     )
 }  # fmt: skip
+OTHER_SPELLINGS: Final = {"repeatedkfold": "repeated", "loo": "leaveoneout", "stratifiedkfold": "stratified"}
 _ROUNDS = re.compile(r"(\d{1,6})\s*x\s*(\d{1,6})")
 _FOLDS = re.compile(r"(\d{1,6})-fold")
 
@@ -276,8 +277,11 @@ def scheme_of(given: object) -> Scheme:
     if not isinstance(given, str):
         return _given(given)
     text = given.strip()
-    if text in SCHEMES:
-        return SCHEMES[text]()
+    plain = re.sub(r"[\W_]", "", text).casefold()
+    if own := {re.sub(r"[\W_]", "", name): scheme for name, scheme in SCHEMES.items()}.get(
+        OTHER_SPELLINGS.get(plain, plain)
+    ):
+        return own()
     if rounds := _ROUNDS.fullmatch(text):
         return Repeated(repeats=int(rounds[1]), k=int(rounds[2]))
     if folds := _FOLDS.fullmatch(text):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from assay.fairness.crossed_groups import add_crossed, cross_inputs, cross_source, with_crossed
 from assay.fairness.disparity import Disparity
 from assay.fairness.fairness_by_factor import FactorFairness, Fairness, assess_fairness
 from assay.fairness.fairness_criteria import CRITERIA, Criterion
@@ -18,10 +19,14 @@ __all__ = [
     "FactorFairness",
     "Fairness",
     "FairnessSettings",
+    "add_crossed",
     "assess_fairness",
+    "cross_inputs",
     "cross_names",
+    "cross_source",
     "fairness_blocks",
     "join_levels",
     "split_criterion",
     "split_crossed",
+    "with_crossed",
 ]

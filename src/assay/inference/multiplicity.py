@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from assay.core.errors import PlanError
-from assay.core.text import nearest
+from assay.core.text import nearest, visible
 from assay.inference.findings import Adjusted, Finding
 
 Corrected: TypeAlias = list[float]
@@ -80,7 +80,15 @@ CORRECTIONS: Final[dict[str, Callable[[Sequence[float]], Corrected]]] = {
     "fdr_by": benjamini_yekutieli,
     "sidak": sidak,
 }
-ALIASES: Final = {"ts-7.10.2": "holm"}
+ALIASES: Final = {
+    "ts-7.10.2": "holm",
+    "benjamini-hochberg": "fdr_bh",
+    "benjamini-yekutieli": "fdr_by",
+    "bh": "fdr_bh",
+    "by": "fdr_by",
+    "šidák": "sidak",
+}
+"""Other spellings, as they are compared: lower case, with hyphens."""
 SHOWN: Final = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
@@ -96,14 +104,15 @@ def correction(name: str) -> str:
     >>> correction("ts-7.10.2")
     'holm'
     """
-    canonical = ALIASES.get(name, name)
+    folded = str(name).strip().casefold().replace("_", "-").replace(" ", "-")
+    canonical = ALIASES.get(folded, folded.replace("-", "_"))
     if canonical in CORRECTIONS:
         return canonical
     known = [*CORRECTIONS, *ALIASES]
-    close = nearest(name, known)
+    close = nearest(str(name), known)
     raise PlanError(
         "option-unknown",
-        f'there is no correction "{name}"',
+        f'there is no correction "{visible(name)}"',
         known=", ".join(known),
         fix=f'did you mean "{close}"?' if close else "choose one of them",
     )

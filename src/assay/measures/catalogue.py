@@ -62,7 +62,7 @@ def task_of(measure: Measure) -> str:
     """The task that a measure belongs to."""
     tasks = (name for name in task_names() if name != "classification")
     return next(
-        (name for name in tasks if measure.name in _registry_of(name) and measure in _registry_of(name)),
+        (name for name in tasks if any(own is measure for own in _registry_of(name))),
         "classification",
     )
 

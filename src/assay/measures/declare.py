@@ -331,6 +331,25 @@ def parse(text: str, registry: Registry[Measure] = REGISTRY) -> Measure:
     >>> parse("f_beta(beta=2)").title
     'f_beta(beta=2)'
     """
+    try:
+        return _parse(text, registry)
+    except PlanError as unknown:
+        if unknown.code == "measure-unknown" and (tasks := _tasks_with(text.partition("(")[0], registry)):
+            what = f'"{visible(text)}" is a measure of {" and ".join(tasks)}, not of this task'
+            fix = f"assay.{tasks[0]}(...) (--task {tasks[0]})"
+            raise PlanError("measure-unknown", what, known=unknown.known, fix=fix) from unknown
+        raise
+
+
+def _tasks_with(name: str, registry: Registry[Measure]) -> list[str]:
+    """The other tasks that have a measure of this name; asked only where it is unknown."""
+    from assay.core.task import find_task, task_names
+
+    tasks = {task: cast("Registry[Measure]", find_task(task).registry) for task in task_names()}
+    return [task for task, own in tasks.items() if own is not registry and name.strip() in own]
+
+
+def _parse(text: str, registry: Registry[Measure]) -> Measure:
     name, at, cutoff = text.partition("@")
     if at and cutoff.strip().isdigit():
         return registry.find(name.strip()).with_(k=int(cutoff))

@@ -98,7 +98,7 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
         array = _from_list(column)
     elif hasattr(column, "__dlpack__") and not hasattr(column, "to_numpy"):
         array = _from_tensor(column, role)
-    elif hasattr(column, "to_numpy"):
+    elif hasattr(column, "to_numpy") and not hasattr(column, "columns"):
         array = _from_series(column)
     elif hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
         array = _from_arrow(column)

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from assay.rows.spark.spark_frames import SparkFile
 
 
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A group that is made of others: each combination of their levels is a level of its own."""
+
+    factors: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """Which column plays which part."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
@@ -20,6 +22,7 @@ from assay.core.text import quoted, visible
 from assay.rows.columns import as_array
 from assay.rows.files.file_list import are_paths
 from assay.rows.files.formats import Reading, called
+from assay.rows.label_types import label_of
 from assay.rows.number_columns import exact_floats
 from assay.rows.source import check_same_index, check_same_length, refuse_limits, require
 
@@ -159,6 +162,9 @@ def _typed(array: NDArray[Any], kind: Kind, role: str) -> NDArray[Any]:
     values = array.tolist()
     labels = np.empty(len(values), dtype=object)
     labels[:] = [None if value is None or value != value else value for value in values]  # noqa: PLR0124  NaN, NaT
+    for place, value in enumerate(labels) if array.dtype == object else ():
+        if type(value) not in (str, int) and isinstance(value, (Number, Decimal)):
+            labels[place] = label_of(value, where=role)
     return labels
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.assess.conformity.task_plan import run_task_plan
+from assay.assess.conformity.plan_run import run_planned
 from assay.assess.plan.checked_plan import load_plan
 from assay.assess.record.verification import verify
 from assay.core.values import Undefined
@@ -152,6 +152,6 @@ def test_a_plan_states_bound_and_criteria(tmp_path):
         '[task]\ntype = "efficiency"\n[task.given]\nlatencies = "times.csv"\n[task.options]\nbound = "200ms"\n'
         '[metrics]\naccept = ["latency_compliance >= 0.9", "p50 <= 0.001"]\n'
     )
-    ((_, assessment),) = run_task_plan(load_plan(plan))
+    ((_, assessment),) = run_planned(load_plan(plan), ledger=False)
     assert [str(decision.verdict) for decision in assessment.decisions] == ["pass", "fail"]
     assert assessment.counts.facts["bound"] == 0.2

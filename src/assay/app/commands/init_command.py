@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from assay.app.messages import say_line
-from assay.assess.plan.template import template
+from assay.assess.plan.template import short_template, template
+from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import PlanError
 from assay.core.text import counted, listed, nearest, quoted, visible
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     from assay.rows.files.opened_file import OpenedFile
 
+ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$")
 FEW: Final = 40
 """Distinct labels up to which a column may hold classes."""
 SHOWN: Final = 5
@@ -40,7 +45,7 @@ def somebody_asked() -> bool:
 
 
 def drafted(path: str, given: dict[str, Any]) -> str:
-    """A commented plan for a file of predictions; what cannot be known is asked for, or taken from options."""
+    """A plan for a file of predictions or test rows; what cannot be known is asked for, or taken from options."""
     from assay.rows.files.file import open_file
 
     opened = open_file(path)
@@ -48,11 +53,17 @@ def drafted(path: str, given: dict[str, Any]) -> str:
     given = dict(given)
     if asks:
         _introduced(path, opened)
-    roles = {role: _column(role, given.get(role), columns, asks=asks) for role in ("truth", "predicted")}
-    labels = _labels(opened, roles["truth"], roles["predicted"])
+    models = [Drafted.of(text) for text in given.get("models") or ("model",)]
+    answers = all(model.file is not None for model in models)
+    truth = _column("truth", given.get("truth"), columns, asks=asks)
+    roles: dict[str, str] = {"truth": truth}
+    own = {} if answers else _own_columns(given, columns, asks=asks)
+    called = own.get("predicted")
+    labels = _labels(opened, truth, *([called] if called else []))
     positive = _positive(given.get("positive"), labels, asks=asks)
     if asks:
         _ask_further(given, columns)
+    given["time"] = given.get("time") or _dates(opened)
     for name in OPTIONAL:
         if given.get(name) is not None:
             roles[name] = _column(name, given[name], columns, asks=False)
@@ -60,9 +71,9 @@ def drafted(path: str, given: dict[str, Any]) -> str:
     filled: dict[str, Any] = {
         "plan": {name: value for name, value in identity.items() if value},
         "task": {"type": "binary" if len(labels) == 2 else "multiclass", "classes": labels},  # noqa: PLR2004
-        "models": {given.get("model") or "model": {"predicted": roles.pop("predicted")}},
         "columns": roles,
-        "data": {"test": {"path": Path(path).name, "sha256": opened.sha256}},
+        "data": {"test": _split(path, path)},
+        "models": {model.name: model.section(path, own, roles, labels) for model in models},
     }
     if positive is not None:
         filled["task"]["positive"] = positive
@@ -71,7 +82,173 @@ def drafted(path: str, given: dict[str, Any]) -> str:
             filled[section] = {key: list(given[option])}
     if given.get("channels"):
         filled["channels"] = {"other": list(given["channels"])}
-    return template(filled)
+    _fill_training(path, filled, given, columns)
+    for text in given.get("estimators") or ():
+        describe_estimator(filled, text)
+    return template(filled) if given.get("full") else short_template(filled)
+
+
+def _own_columns(given: dict[str, Any], columns: list[str], *, asks: bool) -> dict[str, str]:
+    """The columns of the test rows that hold predictions, or scores in their place."""
+    own = {role: given[role] for role in ("predicted", "score") if given.get(role) is not None}
+    if not own or "predicted" in own:
+        own["predicted"] = _column("predicted", given.get("predicted"), columns, asks=asks)
+    return {role: _column(role, name, columns, asks=False) for role, name in own.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """A model by name, and its file of predictions or weights where there is one."""
+
+    name: str
+    file: str | None
+
+    @classmethod
+    def of(cls, text: str) -> Drafted:
+        """From NAME or NAME=FILE."""
+        name, _, file = text.partition("=")
+        return cls(name=name, file=file or None)
+
+    def section(self, test: str, own: dict[str, Any], roles: dict[str, str], labels: list[Any]) -> dict[str, Any]:
+        """What a plan says of it, as far as its file tells."""
+        if self.file is None:
+            return {key: value for key, value in own.items() if value is not None}
+        place = _beside(test, self.file)
+        if place.lower().endswith(EXTENSIONS):
+            score = {"score": f"{self.name}_score", "scores": "probability"} if len(labels) == 2 else {}  # noqa: PLR2004
+            return {"predicted": f"{self.name}_predicted", **score, "artefact": place}
+        from assay.rows.files.file import open_file
+
+        opened = open_file(self.file)
+        found: dict[str, Any] = {"predictions": place, "joined": True}
+        if "id" not in roles:
+            raise PlanError("role-missing", "answers in files are matched by id", where=self.file, fix="--id COLUMN")
+        for column in opened.columns:
+            if column == roles["id"]:
+                continue
+            values = _values(opened, column)
+            if values is not None and {str(value) for value in values} <= {str(label) for label in labels}:
+                found.setdefault("predicted", column)
+            elif _are_scores(opened, column):
+                found.setdefault("score", column)
+        if not {"predicted", "score"} & set(found):
+            what = f"no column of {visible(place)} holds labels of the truth or numbers"
+            raise PlanError("column-type", what, known=listed(opened.columns), fix="give a file with predictions")
+        return found
+
+
+def _beside(plan: str, file: str) -> str:
+    """A path as the plan names it, which lies beside the test rows."""
+    folder, place = Path(plan).resolve().parent, Path(file).resolve()
+    if not place.is_file():
+        raise PlanError("no-file", f"there is no file {visible(file)}", where=file, fix="correct the path")
+    if not place.is_relative_to(folder):
+        what = f"{visible(file)} does not lie in the folder of the test rows"
+        raise PlanError("no-file", what, where=file, fix="copy it there: a plan names files of its own folder")
+    return place.relative_to(folder).as_posix()
+
+
+def _split(plan: str, file: str) -> dict[str, Any]:
+    from assay.rows.files.file import open_file
+
+    place, opened = _beside(plan, file), open_file(file)
+    return {"path": place, "sha256": opened.sha256}
+
+
+def _fill_training(test: str, filled: dict[str, Any], given: dict[str, Any], columns: Sequence[str]) -> None:
+    """Splits before the test, the features they share, what models were trained on, and what this machine tells."""
+    from assay.rows.files.file import open_file
+
+    for role in ("train", "validation"):
+        if given.get(role):
+            filled["data"][role] = _split(test, given[role])
+    if given.get("validation"):
+        filled["tuning"] = {"scheme": "holdout", "data": "validation"}
+    if not given.get("train"):
+        return
+    taken = {*filled["columns"].values(), *(given.get("groups") or ()), *(given.get("channels") or ())}
+    taken |= {value for model in filled["models"].values() for value in model.values() if isinstance(value, str)}
+    shared = set(open_file(given["train"]).columns)
+    filled["columns"]["features"] = [name for name in columns if name in shared and name not in taken]
+    for model in filled["models"].values():
+        model["trained_on"] = "train"
+    if any("artefact" in model for model in filled["models"].values()):
+        filled["run"] = {"artefacts": True}
+    filled["environment"] = {"python": ".".join(map(str, sys.version_info[:2])), "simulated": False}
+
+
+def describe_estimator(filled: dict[str, Any], text: str) -> None:
+    """Hyperparameters, algorithm and steps of an estimator, from its joblib file or from parameters as JSON."""
+    name, _, file = text.rpartition("=")
+    models = filled["models"]
+    name = name or next(iter(models))
+    if name not in models:
+        raise PlanError("option-unknown", f"there is no model {quoted(name)}", known=listed(models), fix="--model NAME")
+    if file.lower().endswith(".json"):
+        content = json.loads(Path(file).read_text(encoding="utf-8"))
+        parameters = content.get("hyperparameters", content) if isinstance(content, dict) else {}
+        if isinstance(content, dict) and "algorithm" in content:
+            models[name]["algorithm"] = str(content["algorithm"])
+    else:
+        parameters = _read_estimator(models[name], file)
+    kept = {key: value for key, value in parameters.items() if isinstance(value, (bool, int, float, str))}
+    if kept:
+        models[name]["hyperparameters"] = {
+            key: {"value": value, "type": type(value).__name__} for key, value in kept.items()
+        }
+
+
+def _read_estimator(model: dict[str, Any], file: str) -> dict[str, Any]:
+    """The parameters of an estimator; its file is loaded, which can run code, because somebody named it."""
+    import importlib.metadata
+
+    from assay.conduct.fit_and_predict import demand_scikit_learn
+
+    demand_scikit_learn()
+    import joblib
+
+    try:
+        estimator = joblib.load(file)
+        parameters: dict[str, Any] = estimator.get_params(deep=True)
+    except Exception as error:  # a pickle can raise anything
+        what = f"{visible(file)} is not an estimator that scikit-learn can load"
+        raise PlanError("estimator-unfit", what, found=visible(error), fix="give a .joblib file, or .json") from error
+    steps = getattr(estimator, "steps", None)
+    last = steps[-1][1] if steps else estimator
+    model["algorithm"] = f"{type(last).__name__}, scikit-learn {importlib.metadata.version('scikit-learn')}"
+    model["preprocessing"] = [{"step": type(one).__name__, "fitted_on": "train"} for _, one in (steps or [])[:-1]]
+    return parameters
+
+
+def _values(opened: OpenedFile, column: str) -> set[Any] | None:
+    """The distinct values of a column, or None where there are many."""
+    from assay.rows.engines.duckdb_engine import quote_identifier
+
+    name = quote_identifier(column)
+    query = f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted above
+    values = {row[0] for row in opened.fetch(query)}
+    return None if len(values) > FEW else values
+
+
+def _are_scores(opened: OpenedFile, column: str) -> bool:
+    from assay.rows.engines.duckdb_engine import quote_identifier
+
+    name = quote_identifier(column)
+    query = f"SELECT count(*) FROM rows WHERE {name} IS NULL OR TRY_CAST({name} AS DOUBLE) IS NULL"  # noqa: S608  quoted
+    return not int(opened.fetch(query)[0][0])
+
+
+def _dates(opened: OpenedFile) -> str | None:
+    """The one column of dates, if there is exactly one."""
+    from assay.rows.engines.duckdb_engine import quote_identifier
+
+    def dated(column: str) -> bool:
+        name = quote_identifier(column)
+        rows = opened.fetch(f"SELECT {name} FROM rows LIMIT {FEW}")  # noqa: S608  quoted above
+        return bool(rows) and all(ISO_DATE.match(str(row[0])) for row in rows)
+
+    found = [column for column in opened.columns if dated(column)]
+    return found[0] if len(found) == 1 else None
 
 
 def asked_place(path: str) -> str | None:

@@ -12,12 +12,17 @@ from assay.app.options import typed
 from assay.assess.conformity.clauses import profile
 from assay.assess.conformity.plan_run import run_planned
 from assay.assess.plan.checked_plan import LoadedPlan, load_plan
-from assay.assess.plan.plan_answers import answered_rows
+from assay.assess.plan.fields import Plan
+from assay.assess.plan.plan_answers import answered_rows, open_answers
+from assay.assess.plan.template import example, section_of, toml_value
 from assay.core.errors import PlanError
+from assay.core.text import counted
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
 
+NEXT = 5
+"""Open answers that are told first."""
 WIDTH = 88
 """Characters of a line of row ids."""
 
@@ -33,6 +38,7 @@ def checked(path: str) -> tuple[LoadedPlan, dict[str, Any]]:
         for one in answers:
             if not one.whole:
                 lacking.setdefault(one.path, []).append(name)
+    left = open_answers(loaded, rows)
     return loaded, {
         "plan": loaded.path,
         "digest": loaded.digest,
@@ -41,7 +47,21 @@ def checked(path: str) -> tuple[LoadedPlan, dict[str, Any]]:
         "lacking": lacking,
         "rows": len(rows),
         "wanting_statements": len(found),
+        "missing_for_conforming": [one.path for one in left if one.shall],
+        "next": [{"answer": one.path, "write": written(one.path), "rows": list(one.rows)} for one in left[:NEXT]],
     }
+
+
+def written(path: str) -> str:
+    """A field with the example that its declaration gives, as it is written into a plan."""
+    first = path.split("|", maxsplit=1)[0]
+    *above, last = [{"*": "NAME"}.get(part, part.removeprefix("@")) for part in first.split(".")]
+    node: Any = Plan
+    for part in above:
+        field = node.model_fields.get(part) if hasattr(node, "model_fields") else None
+        node = section_of(field.annotation) if field is not None else node
+    field = node.model_fields.get(last) if hasattr(node, "model_fields") else None
+    return f"[{'.'.join(above)}] {last} = {toml_value(example(field)) if field is not None else '...'}"
 
 
 def said_of_check(found: dict[str, Any]) -> list[str]:
@@ -54,8 +74,13 @@ def said_of_check(found: dict[str, Any]) -> list[str]:
         ),
     ]
     lines += [f"            {line}" for line in textwrap.wrap(", ".join(_runs(found["answered"])), WIDTH)]
+    missing = found["missing_for_conforming"]
+    said = f"{counted(len(missing), 'answer')} missing: {', '.join(missing)}" if missing else "no answer is missing"
+    lines.append(f'conforming  {said}, for "conforming"')
     if not found["signed"]:
         lines.append("unsigned    no statement counts before plan.assessor and plan.date are given")
+    for place, one in enumerate(found["next"], start=1):
+        lines.append(f"  next {place}    {one['write']}  ({counted(len(one['rows']), 'row')})")
     for path, rows in found["lacking"].items():
         lines.append(f"  open      {path:<58} {', '.join(rows)}")
     return lines

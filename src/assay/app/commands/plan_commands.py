@@ -36,9 +36,13 @@ class Group(click.Group):
 
 
 @click.command()
-@click.argument("predictions", type=click.Path())
+@click.argument("predictions", type=click.Path(), required=False)
+@click.option("--test", metavar="FILE", type=click.Path(), help="The test rows, if not named before the options.")
+@click.option("--train", metavar="FILE", type=click.Path(), help="The training rows.")
+@click.option("--validation", metavar="FILE", type=click.Path(), help="The rows that choices were made on.")
 @click.option("--truth", metavar="COLUMN", help="Column with the true labels.")
 @click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels.")
+@click.option("--score", metavar="COLUMN", help="Column with the score of the positive class.")
 @click.option("--positive", metavar="LABEL", help="The positive class, if there are two.")
 @click.option("--id", metavar="COLUMN", help="Column with the samples' ids.")
 @click.option("--subject", metavar="COLUMN", help="Column that tells who or what a sample comes from.")
@@ -46,14 +50,32 @@ class Group(click.Group):
 @click.option("--group", "groups", metavar="COLUMN", multiple=True, help="Column that tells groups of people.")
 @click.option("--channel", "channels", metavar="COLUMN", multiple=True, help="Column that tells a channel.")
 @click.option("--measure", "measures", metavar="NAME", multiple=True, help="A measure or family to plan.")
-@click.option("--model", metavar="NAME", help="What the model is called [default: model]")
+@click.option(
+    "--model",
+    "models",
+    metavar="NAME[=FILE]",
+    multiple=True,
+    help="A model; with its predictions by id, or its .onnx or .joblib file, which the plan then lets answer here.",
+)
+@click.option(
+    "--estimator",
+    "estimators",
+    metavar="[NAME=]FILE",
+    multiple=True,
+    help="Hyperparameters of a model: a scikit-learn estimator (.joblib, which is loaded) or parameters (.json).",
+)
+@click.option("--full", is_flag=True, help="Write every field of a plan, those that are open as comments.")
 @click.option("--title", help="What is assessed, in a few words.")
 @click.option("--assessor", help="Who answers for the plan.")
 @click.option("--out", "-o", type=click.Path(), help="The plan file [default: standard output]")
-def init(predictions: str, *, out: str | None, **given: Any) -> None:  # noqa: ANN401
-    """Write a commented plan for a file of predictions; at a terminal it asks what it cannot know."""
+def init(predictions: str | None, *, test: str | None, out: str | None, **given: Any) -> None:  # noqa: ANN401
+    """Write a plan for test rows with predictions; at a terminal it asks what it cannot know."""
     from assay.app.commands.init_command import asked_place, drafted, somebody_asked
 
+    if (predictions is None) == (test is None):
+        msg = "name the test rows once: assay init FILE, or --test FILE"
+        raise click.UsageError(msg)
+    predictions = str(predictions or test)
     text = drafted(predictions, given)
     if out is None and somebody_asked() and sys.stdout.isatty():
         out = asked_place(predictions)

@@ -38,6 +38,7 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     truth_files = list(given.pop("truth_files", ()))
     for option, name in (("groups", "group"), ("labels", "labels"), ("measures", "measures"), ("ids", "id")):
         given[name] = list(given.pop(option, ())) or None
+    given |= cross_columns(given)
     given |= {"sha256": pins_of(given.pop("sha256", ())), "truth_data": truth_files or None, "spelled": True}
     given |= {"score": _scores(given.pop("score", ())), "threshold": _threshold(given.pop("threshold", None))}
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
@@ -47,6 +48,15 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assay.assess(data=data, limits=limits, **arguments)
+
+
+def cross_columns(given: dict[str, Any]) -> dict[str, Any]:
+    """The crossed groups of the command line; their columns are groups of their own, too."""
+    crossed = list(given.pop("cross", None) or ())
+    if not crossed:
+        return {}
+    columns = [*(given.get("group") or ()), *(part for name in crossed for part in name.split(":"))]
+    return {"group": list(dict.fromkeys(columns)), "cross": crossed}
 
 
 def _check_roles(arguments: dict[str, Any], data: str | list[str], *, embedded: bool) -> None:

@@ -19,6 +19,76 @@ from assay.measures.guidance import guidance_of
 PACKAGE: Final = Path(__file__).parents[2]
 
 
+PARTS: Final = {
+    "confusion_matrix": ("how often each true class was called each class", "a.confusion", "tallies.confusion"),
+    "confusion_counts": ("true and false positives and negatives", 'a["true_positives"], ...', "estimates"),
+    "marginals": ("rows by true class, and by predicted class", "a.class_sizes()", "tallies.confusion"),
+    "class_shares": ("shares of the classes in truth and in predictions; csmf", "a.class_sizes()", "tallies.confusion"),
+    "roc_curve": ("recall against false positive rate over all thresholds", 'a.record["curves"]', "curves"),
+    "precision_recall_curve": ("precision against recall over all thresholds", 'a.record["curves"]', "curves"),
+    "cumulative_response_curve": ("share of positives among the rows ranked first", 'a.record["curves"]', "curves"),
+    "lift_curve": ("how many times chance the rows ranked first hold", 'a.record["curves"]', "curves"),
+    "operating_points": ("counts and rates at stated thresholds", "ScoreSettings(operating_points=[0.5])",
+                         "operating_points"),
+    "threshold_youden": ("the threshold of the largest Youden index, chosen on other rows", 'threshold="youden"',
+                         "operating_points"),
+    "error": ("predicted minus true value, row by row", "assay.regression(...)", "estimates of regression"),
+    "box_iou": ("overlap of two boxes over their union", "assay.detection(...)", "estimates of detection"),
+    "detection_counts": ("matched, missed and superfluous boxes", "assay.detection(...)", "estimates of detection"),
+    "fleiss_kappa": ("agreement of raters beyond chance", "assay.agreement(ratings)", "controls: CHK-ANNOTATOR"),
+    "krippendorff_alpha": ("agreement of raters who need not rate every item", "assay.agreement(ratings)",
+                           "controls: CHK-ANNOTATOR"),
+    "calibration_curve": ("share of positives among rows of like scores", 'a.record["curves"]', "curves, reliability"),
+}  # fmt: skip
+"""What the sources name and what is no single number: what it is, where Python has it, where a Record has it."""
+MEANT: Final = {
+    "csmf": "class_shares",
+    "kl_truth_pred_binary": "kl_truth_pred",
+    "multilabel_micro": "f1_micro",
+    "multilabel_macro": "f1_macro",
+    "multilabel_samples": "f1_samples",
+    "detection_precision_recall": "detection_counts",
+    "detection_ap": "map",
+    "pr_curve": "precision_recall_curve",
+}
+"""Names of families and other names, with the thing that is explained."""
+
+
+def explain_name(name: str) -> tuple[dict[str, Any], str]:
+    """Whatever the sources name: a measure, a criterion of fairness, a test, a curve or table; as JSON and as text."""
+    from assay.core.errors import PlanError
+    from assay.fairness.fairness_criteria import find_criterion
+    from assay.inference.declare import TESTS
+    from assay.inference.tests_catalogue import find_test, tests_meant
+    from assay.measures.catalogue import measure, task_of
+
+    folded = name.strip().casefold().replace("-", "_").replace(" ", "_")
+    folded = MEANT.get(folded, folded)
+    if folded in PARTS:
+        says, python, record = PARTS[folded]
+        rows = {"says": says, "python": python, "record": record}
+        return {"name": folded, **rows}, "\n".join([folded, *(_row(key, text) for key, text in rows.items())])
+    if (criterion := find_criterion(name)) is not None:
+        own = {"says": criterion.says, "statistics": ", ".join(criterion.statistics), "catalogue": criterion.spec,
+               "also": ", ".join(criterion.also), "python": f'a.fairness[GROUP]["{criterion.name}"]',
+               "source": str(criterion.source)}  # fmt: skip
+        head = f"{criterion.name} (fairness)"
+        return {"name": criterion.name, **own}, "\n".join([head, *(_row(k, v) for k, v in own.items() if v)])
+    try:
+        found = measure(folded if folded in MEANT.values() else name)
+    except PlanError:
+        if not tests_meant(name) and name not in TESTS:
+            raise
+        test = (tests_meant(name) or (find_test(name),))[0]
+        told = {"asks": test.asks, "null": test.null, "effect": test.effect, "also": ", ".join(test.also),
+                "python": f'assay.test("{test.name}", ...)', "source": "; ".join(map(str, test.source))}  # fmt: skip
+        head = f"{test.name} (significance test)"
+        return {"name": test.name, **told}, "\n".join([head, *(_row(k, v) for k, v in told.items() if v)])
+    task = task_of(found)
+    shown = explained(found) + ("" if task == "classification" else "\n" + _row("task", f"{task}: assay.{task}(...)"))
+    return {**declaration(found), "task": task}, shown
+
+
 def declaration(one: Measure) -> dict[str, Any]:
     """A measure as JSON."""
     file, line = one.where

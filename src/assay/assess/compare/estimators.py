@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.assess.arguments import check_kinds
 from assay.assess.compare.cross_validation import Conducted
 from assay.conduct.fit_and_predict import Data, demand_scikit_learn, features, inner_folds_go_to, named, numbered, run
 from assay.conduct.fold_cache import Outcome
@@ -61,6 +62,8 @@ def conduct(
     (0.75, 0.75)
     """
     demand_scikit_learn()
+    check_kinds({"positive": positive, "labels": labels, "measures": measures, "seed": seed, "jobs": jobs,
+                 "folder": folder})  # fmt: skip
     models = named(estimators)
     given = as_array(y, "y")
     settled = _settled(_names(given), labels, positive)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -66,22 +67,25 @@ def models_run(loaded: LoadedPlan) -> dict[str, Model]:
 
 
 def demand_consent(loaded: LoadedPlan, *, allowed: bool) -> None:
-    """Refuse to run what a file says unless somebody agreed to it."""
-    command = loaded.plan.run.command
+    """Refuse to run what a file says unless somebody agreed to it; an ONNX file is data and runs nothing."""
+    command = list(loaded.plan.run.command or ())
+    if loaded.plan.run.artefacts:
+        files = [str(model.artefact) for model in models_run(loaded).values()]
+        command = [name for name in files if not name.lower().endswith(".onnx")]
     if command and not allowed:
         raise PlanError(
             "run-refused",
-            "the plan runs a command, and nobody agreed to that",
-            where=f"{visible(loaded.path)}, run.command",
+            "the plan runs a command or loads an estimator, and nobody agreed to that",
+            where=f"{visible(loaded.path)}, run.{'artefacts' if loaded.plan.run.artefacts else 'command'}",
             found=visible(" ".join(command)),
             fix="look at it, then add --allow-command (allow_command=True)",
         )
 
 
 def make_predictions(loaded: LoadedPlan, limits: Limits | None) -> Iterator[MadeHere]:
-    """Run the command of a plan for every model and test split, one after the other."""
+    """Let every model answer every test split, one after the other: by the command of the plan, or by its file."""
     command = tuple(loaded.plan.run.command or ())
-    if not command:
+    if not command and not loaded.plan.run.artefacts:
         return
     folder = loaded.folder / FOLDER
     try:
@@ -96,16 +100,39 @@ def make_predictions(loaded: LoadedPlan, limits: Limits | None) -> Iterator[Made
             raise PlanError("run-failed", f"the rows of {split} lie in no file", fix="name a file of the test split")
         inputs = write_whole(folder / f"{split}-inputs.csv", _inputs(loaded, rows))
         for model in models_run(loaded):
-            yield _run(loaded, command, model, split, inputs, folder / f"{model}-{split}.csv")
+            goal = folder / f"{model}-{split}.csv"
+            yield _run(loaded, command or _job(loaded, model, inputs, goal, limits), model, split, inputs, goal)
 
 
-def _inputs(loaded: LoadedPlan, rows: SplitRows) -> bytes:
-    """The ids and features of a test split; where no features are stated, all columns but the truth and answers."""
+def _job(loaded: LoadedPlan, name: str, inputs: Path, goal: Path, limits: Limits | None) -> tuple[str, ...]:
+    """The command that loads the file of a model; what it must know is written beside its answers."""
+    plan, model, train = loaded.plan, loaded.plan.models[name], None
+    split = None if model.trained_on is None else plan.data.get(model.trained_on)
+    source = None if split is None else of_split(loaded, split)
+    if source is not None:
+        rows = SplitRows.of(source.data, reading=source.reading(loaded), limits=limits)
+        content = b"" if rows is None else _inputs(loaded, rows, truth=True)
+        train = str(write_whole(goal.with_name(f"{name}-{model.trained_on}.csv"), content)) if content else None
+    listed = dict(zip(model.score, plan.task.classes or (), strict=False)) if isinstance(model.score, list) else None
+    named = {column: label for label, column in model.score.items()} if isinstance(model.score, dict) else listed
+    job = {
+        "model": name, "artefact": str(loaded.folder / str(model.artefact)), "inputs": str(inputs),
+        "predictions": str(goal), "train": train, "truth": plan.columns.truth, "id": plan.columns.id,
+        "predicted": model.predicted, "score": model.score if isinstance(model.score, str) else named,
+        "positive": plan.task.positive, "classes": plan.task.classes,
+    }  # fmt: skip
+    place = write_whole(goal.with_suffix(".job.json"), json.dumps(job).encode("utf-8"))
+    return ("{python}", "-m", "assay.conduct.artefact_worker", str(place))
+
+
+def _inputs(loaded: LoadedPlan, rows: SplitRows, *, truth: bool = False) -> bytes:
+    """The ids and features of a split; where no features are stated, all columns but the truth and answers."""
     columns, plan = loaded.plan.columns, loaded.plan
-    hidden = {columns.truth, columns.weight, *(model.predicted for model in plan.models.values())}
+    hidden = {columns.weight, *(model.predicted for model in plan.models.values())} | ({columns.truth} - {None})
     hidden |= {model.score for model in plan.models.values() if isinstance(model.score, str)}
     wanted = [columns.id, *(columns.features or [name for name in rows.columns if name != columns.id])]
     names = [name for name in wanted if name is not None and name not in hidden]
+    names += [columns.truth] if truth and columns.truth is not None else []
     answers = rows.opened.fetch(f"SELECT {', '.join(map(quote_identifier, names))} FROM rows")  # noqa: S608  quoted
     with io.StringIO(newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
@@ -135,7 +162,7 @@ def _run(  # noqa: PLR0917  one model of one split
     try:
         done = subprocess.run(  # noqa: S603  as the plan says, and somebody agreed
             filled, cwd=loaded.folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-            timeout=loaded.plan.run.seconds, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            timeout=loaded.plan.run.seconds, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **_path(loaded)},
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         limit = f"it took more than {loaded.plan.run.seconds:g} seconds"
@@ -149,10 +176,19 @@ def _run(  # noqa: PLR0917  one model of one split
         raise _failed(model, "it wrote no predictions", done.stderr, fix='write to the path given as "{predictions}"')
     if digest_of_file(inputs) != before:
         raise _failed(model, "it changed its inputs", done.stderr, fix="leave the inputs as they are")
+    shown = ("artefact", str(loaded.plan.models[model].artefact)) if loaded.plan.run.artefacts else command
     return MadeHere(
-        model=model, split=split, path=goal, command=command, began=began, seconds=seconds, inputs=before,
+        model=model, split=split, path=goal, command=shown, began=began, seconds=seconds, inputs=before,
         predictions=digest_of_file(goal),
     )  # fmt: skip
+
+
+def _path(loaded: LoadedPlan) -> dict[str, str]:
+    """Where a process that loads the file of a model finds this package; a command has the path of its own."""
+    if not loaded.plan.run.artefacts:
+        return {}
+    own = str(Path(__file__).resolve().parents[3])
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))}
 
 
 def _filled(word: str, words: Mapping[str, str]) -> str:

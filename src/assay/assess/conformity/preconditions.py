@@ -16,7 +16,6 @@ from assay.assess.controls.evidence import Inquiry
 from assay.assess.plan.plan_answers import FAMILIES, splits_of
 from assay.core.text import quoted
 from assay.measures import REGISTRY
-from assay.tasks.classification.settings import chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +42,12 @@ def applies(when: When, q: Inquiry, uses: Sequence[Use]) -> Applies:
     return ruled_out or next((one for one in parts if one.holds is None), parts[0])
 
 
-def _kind(q: Inquiry) -> str | None:
-    """The task as found, else as declared: a declaration that the data contradict is judged by its own row."""
-    return str(q.assessment.task) if q.assessment is not None else q.plan.task.type
-
-
 def _task(wanted: str) -> Condition:
     def asked(q: Inquiry) -> Applies:
-        kind = _kind(q)
+        kind = q.kind
         return SILENT if kind is None else Applies(kind == wanted, f"the task is {kind}")
 
     return asked
-
-
-def _classification(q: Inquiry) -> Applies:
-    kind = _kind(q)
-    return SILENT if kind is None else Applies(holds=False, why=f"the task is {kind} classification")
 
 
 def _aim(wanted: str) -> Condition:
@@ -142,9 +131,9 @@ def _many_models(q: Inquiry) -> Applies:
 
 def _average(wanted: str) -> Condition:
     def asked(q: Inquiry) -> Applies:
-        if _kind(q) == "binary":
+        if q.kind == "binary":
             return Applies(holds=False, why="the task is binary")
-        planned = chosen(q.plan.metrics.measures)
+        planned = q.planned()
         if not planned:
             return SILENT
         used = any(m.average == wanted for m in planned)
@@ -154,7 +143,7 @@ def _average(wanted: str) -> Condition:
 
 
 def _f_beta(q: Inquiry) -> Applies:
-    planned = chosen(q.plan.metrics.measures)
+    planned = q.planned()
     if not planned:
         return SILENT
     used = [m.title for m in planned if m.name in WEIGHTED_F]
@@ -218,9 +207,9 @@ CONDITIONS: Final[dict[str, Condition]] = {
     "binary": _task("binary"),
     "multiclass": _task("multiclass"),
     "multilabel": _task("multilabel"),
-    "segmentation": _classification,
-    "detection": _classification,
-    "regression": _classification,
+    "segmentation": _task("segmentation"),
+    "detection": _task("detection"),
+    "regression": _task("regression"),
     "assessment": _aim("assessment"),
     "out-of-time": _aim("out-of-time"),
     "cv-comparison": _aim("cv-comparison"),

@@ -11,14 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from assay.assess.conformity.clauses import SUPPLEMENT, CheckDemand, Row, catalogue, profile
-from assay.assess.conformity.preconditions import applies
+from assay.assess.conformity.preconditions import Applies, applies
 from assay.assess.conformity.significance_uses import Use, ask, uses_of
 from assay.assess.controls import Checked, Inquiry, Verdict, worst
 from assay.assess.plan.checked_plan import stated
 from assay.assess.plan.plan_answers import answer
+from assay.core.task import find_task
 from assay.core.text import counted, listed, quoted
 
-Overall = Literal["conforming", "conforming by declaration", "conformity not demonstrated", "non-conforming"]
+OUTSIDE: Final = "outside the scope of TS 4213:2022"
+Overall = Literal[
+    "conforming",
+    "conforming by declaration",
+    "conformity not demonstrated",
+    "non-conforming",
+    "outside the scope of TS 4213:2022",
+]
 LOOKED: Final = ("pass", "fail", "suspect")
 COMPUTED: Final = ("check", "measure", "record", "test")
 DEVIATING: Final = ("should", "should not", "imperative", "limit")
@@ -72,6 +80,8 @@ class Conformity:
     says: str
     rows: tuple[Judged, ...]
     supplement: tuple[Judged, ...]
+    by_analogy: bool = False
+    """Whether the task is outside the scope, so that general rows are judged as if it were inside."""
 
     def to_json(self) -> dict[str, Any]:
         """As in a Record."""
@@ -80,6 +90,7 @@ class Conformity:
             "says": self.says,
             "profile": self.profile,
             "document": self.document,
+            **({"by_analogy": True} if self.by_analogy else {}),
             "catalogue": catalogue(self.profile),
             "counts": counts(self.rows),
             "deviations": [one.row.id for one in deviations(self.rows)],
@@ -96,14 +107,23 @@ def judge(q: Inquiry, checked: Iterable[Checked], record: Mapping[str, Any]) -> 
     uses = uses_of(q.plan.tests.chosen or (), found, record)
     rows = tuple(judged(row, q, found, record, uses) for row in chosen.rows)
     overall, said = settled(rows)
+    outside = outside_scope(q)
+    if outside:
+        said = f"the document is about classification; by analogy: {overall}, {said}"
     return Conformity(
         profile=chosen.name,
-        document=chosen.document,
-        overall=overall,
+        document=f"{chosen.document} (by analogy)" if outside else chosen.document,
+        overall=OUTSIDE if outside else overall,
+        by_analogy=outside,
         says=said,
         rows=rows,
         supplement=tuple(judged(row, q, found, record, uses) for row in profile(SUPPLEMENT).rows),
     )
+
+
+def outside_scope(q: Inquiry) -> bool:
+    """Whether the document does not speak of the task."""
+    return q.kind is not None and q.other_task and not find_task(q.kind).in_scope
 
 
 def judged(
@@ -114,6 +134,8 @@ def judged(
     reply = text if q.signed(text) else None
     parts: list[Evidence] = []
     condition = None if row.when is None else applies(row.when, q, uses)
+    if outside_scope(q) and row.clause.startswith(("6", "Annex")):
+        condition = Applies(holds=False, why=f"it is about classification, and the task is {q.kind}")
     if condition is not None and condition.holds is False:
         parts.append(_presupposed(row, "n/a", condition.why))
         return Judged(row=row, verdict="n/a", says=condition.why, evidence=tuple(parts), answer=reply)
@@ -137,7 +159,7 @@ def judged(
 
 
 def _presupposed(row: Row, verdict: Verdict, says: str) -> Evidence:
-    return Evidence(kind="precondition", name=str(row.when), verdict=verdict, says=says)
+    return Evidence(kind="precondition", name=str(row.when or "classification"), verdict=verdict, says=says)
 
 
 def _stated_away(path: str, reason: str, seen: Sequence[str]) -> Evidence:

@@ -27,6 +27,7 @@ CROSS_VALIDATED: Final = ("cv-comparison",)
     scope="assessment",
     parts=("answers", "accuracy", "estimand", "credit"),
     lacks="claims",
+    of_classes=True,
 )
 def claims(q: Inquiry) -> Iterator[Outcome]:
     """Claims, held against the data and against what data of this kind can show."""

@@ -52,6 +52,8 @@ class Control:
     """Answers of their own, beside the one on the whole."""
     lacks: str = ""
     """What an assessment may lack, so that a plan can state that there is nothing to look at."""
+    of_classes: bool = False
+    """Whether it looks at classes, which other tasks do not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,7 @@ def control(
     version: str = "1",
     parts: tuple[str, ...] = (),
     lacks: str = "",
+    of_classes: bool = False,
 ) -> Callable[[Look], Look]:
     """Declare a control; `scope` says whether it looks at a plan as a whole or at each assessment."""
 
@@ -125,6 +128,7 @@ def control(
             look=look,
             parts=parts,
             lacks=lacks,
+            of_classes=of_classes,
         )
         return look
 
@@ -135,8 +139,14 @@ def run_controls(inquiry: Inquiry, scope: Scope, only: Collection[str] = ()) -> 
     """Run every control of a scope, or only some of them."""
     for one in CONTROLS.values():
         if one.scope == scope and (not only or one.id in only):
-            for outcome in one.look(inquiry):
+            for outcome in _unasked(one, inquiry) if one.of_classes and inquiry.other_task else one.look(inquiry):
                 yield Checked(control=one, outcome=outcome, at=datetime.now(tz=UTC).isoformat(timespec="milliseconds"))
+
+
+def _unasked(one: Control, inquiry: Inquiry) -> Iterator[Outcome]:
+    """What a control of classes says of another task, for itself and each of its parts."""
+    for part in ("", *one.parts):
+        yield Outcome(part=part, verdict="n/a", says=f"it looks at classes of one label a row; this is {inquiry.kind}")
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

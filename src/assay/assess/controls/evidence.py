@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.assess.plan.checked_plan import LoadedPlan, stated
 from assay.assess.plan.plan_answers import answer, channel_columns, splits_of
+from assay.core.task import find_task
+from assay.measures import REGISTRY, Measure
+from assay.tasks.task_settings import choose_measures
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from assay.assess.conformity.plan_predictions import MadeHere
     from assay.assess.plan.fields import Plan
     from assay.assess.plan.model_fields import Model
+    from assay.core.registry import Registry
     from assay.tally.data.split_counts import SplitRows
 
 
@@ -68,6 +72,28 @@ class Inquiry:
     def plan(self) -> Plan:
         """The declared fields."""
         return self.loaded.plan
+
+    @property
+    def kind(self) -> str | None:
+        """The task as found, else as declared: a declaration that the data contradict is judged by its own row."""
+        if self.assessment is None:
+            return self.plan.task.type
+        known = getattr(self.assessment, "task", None)
+        return str(self.assessment.contract.variant(self.assessment.counts) if known is None else known)
+
+    @property
+    def other_task(self) -> bool:
+        """Whether samples do not have one label each."""
+        return self.kind not in (None, "binary", "multiclass")
+
+    def planned(self) -> tuple[Measure, ...]:
+        """The measures that the plan chooses, of whatever task; none where it chooses none."""
+        return self.named(self.plan.metrics.measures)
+
+    def named(self, names: Sequence[str] | str | None) -> tuple[Measure, ...]:
+        """Measures of the task by name or family."""
+        registry = REGISTRY if self.kind is None or not self.other_task else find_task(self.kind).registry
+        return choose_measures(names, cast("Registry[Measure]", registry)) or ()
 
     def says(self, path: str) -> bool:
         """Whether the plan answers a path, and somebody stands behind it."""

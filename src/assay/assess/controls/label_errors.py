@@ -62,6 +62,7 @@ class Errors:
     "their value, comparisons by McNemar's test with Holm's correction; rows with weights are not relabelled",
     scope="assessment",
     lacks="annotators, or a rate of wrong labels",
+    of_classes=True,
 )
 def impact(q: Inquiry) -> Iterator[Outcome]:
     """What errors in the truth do to the result."""

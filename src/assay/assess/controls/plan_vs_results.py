@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from assay.assess.controls.control_declaration import Outcome, control
 from assay.assess.controls.evidence import Inquiry
@@ -12,6 +13,9 @@ from assay.core.text import counted, listed, quoted
 from assay.core.traits import TS4213, Task
 from assay.measures import REGISTRY
 from assay.tasks.classification.settings import chosen, of_class, of_whole
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
 
 
 @control(
@@ -45,7 +49,11 @@ def task(q: Inquiry) -> Iterator[Outcome]:
     if q.plan.task.type is None or q.assessment is None:
         yield Outcome(verdict="no-evidence", says="the plan declares no task, or nothing was counted")
         return
-    found, declared = str(q.assessment.task), q.plan.task.type
+    found, declared = str(q.kind), q.plan.task.type
+    if q.other_task:
+        same = found == declared
+        yield Outcome(verdict="pass" if same else "fail", says=f"declared {declared}, counted as {found}")
+        return
     labels = [str(one) for one in q.assessment.labels]
     facts = {"declared": declared, "found": found, "classes": len(labels)}
     strange = [one for one in labels if one not in {str(x) for x in q.plan.task.classes or labels}]
@@ -71,8 +79,11 @@ def measures_fit(q: Inquiry) -> Iterator[Outcome]:
     if not q.plan.metrics.measures or q.assessment is None:
         yield Outcome(verdict="no-evidence", says="the plan names no measures, or nothing was counted")
         return
-    kind = Task(str(q.assessment.task))
-    planned = chosen(q.plan.metrics.measures) or ()
+    planned = q.planned()
+    if q.other_task:
+        yield Outcome(verdict="pass", says=f"{counted(len(planned), 'planned measure')} of {q.kind}")
+        return
+    kind = Task(str(q.kind))
     fitting = {m.title for m in (*of_whole(kind, planned), *of_class(kind, planned)) if m.only in (None, kind)}
     unfit = [m.title for m in planned if m.title not in fitting]
     bare = [m.title for m in planned if m.from_scores and q.assessment.scores is None and m.title not in unfit]
@@ -95,7 +106,8 @@ def measures_fit(q: Inquiry) -> Iterator[Outcome]:
 def names(q: Inquiry) -> Iterator[Outcome]:
     """Only canonical names."""
     used = {str(one["measure"]).partition("(")[0].partition("@")[0] for one in q.estimates}
-    strange = sorted(used - {one.name for one in REGISTRY})
+    registry = REGISTRY if q.assessment is None else q.assessment.measures
+    strange = sorted(used - {one.name for one in registry})
     if not used:
         yield Outcome(verdict="no-evidence", says="there are no results")
     elif strange:
@@ -151,7 +163,7 @@ def results(q: Inquiry) -> Iterator[Outcome]:
         yield Outcome(verdict="no-evidence", says="there are no results")
         return
     there = {str(one["measure"]) for one in q.estimates if one.get("value") is not None or one.get("undefined")}
-    planned = [m.title for m in chosen(q.plan.metrics.measures) or ()]
+    planned = [m.title for m in q.planned()]
     lacking = [title for title in planned if title not in there]
     facts = {"planned": planned, "lacking": lacking, "reported": len(there)}
     if lacking:
@@ -172,7 +184,7 @@ def results(q: Inquiry) -> Iterator[Outcome]:
 )
 def basis(q: Inquiry) -> Iterator[Outcome]:
     """The basis of averaging is stated for every planned average."""
-    kind = q.plan.task.type or (None if q.assessment is None else str(q.assessment.task))
+    kind = q.plan.task.type or q.kind
     given, wanted, said = _bases(q, several=kind == "multilabel")
     lacking = sorted(wanted - said)
     facts = {"stated": dict(given), "lacking": lacking}
@@ -196,8 +208,8 @@ def _bases(q: Inquiry, *, several: bool) -> tuple[Mapping[str, str], set[str], s
     given = (metrics.multilabel_basis if several else metrics.averaging_basis) or {}
     said = {name for name, text in given.items() if stated(text)}
     if several:
-        return given, set(metrics.measures or ()), said
-    wanted = {m.title for m in chosen(metrics.measures) or () if m.average is not None}
+        return given, {m.title for m in q.planned()}, {m.title for name in said for m in q.named(name)}
+    wanted = {m.title for m in q.planned() if m.average is not None}
     return given, wanted, {m.title for name in said for m in chosen(name) or ()}
 
 
@@ -219,14 +231,19 @@ def sizes(q: Inquiry) -> Iterator[Outcome]:
         for one in q.estimates
         if one.get("value") is not None and not (one.get("interval") or one.get("no_interval"))
     ]
-    actual = q.assessment.confusion.multiclass().actual
-    by_class = {str(label): str(n) for label, n in zip(q.assessment.labels, actual, strict=True)}
+    by_class = {} if q.other_task else _class_sizes(q.assessment)
     facts = {"values": len(q.estimates), "without_n": bare[:20], "without_interval": unsure[:20], "by_class": by_class}
     if bare or unsure:
         yield Outcome(verdict="fail", says=f"without n or interval: {listed([*bare, *unsure])}", facts=facts)
     else:
-        said = f"all {len(q.estimates):,} values carry n and an interval or the reason for none; classes are counted"
+        said = f"all {len(q.estimates):,} values carry n and an interval or the reason for none"
+        said += "" if q.other_task else "; classes are counted"
         yield Outcome(verdict="pass", says=said, facts=facts)
+
+
+def _class_sizes(assessment: Assessment) -> dict[str, str]:
+    actual = assessment.confusion.multiclass().actual
+    return {str(label): str(n) for label, n in zip(assessment.labels, actual, strict=True)}
 
 
 @control(

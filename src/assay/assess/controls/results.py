@@ -56,6 +56,7 @@ TABLE_A4: Final = {
     passes_when="balance was computed; AUROC is not the primary measure outside the stated prevalences",
     scope="assessment",
     parts=("auroc",),
+    of_classes=True,
 )
 def imbalance(q: Inquiry) -> Iterator[Outcome]:
     """How balanced the classes are."""
@@ -96,6 +97,7 @@ def imbalance(q: Inquiry) -> Iterator[Outcome]:
     passes_when="baselines are there; `beats`: a test puts accuracy above the largest class; `comparator`: one exists",
     scope="assessment",
     parts=("guesses", "beats", "comparator"),
+    of_classes=True,
 )
 def baseline(q: Inquiry) -> Iterator[Outcome]:
     """Values beside trivial guesses and other models."""
@@ -218,6 +220,7 @@ def _rows_of(q: Inquiry, column: str, level: str) -> int:
     passes_when="right and wrong answers are counted at every declared operating point, and at one at least",
     scope="assessment",
     lacks="scores with a threshold",
+    of_classes=True,
 )
 def operating_points(q: Inquiry) -> Iterator[Outcome]:
     """Counts at the operating points."""
@@ -240,6 +243,7 @@ def operating_points(q: Inquiry) -> Iterator[Outcome]:
     passes_when="the threshold was chosen by rule on data that are no test data; what is best on test only is suspect",
     scope="assessment",
     lacks="a threshold",
+    of_classes=True,
 )
 def threshold(q: Inquiry) -> Iterator[Outcome]:
     """The threshold was not chosen on the test data."""

@@ -37,6 +37,7 @@ def _none(q: Inquiry) -> str:
     looks_for="tests that the values do not admit, and assumptions that the data do not bear out",
     clause=TS4213("7"),
     passes_when="every test is the one the table of tests gives for these values, and no assumption is contradicted",
+    of_classes=True,
 )
 def admissible(q: Inquiry) -> Iterator[Outcome]:
     """The tests are admissible."""
@@ -75,6 +76,7 @@ def admissible(q: Inquiry) -> Iterator[Outcome]:
     looks_for="several questions answered as if each were the only one",
     clause=TS4213("7.10"),
     passes_when="every family of tests is corrected, and the plan does not ask for no correction",
+    of_classes=True,
 )
 def families(q: Inquiry) -> Iterator[Outcome]:
     """Families of tests are corrected."""
@@ -133,6 +135,7 @@ def _first(one: Contest) -> Finding | None:
     looks_for="differences that matter and that these data could not have shown",
     clause=TS4213("7.1"),
     passes_when="what could have been shown is told for every test set, and is no larger than the declared difference",
+    of_classes=True,
 )
 def power(q: Inquiry) -> Iterator[Outcome]:
     """What the tests could have shown."""

@@ -8,8 +8,9 @@ import math
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
+from assay.assess.decide.group_criteria import read_group_gap
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
 from assay.core.text import nearest, quoted, visible
@@ -23,7 +24,7 @@ EVERY: Final = "*"
 LONGEST: Final = 4096
 EXAMPLES: Final = (
     "recall >= 0.85; recall{sex=f} >= 0.8; f1[class=cat] >= 0.7; accuracy >= 0.9 simple; "
-    "recall non-inferior margin 0.02"
+    "recall non-inferior margin 0.02; gap(recall, sex) <= 0.05"
 )
 
 
@@ -105,6 +106,7 @@ _CLASS = re.compile(rf"\[\s*class\s*=\s*{_VALUE}\s*\]\s*", re.DOTALL)
 _LEVEL = re.compile(rf"\{{\s*{_VALUE}\s*=\s*{_VALUE}\s*\}}\s*", re.DOTALL)
 _MEASURE = re.compile(r"\s*([^\[\]{}<>=()]+?\s*(?:\([^()]*\))?)\s*(?=[\[{<>=≥≤]|non-inferior\b|$)", re.DOTALL)
 _SIDE = re.compile(r"(>=|<=|≥|≤|>|<)\s*(\S+)\s*(.*)$", re.DOTALL)
+_GROUPS = re.compile(r"\s*(gap|ratio|four_fifths)\s*\(")
 _MARGIN = re.compile(r"non-inferior\s+margin\s+(\S+)\s*$", re.DOTALL)
 
 
@@ -117,12 +119,18 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
     """
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         raise _unreadable(str(text)[:LONGEST], "it is empty or too long")
-    head = _MEASURE.match(text)
-    if head is None:
-        raise _unreadable(text, "it does not begin with a measure")
-    measure = _measure(text, head[1], measures)
-    rest, label, factor, level = _parts(text, text[head.end() :])
-    if found := _MARGIN.match(rest):
+    gap, rest = read_group_gap(text)
+    if gap is not None:
+        measure, label, factor, level = cast("Measure", gap), None, None, None
+    elif _GROUPS.match(text):
+        raise _unreadable(text, "which group? write gap(MEASURE, GROUP), or CRITERION(GROUP)")
+    else:
+        head = _MEASURE.match(text)
+        if head is None:
+            raise _unreadable(text, "it does not begin with a measure")
+        measure = _measure(text, head[1], measures)
+        rest, label, factor, level = _parts(text, text[head.end() :])
+    if gap is None and (found := _MARGIN.match(rest)):
         return _sound(
             text,
             Criterion(

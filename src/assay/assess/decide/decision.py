@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.assess.compare.questions.holm_family import CORRECTIONS, stepped
 from assay.assess.decide.criteria import EVERY, EXIT, Criterion, Rule, Verdict, read
+from assay.assess.decide.group_criteria import GroupGap
 from assay.assess.decide.references import Against, Subject
 from assay.core.errors import PlanError
 from assay.core.labels import Label
@@ -180,6 +181,8 @@ def expanded(assessment: Assessment, one: Criterion) -> Iterator[tuple[Criterion
 
 
 def _labels(assessment: Assessment, one: Criterion) -> Sequence[Label | None]:
+    if isinstance(one.measure, GroupGap):
+        return [None]
     labels = list(assessment.by_class)
     of_one = assessment.speaks_of_class(one.measure)
     if one.label is None:
@@ -289,7 +292,10 @@ class Judge:
         near, far = (ends.low, ends.high) if self.one.higher else (ends.high, ends.low)
         said = f"{self._ends(ends)} and the limit is {self.one.side} {self.one.limit:g}"
         if self.one.keeps(near):
-            return self._told(Verdict.PASS, f"the whole interval is inside the limit: {said}")
+            left = self.one.measure.not_judged(self.at) if isinstance(self.one.measure, GroupGap) else ""
+            said += f", but not every group is judged: {left}" if left else ""
+            kept = Verdict.INCONCLUSIVE if left else Verdict.PASS
+            return self._told(kept, f"the whole interval is inside the limit: {said}")
         if not self.one.keeps(far):
             return self._told(Verdict.FAIL, f"the whole interval is beyond the limit: {said}")
         if self.one.rule is Rule.REJECTION:

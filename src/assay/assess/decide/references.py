@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+from assay.assess.decide.group_criteria import GroupGap
 from assay.core.labels import Label
 from assay.core.text import quoted
 from assay.inference.estimates import Interval
@@ -37,6 +38,8 @@ class Subject:
 
     def of(self, assessment: Assessment) -> Estimate:
         """Its estimate."""
+        if isinstance(self.measure, GroupGap):
+            return self.measure.estimate(assessment)
         view = assessment if self.factor is None else assessment.by_group[self.factor][self.level]  # type: ignore[index]
         return view[self.measure.title] if self.label is None else view.by_class[self.label][self.measure.title]
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 UNKNOWN: Final = "unknown"
 """A legal answer everywhere, which shows nothing."""
@@ -24,6 +25,20 @@ PlanLabel = (
     | Annotated[int, Field(strict=True)]
     | Annotated[str, StringConstraints(strict=True)]
 )
+
+
+def spelled(*names: str) -> BeforeValidator:
+    """Take other spellings of some words: case, spaces, underscores and hyphens do not matter, nor do other names."""
+    known = {re.sub(r"[\W_]", "", name).casefold(): name for name in names} | {
+        "fdrbh": "benjamini-hochberg", "fdrby": "benjamini-yekutieli", "bh": "benjamini-hochberg",
+        "repeated": "repeated-k-fold", "loo": "leave-one-out",
+    }  # fmt: skip
+
+    def settle(value: object) -> object:
+        own = known.get(re.sub(r"[\W_]", "", value).casefold()) if isinstance(value, str) else None
+        return own if own in names else value
+
+    return BeforeValidator(settle)
 
 
 def says(text: str, example: object = None, default: object = None) -> Any:  # noqa: ANN401  what pydantic returns

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -21,10 +21,24 @@ from assay.assess.plan.datasets import (
     Split,
 )
 from assay.assess.plan.environment_fields import Cost, Environment
-from assay.assess.plan.field_types import Column, Name, Place, PlanLabel, Real, Section, Share, Text, Whole, Yes, says
+from assay.assess.plan.field_types import (
+    Column,
+    Name,
+    Place,
+    PlanLabel,
+    Real,
+    Section,
+    Share,
+    Text,
+    Whole,
+    Yes,
+    says,
+    spelled,
+)
 from assay.assess.plan.model_fields import Model, Tuning
 
 VERSION: Final = "1"
+Correction = Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 
 
 class Identity(Section):
@@ -125,7 +139,7 @@ class Tests(Section):
     chosen: list[Text] | None = says("Tests to run: one of labels, one of scores.", ["mcnemar"])
     justification: Text | None = says("Why these tests.", "paired labels on one test set")
     override: Yes | None = says("Run a chosen test even where it is not admissible; results say so.", example=False)
-    correction: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli", "none"] | None = says(
+    correction: Annotated[Correction, spelled(*get_args(Correction))] | None = says(
         "Correction of a family of tests.", "holm"
     )
     values: Place | None = says("Table of values to compare, one column a model, in place of labels.", "values.csv")
@@ -149,6 +163,7 @@ class Fairness(Section):
     judged: Text | None = says("Name of the criterion that is judged by its interval.", "equal_opportunity")
     tolerance: Share | None = says("Largest accepted gap.", 0.05)
     minimum: Whole | None = says("Fewest rows a group needs.", 10)
+    cross: list[Text] | None = says("Groups to cross with each other.", ["sex:age_group"])
     smallest_cell: Whole | None = says("Fewest rows a cell of a group may show; smaller ones are pooled.", 10)
 
 
@@ -176,11 +191,15 @@ class Reading(Section):
 
 
 class Run(Section):
-    """A command that makes the predictions here, so that machine, time and inputs of them are known."""
+    """How predictions are made here, so that machine, time and inputs of them are known: a command, or model files."""
 
     command: list[Text] | None = says(
         "Program and arguments; {python}, {model}, {split}, {inputs} and {predictions} are filled in.",
         ["{python}", "predict.py", "{model}", "{inputs}", "{predictions}"],
+    )
+    artefacts: Yes | None = says(
+        "Let each model's artefact answer: .onnx, or a scikit-learn estimator in .joblib, fitted or yet to be fitted.",
+        example=True,
     )
     seconds: Real = says("Seconds it may take for one model.", 3600.0, default=3600.0)
 
@@ -205,7 +224,7 @@ class Plan(Section):
     ground_truth: GroundTruth = says("Ground truth.", default=GroundTruth())
     leakage: Leakage = says("Leakage.", default=Leakage())
     features: dict[Column, Feature] = says("Features at prediction time (PF-17).", default={})
-    run: Run = says("A command that makes the predictions.", default=Run())
+    run: Run = says("How predictions are made here.", default=Run())
     environment: Environment = says("Environment.", default=Environment())
     cost: Cost = says("Computational cost.", default=Cost())
     tests: Tests = says("Significance tests.", default=Tests())

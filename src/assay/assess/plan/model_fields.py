@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
 from assay.assess.plan.environment_fields import Acceleration
-from assay.assess.plan.field_types import Column, Name, Place, Real, Section, Sha256, Text, Whole, Yes, says
+from assay.assess.plan.field_types import Column, Name, Place, Real, Section, Sha256, Text, Whole, Yes, says, spelled
+
+Scheme = Literal["none", "holdout", "k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2"]
 
 
 class Hyperparameter(Section):
@@ -62,7 +64,9 @@ class Model(Section):
     )
     joined: Yes | None = says("Whether truth and groups come from the test split, matched by columns.id.", example=True)
     sha256: Sha256 | None = says("Digest of the model's artefact.")
-    artefact: Place | None = says("The model's file; it is hashed before and after, and never opened.", "model.onnx")
+    artefact: Place | None = says(
+        "The model's file; it is hashed before and after, and opened only by run.artefacts.", "a.onnx"
+    )
     source: Text | None = says("Where a published result comes from.", "Example et al. 2025, Table 2")
     results: dict[str, Real] | None = says("Published values by measure.", {"recall": 0.88})
     objective: Text | None = says("What training optimised.", "cross-entropy")
@@ -82,7 +86,7 @@ class Model(Section):
     @property
     def counted(self) -> bool:
         """Whether it has predictions to count."""
-        return self.predicted is not None or self.score is not None
+        return self.predicted is not None or self.score is not None or self.given is not None
 
 
 class Tuning(Section):
@@ -98,9 +102,7 @@ class Tuning(Section):
     retested: Text | None = says(
         "Why the test data were looked at more than once, or before this plan.", "Only a name was corrected."
     )
-    scheme: Literal["none", "holdout", "k-fold", "repeated-k-fold", "leave-one-out", "nested", "5x2"] | None = says(
-        "The validation scheme.", "holdout"
-    )
+    scheme: Annotated[Scheme, spelled(*get_args(Scheme))] | None = says("The validation scheme.", "holdout")
     folds: Place | None = says("Fold table: id, repetition, fold.", "folds.csv")
     selection_bias: Text | None = says("How selection bias was dealt with.", "Equal budgets on validation data only.")
     seeds: list[Whole] | None = says("Seeds of training.", [1, 2, 3])

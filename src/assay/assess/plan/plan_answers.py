@@ -45,6 +45,65 @@ def answered_rows(plan: LoadedPlan, rows: tuple[Row, ...]) -> dict[str, tuple[An
     return {row.id: tuple(answer(plan, path) for path in row.states) for row in rows if row.states}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAnswer:
+    """A field that says nothing yet, and the requirement rows that wait for it."""
+
+    path: str
+    rows: tuple[str, ...]
+    shall: tuple[str, ...]
+    """Those of the rows without which nothing conforms."""
+
+
+CHECK_NEEDS: Final = {
+    "CHK-TESTSET-SAME": ("columns.id",),
+    "CHK-OVERLAP": ("columns.id", "columns.features", "data.@train.path"),
+    "CHK-LEDGER": ("tuning.ledger",),
+    "CHK-ACCEL": ("run.artefacts|run.command",),
+    "CHK-BASIS": ("metrics.averaging_basis|metrics.multilabel_basis",),
+}
+"""What the controls of shall rows read from a plan before they can pass."""
+OF_TASKS: Final = ("binary", "multiclass", "multilabel", "segmentation", "detection", "regression")
+
+
+def open_answers(plan: LoadedPlan, rows: tuple[Row, ...]) -> list[OpenAnswer]:
+    """What a plan leaves open, first what most shall rows wait for, then what most rows do."""
+    waiting: dict[str, list[Row]] = {}
+    for row in rows:
+        if not _may_apply(plan, row) or row.id in plan.plan.not_applicable:
+            continue
+        needs = [path for check in row.checks if row.strength == "shall" for path in CHECK_NEEDS.get(check.id, ())]
+        for path in dict.fromkeys((*row.states, *needs)):
+            if not answer(plan, path).whole:
+                waiting.setdefault(path, []).append(row)
+    if not plan.signed:
+        stated_rows = [row for row in rows if row.states and _may_apply(plan, row)]
+        identity = plan.plan.plan
+        waiting |= {f"plan.{name}": stated_rows for name in ("assessor", "date") if not stated(getattr(identity, name))}
+    found = [
+        OpenAnswer(
+            path=path,
+            rows=tuple(row.id for row in own),
+            shall=tuple(row.id for row in own if row.strength == "shall"),
+        )
+        for path, own in waiting.items()
+    ]
+    return sorted(found, key=lambda one: (-len(one.shall), -len(one.rows), one.path))
+
+
+def _may_apply(plan: LoadedPlan, row: Row) -> bool:
+    """Whether nothing in the plan rules a row out."""
+    wanted, kind = set(row.when.conditions if row.when is not None else ()), plan.plan.task.type
+    if kind is not None and wanted & set(OF_TASKS) and kind not in wanted:
+        return False
+    if kind == "binary" and wanted & {"macro", "micro", "weighted"}:
+        return False
+    models = [one for one in plan.plan.models.values() if one.kind in ("model", "human")]
+    if "comparison" in wanted and len(models) < 2 and "comparison" not in (plan.plan.purpose.aims or ()):  # noqa: PLR2004
+        return False
+    return not ("validation" in wanted and plan.plan.tuning.scheme == "none")
+
+
 def splits_of(plan: LoadedPlan, role: str) -> dict[str, Any]:
     """The splits that play a role, by name."""
     return {name: one for name, one in plan.plan.data.items() if (one.role or name) == role}

@@ -13,6 +13,7 @@ from assay.assess.conformity.clauses import may_lack, profiles, row_ids
 from assay.assess.plan.claim_rules import promised
 from assay.assess.plan.document import ROLES, Problem, items, table, tables, unknown
 from assay.assess.plan.line_numbers import Path
+from assay.conduct.artefact_worker import EXTENSIONS
 from assay.core.errors import AssayError
 from assay.core.task import find_task, task_names
 from assay.core.text import nearest, quoted, visible
@@ -332,15 +333,23 @@ def _lacking(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _command(document: Mapping[str, Any]) -> Iterator[Problem]:
-    command = table(document, "run").get("command")
-    if not items(command):
+    run = table(document, "run")
+    command, loads = items(run.get("command")), run.get("artefacts") is True
+    key = "command" if command else "artefacts"
+    if not command and not loads:
         return
+    if command and loads:
+        yield Problem(path=("run", key), what="answers come from a command or from model files", fix="leave one out")
     if "id" not in table(document, "columns"):
-        yield Problem(path=("run", "command"), what="answers are matched by columns.id, which is not stated")
+        yield Problem(path=("run", key), what="answers are matched by columns.id, which is not stated")
     for word in ("{inputs}", "{predictions}"):
-        if not any(isinstance(part, str) and word in part for part in items(command)):
-            yield Problem(path=("run", "command"), what=f"the command is not given {word}", fix=f'add "{word}"')
+        if command and not any(isinstance(part, str) and word in part for part in command):
+            yield Problem(path=("run", key), what=f"the command is not given {word}", fix=f'add "{word}"')
     for name, one in tables(document, "models"):
+        asked = loads and one.get("kind", "model") == "model" and "predictions" not in one
+        if asked and not str(one.get("artefact", "")).lower().endswith(EXTENSIONS):
+            path = ("models", name, *(["artefact"] if "artefact" in one else []))
+            yield Problem(path=path, what="run.artefacts needs a file of the model", known=", ".join(EXTENSIONS))
         if "threshold_from" in one and "predictions" not in one:
             what = "a threshold cannot be chosen on rows that the command does not answer"
             yield Problem(path=("models", name, "threshold_from"), what=what, fix="state threshold")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from assay.assess.plan.field_types import Section
-from assay.assess.plan.fields import Plan
+from assay.assess.plan.fields import Identity, Plan
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -21,6 +21,8 @@ HEAD = (
     "# lines that begin with # say nothing yet. `assay plan check` tells what is wrong and what is still missing,",
     "# `assay run` counts. A statement counts only with an assessor and a date.",
 )
+
+SHORT = "# `assay plan check` ranks what to answer next; `assay init --full` lists every field."
 
 
 def toml_value(value: object) -> str:
@@ -51,6 +53,39 @@ def toml_key(name: str) -> str:
     """
     plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if plain else toml_value(name)
+
+
+def short_template(filled: Mapping[str, Any]) -> str:
+    """The plan as TOML: what is filled in, and nothing else but who signs it."""
+    lines = [SHORT, 'assay = "1"', "", "[plan]"]
+    identity = filled.get("plan", {})
+    for name, field in Identity.model_fields.items():
+        if name in identity or name in ("assessor", "date"):
+            mark = "" if name in identity else "# "
+            lines.append(f"{mark}{name} = {toml_value(identity.get(name, example(field)))}")
+    for name, part in filled.items():
+        if name != "plan":
+            lines += ["", *_plain_section(name, part)]
+    return "\n".join(lines) + "\n"
+
+
+def _plain_section(name: str, part: Mapping[str, Any]) -> Iterator[str]:
+    """A section without comments; the sections in it follow its own fields."""
+    tables = {
+        key: value
+        for key, value in part.items()
+        if isinstance(value, Mapping) and (name in ("data", "models") or _wide(value))
+    }
+    if len(tables) < len(part) or not part:
+        yield f"[{name}]"
+    yield from (f"{toml_key(key)} = {toml_value(value)}" for key, value in part.items() if key not in tables)
+    for key, value in tables.items():
+        yield from _plain_section(f"{name}.{toml_key(key)}", value)
+
+
+def _wide(value: Mapping[str, Any]) -> bool:
+    """Whether a table deserves lines of its own."""
+    return any(isinstance(one, (Mapping, list)) for one in value.values()) or len(value) > 2  # noqa: PLR2004
 
 
 def template(filled: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.assess.conformity.statement import DEVIATING, LOOKED, combined, why
+from assay.assess.conformity.statement import DEVIATING, LOOKED, OUTSIDE, combined, why
 from assay.assess.record.record import Record
 from assay.core.errors import AssayError
 from assay.core.text import visible
@@ -144,7 +144,7 @@ def judged(conformity: Mapping[str, Any]) -> Iterator[Mismatch]:
         if said != row["says"]:
             path = f"conformity.rows[{i}].says"
             yield Mismatch(path=path, stored=row["says"], recomputed=said, why="the sentences of its evidence")
-    overall = _overall([row for row in rows if row["strength"] == "shall"])
+    overall = OUTSIDE if conformity.get("by_analogy") else _overall([row for row in rows if row["strength"] == "shall"])
     deviating = [row["id"] for row in rows if row["verdict"] == "fail" and row["strength"] in DEVIATING]
     counts = {name: sum(row["verdict"] == name for row in rows) for name in conformity["counts"]}
     for name, known in (("overall", overall), ("deviations", deviating), ("counts", counts)):

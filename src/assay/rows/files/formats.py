@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from assay.core.declared_types import check_fields
 from assay.core.errors import PlanError, RowsError
 from assay.core.text import counted, listed, nearest, quoted, visible
 
@@ -128,6 +129,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Refuse an option that no file could be read with."""
+        check_fields(self)
         mark = self.delimiter
         if mark is not None and (len(mark) != 1 or mark in '"\r\n' or not (mark == "\t" or " " <= mark <= "~")):
             raise _option("delimiter", mark, "one character, such as , ; | or a tab")

@@ -45,7 +45,7 @@ class Costs:
             return given
         if isinstance(given, (str, os.PathLike)):
             return cls(cells=_checked(_file(Path(os.fspath(given)))), typed=True)
-        if hasattr(given, "to_dict") and hasattr(given, "index"):
+        if hasattr(given, "to_dict") and hasattr(given, "columns"):
             given = cast("Any", given).to_dict(orient="index")
         return cls(cells=_checked(_pairs(given)))
 
@@ -157,10 +157,12 @@ def _file(path: Path) -> dict[tuple[Label, Label], object]:
                 fix="give a table of costs",
             )
         text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise PlanError(
+                "encoding", "the file of costs is not UTF-8", where=visible(path), fix="write UTF-8"
+            ) from error
         raise PlanError("no-file", "the file of costs cannot be read", where=visible(path), fix="check it") from error
-    except UnicodeDecodeError as error:
-        raise PlanError("encoding", "the file of costs is not UTF-8", where=visible(path), fix="write UTF-8") from error
     if path.suffix.lower() == ".json":
         try:
             return _pairs(json.loads(text))

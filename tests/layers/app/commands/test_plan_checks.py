@@ -49,6 +49,58 @@ def test_init_writes_a_plan_that_checks_and_runs(predictions, tmp_path):
     assert [level["level"] for level in record["tallies"]["groups"]["site"]] == ["A", "B"]
 
 
+def test_a_short_plan_is_about_fifteen_lines_and_a_full_one_lists_every_field(predictions):
+    short, full = drafted(predictions), drafted(predictions, "--full")
+    assert len([line for line in short.splitlines() if line.strip()]) <= 16
+    whole = {name: part for name, part in tomllib.loads(full).items() if part}
+    assert tomllib.loads(short) == {**whole, "plan": {}}
+    assert len(full.splitlines()) > 200
+
+
+def test_init_reads_splits_models_and_estimators(predictions, tmp_path):
+    (tmp_path / "train.csv").write_text(ROWS.replace("guess", "size").replace("s1", "t1"), encoding="utf-8")
+    (tmp_path / "a.csv").write_text("id,answer,p\n" + "".join(f"s{i},yes,0.{i % 9}\n" for i in range(60)))
+    (tmp_path / "a.json").write_text('{"algorithm": "trees", "hyperparameters": {"depth": 3, "seeds": [1]}}')
+    done = assay(
+        "init", "--test", predictions, "--train", tmp_path / "train.csv", "--truth", "truth", "--id", "id",
+        "--positive", "yes", "--model", f"A={tmp_path / 'a.csv'}", "--estimator", tmp_path / "a.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plan = tomllib.loads(done.stdout)
+    wanted = {"predictions": "a.csv", "joined": True, "predicted": "answer", "score": "p", "trained_on": "train"}
+    assert wanted.items() <= plan["models"]["A"].items()
+    assert plan["models"]["A"]["algorithm"] == "trees"
+    assert plan["models"]["A"]["hyperparameters"] == {"depth": {"value": 3, "type": "int"}}
+    assert plan["columns"]["features"] == ["site"]
+    assert plan["data"]["train"]["path"] == "train.csv"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--model", "A=nowhere.csv"), "there is no file nowhere.csv"),
+        (("--estimator", "B=params.json"), 'there is no model "B"'),
+        (("--train", "/etc/hostname"), "does not lie in the folder"),
+    ],
+)
+def test_init_says_what_is_wrong_with_a_file(predictions, options, says):
+    done = assay("init", predictions, "--truth", "truth", "--predicted", "guess", "--positive", "yes", *options)
+    assert done.returncode in (2, 4)
+    assert says in done.stderr
+
+
+def test_a_check_tells_what_is_missing_for_conforming_and_ranks_the_next_five(predictions, tmp_path):
+    (tmp_path / "plan.toml").write_text(drafted(predictions), encoding="utf-8")
+    found = json.loads(assay("plan", "check", tmp_path / "plan.toml", "--json").stdout)
+    assert found["missing_for_conforming"][:2] == ["plan.assessor", "plan.date"]
+    assert {"tuning.test_unused", "data.@train.path", "columns.id"} <= set(found["missing_for_conforming"])
+    assert [one["answer"] for one in found["next"]] == found["missing_for_conforming"][:5]
+    assert found["next"][0]["write"] == '[plan] assessor = "Ada Example"'
+    said = assay("plan", "check", tmp_path / "plan.toml").stderr
+    assert f"conforming  {len(found['missing_for_conforming'])} answers missing" in said
+    assert "  next 5 " in said
+
+
 def test_a_planned_run_gives_the_numbers_of_the_same_run_without_a_plan(predictions, tmp_path):
     (tmp_path / "plan.toml").write_text(drafted(predictions), encoding="utf-8")
     planned = json.loads(assay("run", tmp_path / "plan.toml", "--json", "-q", "-o", tmp_path / "a").stdout)
@@ -264,7 +316,7 @@ def test_a_threshold_chosen_on_test_data_is_an_error_of_the_plan(tmp_path):
     ("criterion", "code"), [("accuracy >= 0.1", 0), ("accuracy >= 0.99", 1), ("accuracy >= 0.5", 3)]
 )
 def test_acceptance_criteria_of_a_plan_decide_the_exit_code(predictions, tmp_path, criterion, code):
-    text = drafted(predictions).replace("[metrics]", f'[metrics]\naccept = ["{criterion}"]')
+    text = drafted(predictions) + f'\n[metrics]\naccept = ["{criterion}"]\n'
     (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
     done = assay("run", tmp_path / "plan.toml", "-o", tmp_path / "out", "-q", "--json")
     assert done.returncode == code, done.stderr

@@ -101,3 +101,84 @@ def test_the_example_whose_models_answer_here_conforms_and_its_faulty_twin_does_
     assert verify(record).holds
     found = {row["id"]: row["verdict"] for row in record["conformity"]["rows"]}
     assert [found[name] for name in ("R-5.3.11-3", "R-5.3.12-1", "R-5.3.12-2")] == ["pass"] * 3
+
+
+def estimators(folder):
+    """A plan whose models are estimators of scikit-learn: one fitted, one to be fitted on the training rows."""
+    import joblib
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(4213)
+    for name, size in (("train", 60), ("test", 40)):
+        truth = np.arange(size) % 2
+        x = truth + rng.normal(0, 0.7, size)
+        cells = zip(truth, x, rng.random(size), strict=True)
+        lines = [f"{name}{i},{('no', 'yes')[t]},{v:.4f},{w:.4f}" for i, (t, v, w) in enumerate(cells)]
+        (folder / f"{name}.csv").write_text("id,truth,x,z\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    rows = np.genfromtxt(folder / "train.csv", delimiter=",", skip_header=1, usecols=(2, 3))
+    fitted = LogisticRegression().fit(rows, np.where(np.arange(60) % 2, "yes", "no"))
+    joblib.dump(fitted, folder / "A.joblib")
+    joblib.dump(LogisticRegression(), folder / "B.joblib")
+    models = "".join(
+        f'[models.{name}]\npredicted = "p{name}"\nscore = "s{name}"\nartefact = "{name}.joblib"\ntrained_on = "train"\n'
+        for name in "AB"
+    )
+    (folder / "plan.toml").write_text(
+        '[task]\ntype = "binary"\nclasses = ["no", "yes"]\npositive = "yes"\n'
+        '[columns]\ntruth = "truth"\nid = "id"\nfeatures = ["x", "z"]\n[data.train]\npath = "train.csv"\n'
+        '[data.test]\npath = "test.csv"\n[metrics]\nmeasures = ["accuracy", "auroc"]\n'
+        f"[run]\nartefacts = true\n{models}",
+        encoding="utf-8",
+    )
+    return fitted
+
+
+def test_estimators_answer_here_fitted_before_or_fitted_by_conduct(tmp_path):
+    import numpy as np
+
+    fitted = estimators(tmp_path)
+    with pytest.raises(PlanError, match="loads an estimator"):
+        run_planned(load_plan(tmp_path / "plan.toml"), ledger=False)
+    (_, a), (_, b) = run_planned(load_plan(tmp_path / "plan.toml"), allow_command=True, ledger=False)
+    rows = np.genfromtxt(tmp_path / "test.csv", delimiter=",", skip_header=1, usecols=(2, 3))
+    right = fitted.predict(rows) == np.where(np.arange(40) % 2, "yes", "no")
+    assert a["accuracy"].value == right.mean()
+    assert a["auroc"].value == pytest.approx(b["auroc"].value), "the same estimator, fitted here"
+    assert a.record["environment"]["run"]["command"] == ["artefact", "A.joblib"]
+    assert str(tmp_path) not in a.record.to_text()
+
+
+def test_an_onnx_file_answers_without_consent_because_it_is_data(tmp_path):
+    pytest.importorskip("onnxruntime")
+    convert = pytest.importorskip("skl2onnx").to_onnx
+    import numpy as np
+
+    fitted = estimators(tmp_path)
+    graph = convert(fitted, np.zeros((1, 2), dtype=np.float32))
+    (tmp_path / "A.onnx").write_bytes(graph.SerializeToString())
+    text = (tmp_path / "plan.toml").read_text(encoding="utf-8").partition("[models.B]")[0]
+    (tmp_path / "plan.toml").write_text(text.replace("A.joblib", "A.onnx"), encoding="utf-8")
+    ((_, a),) = run_planned(load_plan(tmp_path / "plan.toml"), ledger=False)
+    rows = np.genfromtxt(tmp_path / "test.csv", delimiter=",", skip_header=1, usecols=(2, 3))
+    assert a["accuracy"].value == (fitted.predict(rows) == np.where(np.arange(40) % 2, "yes", "no")).mean()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("A.joblib", "A.bin"), "needs a file of the model"),
+        (
+            ("artefacts = true", 'artefacts = true\ncommand = ["x", "{inputs}", "{predictions}"]'),
+            "a command or from model",
+        ),
+        (('id = "id"\n', ""), r"columns\.id"),
+    ],
+)
+def test_a_plan_that_cannot_let_its_models_answer_is_an_error(tmp_path, change, says):
+    estimators(tmp_path)
+    (tmp_path / "A.bin").write_bytes(b"x")
+    text = (tmp_path / "plan.toml").read_text(encoding="utf-8").replace(*change)
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(PlanError, match=says):
+        load_plan(tmp_path / "plan.toml")

@@ -122,11 +122,11 @@ def constructed():
         {
             "plan": {"assessor": "A", "date": "2026-01-31"},
             "task": {"type": "multilabel"},
-            "metrics": {"multilabel_basis": {"hamming_loss": "errors count alike"}, "measures": ["accuracy"]},
+            "metrics": {"multilabel_basis": {"hamming_loss": "errors count alike"}, "measures": ["f1_micro"]},
         }
     )
     right = copy.deepcopy(several.document)
-    right["metrics"]["multilabel_basis"] = {"accuracy": "each label matters alike"}
+    right["metrics"]["multilabel_basis"] = {"f1_micro": "each label matters alike"}
     tuned = {"time": "2024-01-01T00:00:00+00:00", "purpose": "tune", "data": test.sha256}
     bare = tuple({**one, "n": None} for one in clean.estimates)
     del faulty, train

@@ -33,6 +33,7 @@ WEIGHTINGS: Final[tuple[Weighting, ...]] = ("none", "linear", "quadratic")
     clause=TS4213("5.3.9"),
     passes_when="agreement was computed, and no pair lies below the declared minimum",
     lacks="annotators",
+    of_classes=True,
 )
 def annotators(q: Inquiry) -> Iterator[Outcome]:
     """How far annotators agree, pair by pair and all together."""

@@ -29,6 +29,7 @@ DAY: Final = 86_400
     clause=TS4213("5.3.2"),
     passes_when="in no split the lack of a value goes with the class, beyond chance and beyond V",
     lacks="features in columns",
+    of_classes=True,
 )
 def missing(q: Inquiry) -> Iterator[Outcome]:
     """Missing values do not tell the class."""

@@ -80,6 +80,7 @@ def _described(q: Inquiry, split: SplitRows) -> dict[str, Any]:
     clause=TS4213("5.3.2"),
     passes_when="no class is missing in a split, and shares do not differ both beyond chance and beyond V or the gap",
     parts=("features",),
+    of_classes=True,
 )
 def class_shares(q: Inquiry) -> Iterator[Outcome]:
     """Splits have similar class shares."""
@@ -128,6 +129,7 @@ def _features_of_splits(q: Inquiry) -> Iterator[Outcome]:
     clause=TS4213("5.3.2"),
     passes_when="in test and training data class shares and features do not depart from it by chance and by size",
     parts=("features",),
+    of_classes=True,
 )
 def population(q: Inquiry) -> Iterator[Outcome]:
     """Class shares against the declared population."""
@@ -189,6 +191,7 @@ def _shares_apart(split: SplitRows, truth: str, shares: Mapping[str, float]) -> 
     clause=TS4213("5.3.2"),
     passes_when="there are none, in any split",
     lacks="features in columns",
+    of_classes=True,
 )
 def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
     """Like samples carry like labels."""
@@ -218,6 +221,7 @@ def label_conflicts(q: Inquiry) -> Iterator[Outcome]:
     passes_when="in no split a channel goes with the class beyond chance and size, or guesses it better than chance",
     parts=("reported",),
     lacks="channels",
+    of_classes=True,
 )
 def channels(q: Inquiry) -> Iterator[Outcome]:
     """Channels do not tell the class."""

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.assess.controls.control_declaration import Outcome, control
+from assay.assess.controls.control_declaration import Outcome, Verdict, control
 from assay.assess.controls.data.association import associated, quantile_cells
 from assay.assess.controls.data.dataset_contents import guessed_by
 from assay.assess.controls.evidence import Inquiry
 from assay.core.text import counted, figure, phrases
-from assay.core.traits import TS4213
+from assay.core.traits import FUND, TS4213
 from assay.core.values import Undefined
+from assay.fairness.feasibility import check_unawareness
 from assay.inference.intervals.auc import area_interval
 from assay.tally.data.feature_counts import alone, described, numbers_by
 from assay.tally.scores.score_tally import Scores
@@ -37,6 +38,7 @@ REPEATED: Final = 30
     clause=TS4213("5.3.7"),
     passes_when="no feature reaches the AUROC or V of a stand-in, and none alone guesses as well as the best model",
     lacks="features in columns",
+    of_classes=True,
 )
 def proxies(q: Inquiry) -> Iterator[Outcome]:
     """No feature stands for the label."""
@@ -69,6 +71,39 @@ def proxies(q: Inquiry) -> Iterator[Outcome]:
     yield Outcome(
         verdict="suspect" if bad else "pass", says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there)
     )
+
+
+@control(
+    "CHK-UNAWARE",
+    looks_for="features that name a group of people, or stand for one",
+    clause=FUND("fairness"),
+    passes_when="no feature names a declared group, and none is associated with it as a stand-in would be",
+    lacks="groups of people",
+)
+def unaware(q: Inquiry) -> Iterator[Outcome]:
+    """Features held against the groups of people; that a group is not among them shows no fairness."""
+    features, factors = q.plan.columns.features, q.plan.fairness.groups or []
+    if features is None or not factors:
+        yield Outcome(verdict="no-evidence", says="no features, or no groups of people, are declared")
+        return
+    limits, facts, bad = q.plan.checks, dict[str, Any](), list[str]()
+    there = {name: one for name, one in q.splits.items() if one.has(*factors, *features)}
+    for factor in factors:
+        named = check_unawareness(factor, features).aware_by
+        bad += [f"{feature} names {factor}" for feature in named]
+        for name, split in there.items():
+            for feature in (one for one in features if one not in (factor, *named)):
+                found = facts[f"{feature} and {factor} in {name}"] = _screened(split, feature, factor)
+                if found.get("auroc", 0) >= limits.proxy_auroc:
+                    bad.append(f"{feature} tells {factor} in {name}: AUROC {_with_interval(found, 'auroc')}")
+                elif found.get("cramers_v", 0) >= limits.proxy_association:
+                    bad.append(f"{feature} tells {factor} in {name}: V {_with_interval(found, 'cramers_v')}")
+    strongest = max((max(one.get("auroc", 0) * 2 - 1, one.get("cramers_v", 0)) for one in facts.values()), default=None)
+    shown = "no data set has both" if strongest is None else f"strongest association {figure(strongest)}"
+    said = phrases(bad) if bad else f"{counted(len(features), 'feature')}, none names or stands for a group; {shown}"
+    thresholds = {"auroc": limits.proxy_auroc, "cramers_v": limits.proxy_association}
+    verdict: Verdict = "suspect" if bad else "pass" if there else "no-evidence"
+    yield Outcome(verdict=verdict, says=said, facts=facts, thresholds=thresholds, inputs=q.digests(*there))
 
 
 def _with_interval(found: dict[str, Any], name: str) -> str:

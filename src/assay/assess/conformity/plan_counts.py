@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counting what a plan describes: every model on every test split, of any task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.assess.arguments import IntervalSettings, ScoreSettings, name_factors
+from assay.assess.assess import assess
+from assay.assess.conformity.plan_files import Progress
+from assay.assess.conformity.plan_predictions import MadeHere
+from assay.assess.conformity.plan_sources import Held, of_model, of_split
+from assay.assess.plan.checked_plan import LoadedPlan
+from assay.assess.plan.plan_answers import channel_columns, splits_of
+from assay.assess.shared_tally import pooled
+from assay.assess.task_assessment import assess_task
+from assay.core.errors import PlanError, RowsError
+from assay.core.text import quoted, visible
+from assay.fairness.crossed_groups import add_crossed
+from assay.rows.files.formats import Reading
+
+if TYPE_CHECKING:
+    from assay.assess.assessment import Assessment
+    from assay.assess.plan.datasets import Split
+    from assay.assess.plan.model_fields import Model
+    from assay.rows.limits import Limits
+
+CLASSIFICATION: Final = (None, "binary", "multiclass")
+
+
+def is_task_plan(loaded: LoadedPlan) -> bool:
+    """Whether a plan is about another task than one label a row."""
+    return loaded.plan.task.type not in CLASSIFICATION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """A plan at the moment nothing had been counted yet."""
+
+    loaded: LoadedPlan
+    frozen_at: str
+
+    def to_json(self, model: str, split: str) -> dict[str, Any]:
+        """As in a Record."""
+        return {
+            "given": "plan",
+            "name": Path(self.loaded.path).name,
+            "format": self.loaded.format,
+            "sha256": self.loaded.sha256,
+            "frozen_at": self.frozen_at,
+            "declared": self.loaded.document,
+            "declared_digest": self.loaded.digest,
+            "model": model,
+            "split": split,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One model on one test split."""
+
+    model: str
+    split: str
+    rows: Held | None
+    """None where another task reads files of its own."""
+    truth: Held | None = None
+    """Where truth is, if not beside the predictions."""
+
+    @property
+    def place(self) -> str:
+        """What errors call its rows."""
+        return "the plan" if self.rows is None else self.rows.name
+
+    def title(self, parts: tuple[Part, ...]) -> str:
+        """What tells it apart from the other parts; nothing where there is only one."""
+        names = []
+        if len({one.model for one in parts}) > 1:
+            names.append(self.model)
+        if len({one.split for one in parts}) > 1:
+            names.append(self.split)
+        return "-".join(names)
+
+
+def freeze(loaded: LoadedPlan) -> Frozen:
+    """Fix a plan by its digest and the time."""
+    return Frozen(loaded=loaded, frozen_at=datetime.now(tz=UTC).isoformat(timespec="microseconds"))
+
+
+def parts_of(loaded: LoadedPlan, made: Mapping[tuple[str, str], MadeHere] | None = None) -> tuple[Part, ...]:
+    """Every model with predictions, in files or made here, on every test split."""
+    plan, where = loaded.plan, visible(loaded.path)
+    if is_task_plan(loaded):
+        return _task_parts(loaded)
+    if plan.columns.truth is None:
+        raise _lack(where, "the truth column", 'columns.truth = "..."')
+    splits = {name: one for name, one in splits_of(loaded, "test").items() if one.path is not None}
+    if not splits:
+        raise _lack(where, "a test split with a file", '[data.test] path = "..."')
+    models = {name: one for name, one in plan.models.items() if one.counted}
+    if not models:
+        raise _lack(where, "a model with predictions", '[models.NAME] predicted = "COLUMN", or score and threshold')
+    return tuple(
+        _part(loaded, model, one, split, split_, (made or {}).get((model, split)))
+        for split, split_ in splits.items()
+        for model, one in models.items()
+    )
+
+
+def _task_parts(loaded: LoadedPlan) -> tuple[Part, ...]:
+    """Every model of another task; without any, the one that the task itself is given."""
+    plan, splits = loaded.plan, splits_of(loaded, "test") or dict(loaded.plan.data)
+    if plan.run.command or plan.run.artefacts:
+        what = "a plan makes predictions here of one label a row only"
+        raise PlanError("run-refused", what, where="run", fix="write them to a file first, and leave [run] out")
+    models = [name for name, model in plan.models.items() if model.given] or [""]
+    if plan.task.given is None and models == [""]:
+        fix = '[task.given] truth = "..." and [models.NAME.given] predicted = "..."'
+        raise _lack(visible(loaded.path), "what the task reads", fix)
+    split, of = next(iter(splits.items()), ("", None))
+    rows = None if of is None else of_split(loaded, of)
+    return tuple(Part(model=name, split=split, rows=rows) for name in models)
+
+
+def _part(loaded: LoadedPlan, name: str, model: Model, split: str, of: Split, made: MadeHere | None) -> Part:  # noqa: PLR0917
+    rows, truth = of_model(loaded, model, of)
+    if made is not None:
+        rows, truth = Held(places=(str(made.path),)), of_split(loaded, of)
+    return Part(model=name, split=split, rows=rows, truth=truth)
+
+
+def _lack(where: str, what: str, fix: str) -> PlanError:
+    return PlanError("role-missing", f"the plan does not name {what}", where=where, fix=fix)
+
+
+def columns_by_group(loaded: LoadedPlan) -> dict[str, object]:
+    """Columns whose levels are assessed one by one: groups of people, crossed ones, channels, strata."""
+    plan = loaded.plan
+    strata, people = (stratum.column for stratum in plan.use.strata or ()), plan.fairness.groups or ()
+    columns = name_factors(list(dict.fromkeys([*people, *channel_columns(plan).values(), *strata])) or None)
+    return add_crossed(columns, plan.fairness.cross)
+
+
+def count_part(
+    frozen: Frozen, part: Part, *, limits: Limits | None = None, progress: Progress | None = None
+) -> Assessment:
+    """The assessment of one part, with the plan it followed."""
+    if part.rows is None or is_task_plan(frozen.loaded):
+        return _settle(frozen, part, _count_task(frozen.loaded, part, limits, progress))
+    plan = frozen.loaded.plan
+    reading, intervals, model = plan.reading, plan.intervals, plan.models[part.model]
+    # A pin would be asked of the validation file too; every split is held against its own pin when controls open it.
+    pinned = model.threshold_from is None and part.truth is None
+    found = assess(
+        data=part.rows.data,
+        id=None if part.truth is None else plan.columns.id,
+        truth=plan.columns.truth,
+        predicted=model.predicted,
+        score=model.score,
+        threshold=model.threshold if model.threshold_rule is None else model.threshold_rule,
+        scores=ScoreSettings(
+            kind=model.scores,
+            missing=model.missing_score,
+            renormalise=model.renormalise,
+            threshold_from=_elsewhere(frozen.loaded, model),
+            operating_points=plan.metrics.operating_points or () if model.score is not None else (),
+        ),
+        unit=plan.columns.subject if plan.columns.weight is None else None,
+        weight=plan.columns.weight,
+        group=columns_by_group(frozen.loaded) or None,
+        positive=plan.task.positive,
+        labels=plan.task.classes,
+        level=intervals.level,
+        intervals=IntervalSettings(
+            shares=intervals.shares, cells=intervals.cells, seed=intervals.seed, undefined=plan.metrics.undefined
+        ),
+        measures=plan.metrics.measures,
+        costs=plan.metrics.costs,
+        missing=reading.missing,
+        engine=reading.engine,
+        reading=replace(
+            part.rows.reading(frozen.loaded, pinned=pinned, truth=part.truth),
+            truth_data=None if part.truth is None else part.truth.data,
+            unknown=reading.unknown,
+            unmatched=reading.unmatched,
+            spelled=True,
+            progress=progress,
+        ),
+        limits=limits,
+    )
+    _demand_rows(frozen.loaded, part, found)
+    _demand_task(frozen.loaded, part, found)
+    return _settle(frozen, part, found)
+
+
+def _settle(frozen: Frozen, part: Part, found: Assessment) -> Assessment:
+    """What a plan asks of what was counted: small cells pooled, groups judged, criteria decided."""
+    plan = frozen.loaded.plan
+    if plan.fairness.smallest_cell is not None:
+        found = pooled(found, plan.fairness.smallest_cell)
+    if (fair := plan.fairness).judged is not None:
+        found = found.require_fairness(
+            fair.judged, tolerance=fair.tolerance, minimum=fair.minimum or 10, reason=fair.criterion or ""
+        )
+    if plan.metrics.accept:
+        against = None if plan.metrics.against is None else frozen.loaded.folder / plan.metrics.against
+        found = found.accept(*plan.metrics.accept, against=against, correction=plan.metrics.correction)
+    return found.with_evidence(plan=frozen.to_json(part.model, part.split))
+
+
+def _count_task(loaded: LoadedPlan, part: Part, limits: Limits | None, progress: Progress | None) -> Assessment:
+    """The assessment of one model by another task."""
+    plan = loaded.plan
+    own = (plan.models[part.model].given or {}) if part.model else {}
+    given = {role: _resolve(loaded, value) for role, value in {**(plan.task.given or {}), **own}.items()}
+    if part.rows is not None:
+        given["data"] = part.rows.data
+    return assess_task(
+        str(plan.task.type),
+        **{**(plan.task.options or {}), **given},
+        group=plan.fairness.groups,
+        cross=plan.fairness.cross,
+        level=plan.intervals.level,
+        measures=plan.metrics.measures,
+        missing=plan.reading.missing,
+        engine=plan.reading.engine,
+        intervals=IntervalSettings(seed=plan.intervals.seed),
+        reading=Reading(
+            delimiter=plan.reading.delimiter, decimal=plan.reading.decimal, max_rows=plan.reading.max_rows,
+            progress=progress,
+        ),
+        limits=limits,
+    )  # fmt: skip
+
+
+def _resolve(loaded: LoadedPlan, value: Any) -> Any:  # noqa: ANN401
+    """A file beside the plan by its path; anything else as it is written."""
+    if isinstance(value, list):
+        return [_resolve(loaded, part) for part in value]
+    return str(loaded.folder / value) if isinstance(value, str) and (loaded.folder / value).exists() else value
+
+
+def _elsewhere(loaded: LoadedPlan, model: Model) -> str | list[str] | None:
+    """The rows of the split on which a threshold is chosen."""
+    if model.threshold_from is None:
+        return None
+    held = of_split(loaded, loaded.plan.data[model.threshold_from])
+    if held is None:
+        raise _lack(visible(loaded.path), "the file", f'[data.{model.threshold_from}] path = "..."')
+    return held.data
+
+
+def _demand_rows(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
+    wanted = loaded.plan.data[part.split].rows
+    if wanted is not None and found.census.read != wanted:
+        raise RowsError(
+            "digest-mismatch",
+            "the file does not hold as many rows as the plan states",
+            where=part.place,
+            found=f"{found.census.read:,} rows",
+            known=f"data.{part.split}.rows = {wanted}",
+            fix="give the file that was planned, or plan anew",
+        )
+
+
+def _demand_task(loaded: LoadedPlan, part: Part, found: Assessment) -> None:
+    wanted = loaded.plan.task.type
+    if wanted is not None and str(found.task) != wanted:
+        raise RowsError(
+            "label-types-differ",
+            f"the plan speaks of a {wanted} task, the data are {found.task}",
+            where=part.place,
+            found=f"{len(found.labels)} classes: {', '.join(quoted(one) for one in found.labels[:8])}",
+            fix="correct task.type and task.classes, or the file",
+        )

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public functions of statistics: every declared test from counts or columns, p values, raters, rows to plan."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import assay
+from assay.inference.direct_tests import KINDS
+from assay.inference.findings import Finding
+from assay.inference.tests_catalogue import every_test
+from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
+from assay.tally.paired.different_rows import Apart
+from assay.tally.paired.half_sample_folds import Halved
+from assay.tally.paired.joint_cells import PairedLabels
+from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
+
+CHANCE = np.random.default_rng(4213)
+TRUTH = CHANCE.integers(0, 2, 60)
+CALLS = {name: np.where(CHANCE.random(60) < skill, TRUTH, 1 - TRUTH) for name, skill in (("A", 0.9), ("B", 0.7))}
+SCORES = {name: TRUTH + CHANCE.normal(0, spread, 60) for name, spread in (("A", 0.6), ("B", 1.0))}
+VALUES = {name: CHANCE.normal(mean, 1, 10) for name, mean in (("A", 1.0), ("B", 0.5), ("C", 0.2))}
+TWO = {name: VALUES[name] for name in "AB"}
+UNITS = [f"u{i // 3}" for i in range(60)]
+GIVEN = {
+    Outcomes: {"table": [[40, 9], [2, 9]]},
+    Table: {"table": [[12, 5], [3, 10]]},
+    Calls: {"table": [[10, 3], [7, 20]]},
+    Patterns: {"truth": TRUTH, "predicted": {**CALLS, "C": 1 - TRUTH}},
+    Strata: {"table": {"x": [[8, 2], [3, 9]], "y": [[5, 5], [4, 8]]}},
+    Channels: {"table": {"x": [[8, 2], [3, 9]], "y": [[5, 5], [4, 8]]}},
+    Successes: {"table": (14, 20), "against": 0.5},
+    Pairs: {"values": TWO},
+    Blocks: {"values": VALUES},
+    Groups: {"values": TWO},
+    Folds: {"values": TWO, "test_over_train": 0.25},
+    FiveByTwo: {"values": TWO},
+    Halved: {"values": {name: column[:9] for name, column in TWO.items()}},
+    Sample: {"values": VALUES["A"]},
+    PairedScores: {"truth": TRUTH, "score": SCORES, "positive": 1},
+    PairedLabels: {"truth": TRUTH, "predicted": CALLS},
+    PairedRows: {"truth": TRUTH, "predicted": CALLS, "unit": UNITS},
+    UnitSums: {"truth": TRUTH, "predicted": CALLS, "unit": UNITS},
+    Apart: {"truth": {"A": TRUTH, "B": TRUTH}, "predicted": CALLS},
+}
+MATRIX = {name: np.column_stack([1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))]) for name, x in SCORES.items()}
+OTHERS = {
+    "delong_unpaired": {"truth": {"A": TRUTH, "B": TRUTH}, "score": SCORES, "positive": 1},
+    "class_score_permutation": {"truth": TRUTH, "score": MATRIX, "measure": "auroc_macro"},
+    "weighted_permutation": {"truth": TRUTH, "predicted": CALLS, "weight": CHANCE.random(60) + 0.5},
+    "chi_squared_fit": {"table": [[12, 18], [15, 15]]},
+}
+
+
+def asked(one):
+    """The columns or counts of a test, and the parameters that it has no default for."""
+    given = dict(OTHERS.get(one.name, GIVEN[one.takes]))
+    known = one.parameters
+    chosen = {"margin": 0.2, "measure": "f1_macro", "draws": 199, "positive": 1, "control": "A"}
+    if one.takes is PairedScores:
+        chosen["measure"] = "average_precision"
+    for name, value in chosen.items():
+        if name in known and name not in given:
+            given[name] = value
+    if "costs" in known:
+        given["costs"] = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 1.0, (1, 0): 5.0}
+    if one.name in ("area_non_inferiority", "area_equivalence", "area_difference"):
+        given.pop("measure", None)
+    return given
+
+
+@pytest.mark.parametrize("one", every_test(), ids=lambda one: one.name)
+def test_every_declared_test_runs_from_counts_or_columns(one):
+    found = assay.test(one.name, **asked(one))
+    for finding in found if isinstance(found, tuple) else (found,):
+        assert isinstance(finding, Finding)
+        assert finding.test == one.name
+        assert finding.p is None or 0 <= finding.p <= 1
+
+
+def test_every_kind_of_tally_can_be_built():
+    assert {one.takes for one in every_test()} <= set(KINDS)
+
+
+def test_counts_and_columns_of_the_same_rows_agree():
+    both = assay.test("mcnemar_exact", truth=TRUTH, predicted=CALLS)
+    right = {name: column == TRUTH for name, column in CALLS.items()}
+    cells = [[int((right["A"] & right["B"]).sum()), int((right["A"] & ~right["B"]).sum())],
+             [int((~right["A"] & right["B"]).sum()), int((~right["A"] & ~right["B"]).sum())]]  # fmt: skip
+    assert assay.test("mcnemar_exact", table=cells).p == both.p
+    compared = assay.compare(truth=TRUTH, predicted=CALLS, score=SCORES, positive=1)
+    assert assay.test("delong", truth=TRUTH, score=SCORES, positive=1).p == pytest.approx(compared["delong"].p)
+
+
+def test_a_test_equals_scipy():
+    from scipy import stats
+
+    assert assay.test("fisher_exact", table=[[8, 2], [1, 5]]).p == pytest.approx(
+        stats.fisher_exact([[8, 2], [1, 5]])[1]
+    )
+    assert assay.test("paired_t", values=TWO).p == pytest.approx(stats.ttest_rel(*TWO.values())[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"name": "fisher"}, None),
+        ({"name": "fisher_exact", "table": [[1]]}, "matrix-shape"),
+        ({"name": "fisher_exact", "table": "abc"}, None),
+        ({"name": "fisher_exact"}, "test-needs"),
+        ({"name": "mcnemar_exact", "table": [[1, 2], [3, -4]]}, None),
+        ({"name": "paired_t", "values": {"A": [1.0], "B": [1.0, 2.0]}}, None),
+        ({"name": "paired_t", "values": {"A": [1.0, float("nan")], "B": [1.0, 2.0]}}, None),
+        ({"name": "delong", "truth": [0, 1], "score": {"A": [1, 2], "B": [2, 1]}, "positive": 7}, "unknown-positive"),
+    ],
+)
+def test_what_does_not_fit_is_an_error_that_tells_what_to_write(given, code):
+    with pytest.raises(assay.AssayError) as error:
+        assay.test(**given)
+    assert code is None or error.value.code == code
+    assert error.value.fix
+
+
+def test_p_values_are_corrected_by_any_spelling():
+    p = [0.01, 0.02, 0.03, 0.005]
+    assert assay.adjust(p, method="holm") == [0.03, 0.04, 0.04, 0.02]
+    assert assay.adjust(p, "benjamini-hochberg") == assay.adjust(p, "fdr_bh") == assay.adjust(p, "Benjamini_Hochberg")
+    for wrong in ([2.0], ["x"], 7, [float("nan")]):
+        with pytest.raises(assay.AssayError):
+            assay.adjust(wrong)
+    with pytest.raises(assay.PlanError, match="no correction"):
+        assay.adjust(p, method="holmes")
+
+
+def test_raters_agree_as_by_hand():
+    found = assay.agreement({"one": list("aabbab"), "two": list("aabbba")}, order=["a", "b"])
+    assert found["cohen_kappa"]["value"] == pytest.approx((4 / 6 - 0.5) / 0.5)
+    assert found["cohen_kappa_linear"]["value"] == pytest.approx(found["cohen_kappa"]["value"])
+    three = assay.agreement([list("aab"), list("aab"), ["a", "b", None]])
+    assert set(three) == {"fleiss_kappa", "krippendorff_alpha", "gwet_ac1"}
+    for wrong in ([], [["a"]], [["a"], ["a", "b"]], 7):
+        with pytest.raises(assay.AssayError):
+            assay.agreement(wrong)
+
+
+def test_rows_are_planned_before_there_are_any():
+    assert assay.plan_size(expected=0.9, limit=0.85) == 363
+    wide = assay.plan_size(expected=0.9, width=0.1)
+    from assay.inference.intervals.proportion import wilson
+
+    low, high = wilson(round(0.9 * wide), wide, 0.95)
+    assert high - low <= 0.1005
+    for wrong in ({}, {"expected": 0.9}, {"expected": "x", "limit": 0.8}, {"expected": 0.9, "limit": 0.8, "level": 2}):
+        with pytest.raises(assay.AssayError):
+            assay.plan_size(**wrong)
