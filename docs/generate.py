@@ -22,7 +22,6 @@ from generator.tasks import other_tasks, task_page
 from assay.measures import REGISTRY
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
-SOURCES = REFERENCE.parents[1] / "src" / "assay"
 MARK = "<!-- Written by docs/generate.py from the code; change the code, then run it. -->"
 
 
@@ -62,7 +61,7 @@ def pages() -> dict[str, str]:
     out["measures/index.md"] = index()
     out |= {f"tasks/{name}.md": task_page(name) for name in other_tasks()}
     out["errata.md"] = errata_page()
-    out["errors.md"] = errors_page(SOURCES)
+    out["errors.md"] = errors_page()
     out["cli.md"] = commands_page()
     out["record.md"] = record_page()
     out["plan.md"] = plan_page()

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Roles that nobody named: the command that the columns of a file suggest, proposed, and at a terminal asked for."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from assay.app.commands.run_command import lacking
+from assay.app.messages import say, say_line
+from assay.core.errors import PlanError
+from assay.core.text import listed, visible
+from assay.rows.databases.database import is_database, open_database, shown
+
+if TYPE_CHECKING:
+    from assay.rows.files.formats import Reading
+
+FEW: Final = 40
+"""Distinct values up to which a column may hold classes."""
+TRUTH: Final = r"(y|truth|true|label|labels|target|class|actual|gold|outcome|diagnosis|reference|ground_?truth)"
+CALLED: Final = r"(p|pred|preds|predicted|prediction|yhat|y_hat|guess|called|output|decision)"
+SCORED: Final = r"(s|p|p_?1|score|scores|prob|probs|proba|probability|logit|confidence|risk)"
+QUALITY: Final = r"((the_)?({0})(_?(label|class|value|s))?|(y|label|class)_({0}))"
+"""Around a word: `y_true`, `true_label`, `predicted_class`."""
+POSITIVE: Final = ("1", "true", "yes", "y", "t", "pos", "positive", "disease", "ill", "sick", "malignant", "case",
+                   "event", "defect", "fraud", "spam", "abnormal", "bad", "churn", "default")  # fmt: skip
+CLEAR: Final = ({"0", "1"}, {"false", "true"})
+"""Labels of which nobody needs to say the positive one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a look at a column tells."""
+
+    name: str
+    values: tuple[str, ...]
+    """Distinct values as text; cut above FEW."""
+    number: bool
+    share: bool
+    """Whether every number lies between 0 and 1."""
+    whole: bool
+
+    @property
+    def classes(self) -> bool:
+        """Whether it may hold labels."""
+        return 1 < len(self.values) <= FEW
+
+    @property
+    def measured(self) -> bool:
+        """Whether it holds numbers that are no labels."""
+        return self.number and (not self.classes or not self.whole)
+
+    def named(self, words: str) -> bool:
+        """Whether its name is one of some words, alone or in the usual company."""
+        return re.fullmatch(QUALITY.format(words), self.name.casefold().replace(" ", "_")) is not None
+
+
+def fill_roles(arguments: Mapping[str, Any], data: str | list[str], *, embedded: bool, quiet: bool) -> dict[str, Any]:
+    """Columns for roles: patterns of scores spelled out, and what is missing agreed upon at a terminal, or refused."""
+    reading = arguments["reading"]
+    missing = lacking(arguments)
+    table = reading.truth_data if reading.truth_data and missing == ["truth"] else data
+    columns, seen = _look(table, reading) if embedded else ([], [])
+    filled = _spelled_out(arguments.get("score"), columns)
+    if not missing:
+        return filled
+    words = _suggested(seen, arguments, missing) if reading.truth_data is None else None
+    where = shown(data if isinstance(data, str) else data[0])
+    if words is None:
+        raise PlanError(
+            "role-missing",
+            f"nobody said which column holds the {' and the '.join(missing)} labels",
+            where=visible(where),
+            known=listed(columns, most=20),
+            fix=" ".join(f"--{role} COLUMN" for role in missing),
+        )
+    typed = [word for word in sys.argv[2:] if word] if len(sys.argv) > 1 and sys.argv[1] == "run" else [where]
+    command = shlex.join(["assay", "run", *typed, *words])
+    if quiet or "--task" in words or not _agreed(Path(where).name, seen, command):
+        raise PlanError(
+            "role-missing",
+            f"nobody said which column holds the {' and the '.join(missing)} labels",
+            where=visible(where),
+            found=listed(columns, most=20),
+            fix=command,
+        )
+    pairs = dict(zip(words[::2], words[1::2], strict=True))
+    names = {"--truth": "truth", "--predicted": "predicted", "--positive": "positive"}
+    filled |= {names[option]: value for option, value in pairs.items() if option in names}
+    return filled | (_spelled_out(pairs["--score"], columns) if "--score" in pairs else {})
+
+
+def _agreed(name: str, seen: Sequence[Seen], command: str) -> bool:
+    """Whether somebody at a terminal wants the command that is proposed."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    say_line(f"{name} holds")
+    wide = max(len(visible(column.name)) for column in seen)
+    for column in seen:
+        many = f"more than {FEW} values" if len(column.values) > FEW else listed(sorted(column.values), most=5)
+        say_line(f"  {visible(column.name):<{wide}}  {many}")
+    say("This command would assess it:")
+    say_line(f"  {command}")
+    return click.confirm("Run it?", default=True, err=True)
+
+
+def _spelled_out(score: object, columns: Sequence[str]) -> dict[str, Any]:
+    """Patterns among score columns replaced by the columns they fit."""
+    given = [score] if isinstance(score, str) else list(score) if isinstance(score, list) else []
+    names: list[str] = []
+    for pattern in given:
+        fits = fnmatch.filter(columns, pattern) if "*" in pattern and pattern not in columns else [pattern]
+        if not fits:
+            raise PlanError(
+                "missing-column", "no column fits the pattern", where="--score", found=visible(pattern),
+                known=listed(columns, most=20), fix="--score COLUMN, or a pattern that fits",
+            )  # fmt: skip
+        names += [name for name in fits if name not in names]
+    return {"score": names[0] if len(names) == 1 else names} if names else {}
+
+
+def _look(data: str | list[str], reading: Reading) -> tuple[list[str], list[Seen]]:
+    """The columns of a table, and for a file what they hold."""
+    if isinstance(data, str) and is_database(data):
+        database = open_database(data, reading)
+        try:
+            return list(database.columns), []
+        finally:
+            database.close()
+    from assay.rows.engines.duckdb_engine import quote_identifier
+    from assay.rows.files.file_set import open_files
+
+    opened, seen = open_files(data, reading), []
+    for column in opened.columns:
+        name = quote_identifier(column)
+        query = f"SELECT DISTINCT {name}::VARCHAR FROM rows WHERE {name} IS NOT NULL LIMIT {FEW + 1}"  # noqa: S608  quoted
+        values = tuple(str(row[0]) for row in opened.fetch(query))
+        number = f"TRY_CAST({name}::VARCHAR AS DOUBLE)"
+        tests = (
+            f"bool_and({number} IS NOT NULL), bool_and({number} BETWEEN 0 AND 1), bool_and({number} = floor({number}))"
+        )
+        found = opened.fetch(f"SELECT {tests} FROM rows WHERE {name} IS NOT NULL")[0]  # noqa: S608  quoted above
+        seen.append(Seen(name=column, values=values, number=bool(found[0]), share=bool(found[1]), whole=bool(found[2])))
+    return list(opened.columns), seen
+
+
+def _suggested(seen: Sequence[Seen], arguments: Mapping[str, Any], missing: Sequence[str]) -> list[str] | None:
+    """The options that the columns suggest; None where they suggest nothing."""
+    by_name = {column.name: column for column in seen}
+    free = [column for column in seen if column.name not in arguments.values()]
+    truth = by_name.get(str(arguments.get("truth"))) or _first(free, TRUTH)
+    free = [column for column in free if column is not truth]
+    if truth is None:
+        return None
+    words = ["--truth", truth.name] if "truth" in missing else []
+    called = _first(free, CALLED)
+    if truth.measured:
+        task = _task_of_numbers()
+        fits = called is not None and called.number and task
+        return ["--task", task, *words, "--predicted", called.name] if fits and called else None
+    labels = set(truth.values)
+    if "predicted" in missing:
+        if called is not None and called.classes and set(called.values) <= labels:
+            words += ["--predicted", called.name]
+        elif scores := _scores_of(free, truth):
+            words += scores
+        else:
+            alike = [column for column in free if column.classes and set(column.values) == labels]
+            if len(alike) != 1:
+                return None
+            words += ["--predicted", alike[0].name]
+    if len(labels) == 2 and arguments.get("positive") is None and {x.casefold() for x in labels} not in CLEAR:  # noqa: PLR2004
+        known = [label for label in truth.values if label.casefold() in POSITIVE]
+        words += ["--positive", known[0] if len(known) == 1 else max(labels)]
+    return words
+
+
+def _task_of_numbers() -> str:
+    """The task that reads numbers as truth and as predictions."""
+    from assay.core.task import load_task, task_names
+
+    for name in task_names():
+        kinds = {role.name: role.kind for role in load_task(name).roles}
+        if kinds.get("truth") == kinds.get("predicted") == "number":
+            return name
+    return ""
+
+
+def _first(columns: Sequence[Seen], words: str) -> Seen | None:
+    return next((column for column in columns if column.named(words)), None)
+
+
+def _scores_of(columns: Sequence[Seen], truth: Seen) -> list[str]:
+    """Options of scores: a column for each class that is named after it, or one for the positive class."""
+    kind = ["--scores", "probability"]
+    for head in sorted({column.name.rpartition("_")[0] for column in columns if column.number} - {""}):
+        fits = {f"{head}_{label}" for label in truth.values}
+        if fits == set(fnmatch.filter([column.name for column in columns], f"{head}_*")):
+            share = all(column.share for column in columns if column.name in fits)
+            return ["--score", f"{head}_*", *(kind if share else [])]
+    one = next((column for column in columns if column.measured and column.named(SCORED)), None)
+    if one is None or len(truth.values) != 2:  # noqa: PLR2004  two classes
+        return []
+    return ["--score", one.name, *(kind if one.share else [])]
