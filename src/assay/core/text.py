@@ -113,7 +113,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     >>> nearest("recal", ["recall", "precision"])
     'recall'
     """
-    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=0.7)
     return by_fold[close[0]] if close else None
 
 
@@ -131,7 +131,7 @@ def figure(value: float, *, digits: int = 3) -> str:
     """A value as people read it: fixed digits, scientific when tiny or huge, never a false zero or one.
 
     >>> figure(0.87), figure(0.0000042), figure(0.99996), figure(float("inf"))
-    ('0.870', '4.2e-06', '0.99996', 'infinite')
+    ('0.870', '4.2e-06', '> 0.999', 'infinite')
     """
     if value in (float("inf"), float("-inf")):
         return "infinite" if value > 0 else "-infinite"
@@ -141,9 +141,9 @@ def figure(value: float, *, digits: int = 3) -> str:
     if size >= 1e6 or size < 10**-digits / 2:  # noqa: PLR2004  six figures before the point is where reading stops
         return f"{value:.2g}"
     shown = f"{value:.{digits}f}"
-    if float(shown) == 1.0 and abs(size - 1.0) > _SAME:
-        return f"{value:.6g}" if f"{value:.6g}" != "1" else f"1 - {1 - value:.1e}" if value < 1 else shown
-    return shown
+    if abs(float(shown)) == 1.0 and 1.0 - size > _SAME:
+        return f"> 0.{'9' * digits}" if value > 0 else f"< -0.{'9' * digits}"
+    return f"{value:.6g}" if float(shown) == 1.0 and f"{value:.6g}" != "1" else shown
 
 
 def chance_shown(p: float) -> str:

@@ -37,4 +37,4 @@ def compare(tables: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  opt
     found: Result = (
         compare_files(tables, **given) if task is None else compare_by_task(task, tables, quiet=output.quiet, **given)
     )
-    output.finish({"": found}, "assay tests   (what every test asks, and when it must not be used)")
+    output.finish({"": found}, "assay tests   # what every test asks, and when it must not be used")

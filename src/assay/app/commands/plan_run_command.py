@@ -17,5 +17,5 @@ def run_and_write(path: str, output: Output, *, given: dict[str, Any], wanted: S
     refuse_options(given)
     every = run_plan(path, quiet=output.quiet, limits=limits_of(given), ledger=ledger, allow_command=allow)
     found = {name: wanted.held_to(one) for name, one in every}
-    output.finish(found, f"assay plan check {path}   (what the plan still leaves open)")
+    output.finish(found, f"assay plan check {path}   # what the plan still leaves open")
     decided_by(list(found.values()), require=require)
