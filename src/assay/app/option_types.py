@@ -41,7 +41,23 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists options by group."""
+    """A command whose help lists options by group, and whose options are given once, unless they may be repeated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice, because the first would be passed over."""
+        before = args[: args.index("--")] if "--" in args else args
+        for parameter in self.get_params(ctx):
+            given = [word for word in before if word.partition("=")[0] in parameter.opts and word.startswith("--")]
+            once = isinstance(parameter, click.Option) and not (parameter.multiple or parameter.is_flag)
+            if once and len(given) > 1 and not ctx.resilient_parsing:
+                from assay.core.errors import PlanError
+
+                one_hot = "; columns of 0 and 1, one a class, become one column of labels first"
+                more = one_hot if parameter.name in ("truth", "predicted") else ""
+                option = given[0].partition("=")[0]
+                what = f"{option} is given {len(given)} times, and takes one"
+                raise PlanError("role-clash", what, where=option, fix=f"give it once{more}")
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: HelpFormatter) -> None:
         """Write every group that has options under its name."""

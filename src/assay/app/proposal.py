@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ import click
 from assay.app.commands.run_command import lacking
 from assay.app.messages import say, say_line
 from assay.core.errors import PlanError
+from assay.core.role_names import fits_role
 from assay.core.text import listed, visible
 from assay.rows.databases.database import is_database, open_database, shown
 
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 FEW: Final = 40
 """Distinct values up to which a column may hold classes."""
-TRUTH: Final = r"(y|truth|true|label|labels|target|class|actual|gold|outcome|diagnosis|reference|ground_?truth)"
-CALLED: Final = r"(p|pred|preds|predicted|prediction|yhat|y_hat|guess|called|output|decision)"
-SCORED: Final = r"(s|p|p_?1|score|scores|prob|probs|proba|probability|logit|confidence|risk)"
-QUALITY: Final = r"((the_)?({0})(_?(label|class|value|s))?|(y|label|class)_({0}))"
-"""Around a word: `y_true`, `true_label`, `predicted_class`."""
 POSITIVE: Final = ("1", "true", "yes", "y", "t", "pos", "positive", "disease", "ill", "sick", "malignant", "case",
                    "event", "defect", "fraud", "spam", "abnormal", "bad", "churn", "default")  # fmt: skip
 CLEAR: Final = ({"0", "1"}, {"false", "true"})
@@ -57,10 +52,6 @@ class Seen:
     def measured(self) -> bool:
         """Whether it holds numbers that are no labels."""
         return self.number and (not self.classes or not self.whole)
-
-    def named(self, words: str) -> bool:
-        """Whether its name is one of some words, alone or in the usual company."""
-        return re.fullmatch(QUALITY.format(words), self.name.casefold().replace(" ", "_")) is not None
 
 
 def fill_roles(arguments: Mapping[str, Any], data: str | list[str], *, embedded: bool, quiet: bool) -> dict[str, Any]:
@@ -156,12 +147,12 @@ def _suggested(seen: Sequence[Seen], arguments: Mapping[str, Any], missing: Sequ
     """The options that the columns suggest; None where they suggest nothing."""
     by_name = {column.name: column for column in seen}
     free = [column for column in seen if column.name not in arguments.values()]
-    truth = by_name.get(str(arguments.get("truth"))) or _first(free, TRUTH)
+    truth = by_name.get(str(arguments.get("truth"))) or _first(free, "truth")
     free = [column for column in free if column is not truth]
     if truth is None:
         return None
     words = ["--truth", truth.name] if "truth" in missing else []
-    called = _first(free, CALLED)
+    called = _first(free, "predicted")
     if truth.measured:
         task = _task_of_numbers()
         fits = called is not None and called.number and task
@@ -194,8 +185,8 @@ def _task_of_numbers() -> str:
     return ""
 
 
-def _first(columns: Sequence[Seen], words: str) -> Seen | None:
-    return next((column for column in columns if column.named(words)), None)
+def _first(columns: Sequence[Seen], role: str) -> Seen | None:
+    return next((column for column in columns if fits_role(column.name, role)), None)
 
 
 def _scores_of(columns: Sequence[Seen], truth: Seen) -> list[str]:
@@ -206,7 +197,7 @@ def _scores_of(columns: Sequence[Seen], truth: Seen) -> list[str]:
         if fits == set(fnmatch.filter([column.name for column in columns], f"{head}_*")):
             share = all(column.share for column in columns if column.name in fits)
             return ["--score", f"{head}_*", *(kind if share else [])]
-    one = next((column for column in columns if column.measured and column.named(SCORED)), None)
+    one = next((column for column in columns if column.measured and fits_role(column.name, "score")), None)
     if one is None or len(truth.values) != 2:  # noqa: PLR2004  two classes
         return []
     return ["--score", one.name, *(kind if one.share else [])]

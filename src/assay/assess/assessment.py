@@ -39,6 +39,14 @@ NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
 
 
+PUBLIC: Final = (
+    "accept", "by_class", "by_group", "by_unit", "census", "claims", "decisions", "estimates", "fairness",
+    "from_record", "get", "heterogeneity", "items", "keys", "measures", "notes", "record", "report",
+    "require_fairness", "save", "settings", "tally", "to_dict", "to_frame", "values",
+)  # fmt: skip
+"""What `dir` of an assessment shows."""
+
+
 class Assessment(Mapping[str, Estimate], Result):
     """Every measure with its uncertainty, from one pass over the rows."""
 
@@ -153,7 +161,10 @@ class Assessment(Mapping[str, Estimate], Result):
         return tidy_rows(self.estimates)
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
-        """The same as a frame of pandas, Polars or PyArrow; the first that is installed, unless one is named."""
+        """The same as a frame.
+
+        library: "pandas", "polars" or "pyarrow"; None takes the first that is installed
+        """
         return to_frame(to_columns(self.to_dict(), COLUMNS), library)
 
     @cached_property
@@ -169,6 +180,11 @@ class Assessment(Mapping[str, Estimate], Result):
         self, *criteria: str, tolerance: float | None = None, minimum: int = 10, reason: str = ""
     ) -> Assessment:
         """The same assessment with criteria of fairness judged and kept in its Record.
+
+        criteria: such as "equal_opportunity" or "gap(recall)"
+        tolerance: the largest accepted gap
+        minimum: the fewest rows a group is judged with
+        reason: why these criteria; it stands in the Record
 
         `a.require_fairness("equal_opportunity", tolerance=0.05).fairness.verdict`
         """
@@ -278,8 +294,10 @@ class Assessment(Mapping[str, Estimate], Result):
     ) -> Assessment:
         """The same assessment with criteria decided: `a.accept("recall >= 0.85").decisions.verdict`.
 
-        Criteria it is held to already, by a plan for one, stay and are decided with the new ones.
-        `against` is the reference of "recall non-inferior margin 0.02": an assessment, a Record or its path.
+        criteria: texts such as "recall >= 0.85" or "recall non-inferior margin 0.02"; those of a plan stay
+        against: the reference of "non-inferior": an assessment, a Record or its path
+        name: what the reference is called
+        correction: of several criteria: "holm", or "none" to take each alone
         """
         from assay.assess.decide.criteria import read
         from assay.assess.decide.stored_criteria import accepted, reference_to
@@ -327,7 +345,11 @@ class Assessment(Mapping[str, Estimate], Result):
         return other
 
     def tally(self, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
-        """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`."""
+        """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`.
+
+        site: what the site is called in the merged result
+        smallest_cell: the fewest rows a cell may hold
+        """
         return site_tally(self, site=site, smallest_cell=smallest_cell)
 
     @cached_property
@@ -336,6 +358,10 @@ class Assessment(Mapping[str, Estimate], Result):
         from assay.assess.group_differences import differences
 
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
+
+    def __dir__(self) -> list[str]:
+        """What users need; the rest serves other layers."""
+        return sorted({*PUBLIC, *getattr(self.counts, "PUBLIC", ()), *({"plot"} & set(vars(type(self))))})
 
     def __repr__(self) -> str:
         """What it is about, in one line."""

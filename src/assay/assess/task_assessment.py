@@ -7,17 +7,17 @@ A door is made from what the folder of a task declares: its roles become paramet
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from assay.assess.arguments import IntervalSettings, name_factors
+from assay.assess.arguments import IntervalSettings, demand_names, name_factors
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.core.errors import PlanError
 from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
-from assay.core.text import listed, nearest, visible
+from assay.core.text import nearest, visible
 from assay.rows.files.formats import Reading
 from assay.tally.by_group import Grouped
 from assay.tally.census import Census
@@ -84,7 +84,7 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
             raise PlanError("role-clash", f"{role.name} is given twice", where=role.name, fix="give it once")
         arguments[role.name] = value
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
-    _check_names(task, arguments, known)
+    demand_names(task.name, arguments, known)
     options = {option.name: _option_value(option, arguments) for option in task.options}
     missing = arguments.get("missing", "error")
     if missing not in MISSING:
@@ -110,19 +110,6 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
         options=request.options,
     )
     return TaskCall(task=task, request=request, settings=settings)
-
-
-def _check_names(task: Task, arguments: Iterable[str], known: Iterable[str]) -> None:
-    known = list(known)
-    for name in arguments:
-        if name not in known:
-            close = nearest(name, known)
-            raise PlanError(
-                "option-unknown",
-                f'{task.name} has no parameter "{visible(name)}"',
-                known=listed(known, most=30),
-                fix=f"did you mean {close}=...?" if close else "leave it out",
-            )
 
 
 def _option_value(option: Option, arguments: Mapping[str, Any]) -> object:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, figure, listed, nearest, quoted
+from assay.core.text import counted, figure, listed, nearest, quoted, visible
 from assay.inference.estimates import Estimate, Estimates
 
 LIBRARIES: Final = ("pandas", "polars", "pyarrow")
@@ -104,6 +104,10 @@ class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
 
 class Levels(Mapping[Label, Estimates]):
     """Level of a group -> the estimates on its rows."""
+
+    def __repr__(self) -> str:
+        """The levels in one line."""
+        return f"<Levels of {visible(self.factor)}: {listed(self)}>"
 
     def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
         self._views, self.factor = views, factor

@@ -120,7 +120,9 @@ CODES: dict[str, str] = {
 
 
 _VALUE = r"(?:\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"|'[^']*'|[\w.]+\([^()]*\)|[\w.]*)"
-_BOTH: Final = re.compile(rf"([a-z_]+={_VALUE}(?: or [a-z_]+={_VALUE})?) \((?:command line: )?(--[^()]*)\)")
+_BOTH: Final = re.compile(
+    rf"(assay\.[\w.]+\([^()]*\)|[a-z_]+={_VALUE}(?: or [a-z_]+={_VALUE})?) \((?:command line: )?(--[^()]*)\)"
+)
 """A remedy in both spellings: `labels=[...] (--label LABEL)`."""
 
 

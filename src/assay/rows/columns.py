@@ -100,7 +100,7 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
     elif hasattr(column, "__dlpack__") and not hasattr(column, "to_numpy"):
         array = np.from_dlpack(cast("Any", column))
     elif hasattr(column, "to_numpy"):
-        array = _from_series(column)
+        array = np.asarray(column) if hasattr(column, "columns") else _from_series(column)
     elif hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
         array = _from_arrow(column)
     elif hasattr(column, "__array__"):
@@ -121,9 +121,20 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
             "column-not-scalar",
             f"{role} has shape {array.shape}, not one value a row",
             where=role,
-            fix="give a column of shape (n,); for a column vector, .ravel() makes one",
+            fix=_one_value_a_row(array, role),
         )
     return array
+
+
+def _one_value_a_row(array: NDArray[Any], role: str) -> str:
+    """What to do with a matrix where a column is asked for: one-hot columns, probabilities of classes, or a vector."""
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":  # noqa: PLR2004  a matrix of numbers
+        return "give a column of shape (n,); for a column vector, .ravel() makes one"
+    if np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all():
+        return f"these are one-hot columns: give {role}.argmax(axis=1), or the names of the classes taken by it"
+    if role == "predicted" and np.allclose(array.sum(axis=1), 1, atol=1e-3):
+        return "these are probabilities of classes: give score=... with labels=[...] in the order of the columns"
+    return "give one label a row; several labels a row are assessed by assay.multilabel(truth=..., predicted=...)"
 
 
 def _from_list(values: Any) -> NDArray[Any]:  # noqa: ANN401  whatever the user put in a list
