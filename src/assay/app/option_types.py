@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -100,7 +100,7 @@ class Column(_Type):
         """The columns of the first file that was typed."""
         del param
         before, mark, begun = incomplete.rpartition("=")
-        return items((f"{before}{mark}{name}" for name in _header_of(ctx.params)), f"{before}{mark}{begun}")
+        return items((f"{before}{mark}{name}" for name in _header_of(ctx)), f"{before}{mark}{begun}")
 
 
 class MeasureName(_Type):
@@ -172,22 +172,21 @@ def items(words: Iterable[str], begun: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(begun)]
 
 
-def _header_of(typed: Mapping[str, Any]) -> list[str]:
+def _header_of(ctx: click.Context) -> list[str]:
     """The columns of what was typed; none where it cannot be read, because a shell can show no error."""
     from assay.core.errors import AssayError
     from assay.rows.files.file_set import open_files
 
-    paths = [path for name in ("predictions", "tables", "paths") for path in _paths(typed.get(name))]
+    # Words before an option that still waits for its value are left over by click.
+    typed = [*ctx.args, *(path for name in ("predictions", "tables", "paths") for path in _words(ctx.params.get(name)))]
     try:
-        return [] if not paths else list(open_files(paths[0]).columns)
+        return next((list(open_files(path).columns) for path in typed if Path(path).exists()), [])
     except (AssayError, OSError):
         return []
 
 
-def _paths(typed: str | Sequence[str] | None) -> Iterator[str]:
-    for path in [typed] if isinstance(typed, str) else typed or ():
-        if Path(path).exists():
-            yield path
+def _words(typed: str | Sequence[str] | None) -> Sequence[str]:
+    return [typed] if isinstance(typed, str) else typed or ()
 
 
 def give_options(table: Mapping[str, Sequence[tuple[str, str | None, str, dict[str, Any]]]]) -> Callable[..., Any]:

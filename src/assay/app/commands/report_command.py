@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -67,18 +68,24 @@ class Output:
 
 def write_files(made: Mapping[Path, bytes]) -> None:
     """Write files that were made before, all of them or none, in folders that need not be there yet."""
-    for folder in dict.fromkeys(path.parent for path in made):
-        try:
+    fresh: list[Path] = []
+    try:
+        for folder in dict.fromkeys(path.parent for path in made):
+            fresh += [one for one in (folder, *folder.parents) if not one.exists()]
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise PlanError(
-                "out-exists",
-                f"cannot make the folder {visible(folder)}",
-                where=visible(folder),
-                found=error.strerror,
-                fix="give another --out",
-            ) from error
-    write_together(made)
+        write_together(made)
+    except OSError as error:
+        raise PlanError(
+            "out-exists",
+            f"cannot make the folder {visible(folder)}",
+            where=visible(folder),
+            found=error.strerror,
+            fix="give another --out",
+        ) from error
+    finally:
+        for folder in sorted(fresh, key=lambda one: -len(one.parts)):
+            with suppress(OSError):  # it holds something
+                folder.rmdir()
 
 
 def short(record: Mapping[str, Any]) -> dict[str, Any]:

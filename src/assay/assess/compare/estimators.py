@@ -58,7 +58,7 @@ def conduct(
     time: when a row was taken, for "time_ordered"
     id: the name of each row
     positive, labels: the positive class of two, and all classes in order
-    measures: names of measures or families; None takes the headline measures
+    measures: names of measures or families; None takes the first headline measure
     seed: the seed of all splits
     folder: where finished folds are kept, so that they are not run again
     jobs: how many folds joblib runs at once, with whatever backend it has

@@ -92,9 +92,9 @@ class Record(Mapping[str, Any]):
             raise PlanError(
                 "no-file",
                 f"cannot read {visible(shown)}",
-                where=shown,
-                found=error.strerror,
-                fix="give the path of a record.json",
+                where=visible(shown),
+                found="an address, and addresses are not read" if "://" in shown else error.strerror,
+                fix="fetch the file first, then give its path" if "://" in shown else "give the path of a record.json",
             ) from error
         except UnicodeDecodeError as error:
             raise RecordError(
