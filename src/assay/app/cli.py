@@ -70,7 +70,7 @@ def run(predictions: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  op
     wanted = stated(given, measures=None if task is None else task.registry)  # nor a mistyped criterion
     refuse_records(predictions)
     if task is None and len(predictions) == 1 and is_plan(predictions[0], columns=columns_named(given)):
-        from assay.app.commands.plan_run_command import run_and_write
+        from assay.app.commands.plan_checks import run_and_write
 
         run_and_write(predictions[0], output, given=given, wanted=wanted)
         return

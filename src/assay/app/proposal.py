@@ -6,18 +6,16 @@ from __future__ import annotations
 import fnmatch
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from assay.app.commands.run_command import lacking
 from assay.app.messages import say, say_line
 from assay.core.errors import PlanError
-from assay.core.role_names import fits_role
-from assay.core.text import listed, visible
+from assay.core.text import fits_role, listed, visible
 from assay.rows.databases.database import is_database, open_database, shown
 
 if TYPE_CHECKING:
@@ -52,6 +50,17 @@ class Seen:
     def measured(self) -> bool:
         """Whether it holds numbers that are no labels."""
         return self.number and (not self.classes or not self.whole)
+
+
+def lacking(arguments: Mapping[str, Any]) -> list[str]:
+    """Roles that nobody named a column for: truth, and predictions unless scores make them."""
+    roles = ("truth",) if arguments.get("score") is not None else ("truth", "predicted")
+    return [role for role in roles if arguments.get(role) is None]
+
+
+def is_pattern(score: str | Iterable[str] | None) -> bool:
+    """Whether score columns are given by a pattern."""
+    return any("*" in name for name in ([score] if isinstance(score, str) else score or ()))
 
 
 def fill_roles(arguments: Mapping[str, Any], data: str | list[str], *, embedded: bool, quiet: bool) -> dict[str, Any]:
@@ -148,30 +157,36 @@ def _suggested(seen: Sequence[Seen], arguments: Mapping[str, Any], missing: Sequ
     by_name = {column.name: column for column in seen}
     free = [column for column in seen if column.name not in arguments.values()]
     truth = by_name.get(str(arguments.get("truth"))) or _first(free, "truth")
-    free = [column for column in free if column is not truth]
     if truth is None:
         return None
+    free = [column for column in free if column is not truth]
     words = ["--truth", truth.name] if "truth" in missing else []
-    called = _first(free, "predicted")
     if truth.measured:
-        task = _task_of_numbers()
-        fits = called is not None and called.number and task
-        return ["--task", task, *words, "--predicted", called.name] if fits and called else None
-    labels = set(truth.values)
-    if "predicted" in missing:
-        if called is not None and called.classes and set(called.values) <= labels:
-            words += ["--predicted", called.name]
-        elif scores := _scores_of(free, truth):
-            words += scores
-        else:
-            alike = [column for column in free if column.classes and set(column.values) == labels]
-            if len(alike) != 1:
-                return None
-            words += ["--predicted", alike[0].name]
-    if len(labels) == 2 and arguments.get("positive") is None and {x.casefold() for x in labels} not in CLEAR:  # noqa: PLR2004
-        known = [label for label in truth.values if label.casefold() in POSITIVE]
-        words += ["--positive", known[0] if len(known) == 1 else max(labels)]
-    return words
+        called, task = _first(free, "predicted"), _task_of_numbers()
+        return ["--task", task, *words, "--predicted", called.name] if called and called.number and task else None
+    answers = _answers(free, truth) if "predicted" in missing else []
+    if answers is None:
+        return None
+    return [*words, *answers, *(_positive(truth) if arguments.get("positive") is None else [])]
+
+
+def _answers(free: Sequence[Seen], truth: Seen) -> list[str] | None:
+    """Options of the predicted labels, or of the scores; None where no column looks like either."""
+    labels, called = set(truth.values), _first(free, "predicted")
+    if called is not None and called.classes and set(called.values) <= labels:
+        return ["--predicted", called.name]
+    if scores := _scores_of(free, truth):
+        return scores
+    alike = [column.name for column in free if column.classes and set(column.values) == labels]
+    return ["--predicted", alike[0]] if len(alike) == 1 else None
+
+
+def _positive(truth: Seen) -> list[str]:
+    """The option of the positive class, where two labels do not tell it themselves."""
+    if len(truth.values) != 2 or {label.casefold() for label in truth.values} in CLEAR:  # noqa: PLR2004  two
+        return []
+    known = [label for label in truth.values if label.casefold() in POSITIVE]
+    return ["--positive", known[0] if len(known) == 1 else max(truth.values)]
 
 
 def _task_of_numbers() -> str:

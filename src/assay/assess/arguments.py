@@ -13,8 +13,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
 
 from assay.core.errors import PlanError
-from assay.core.role_names import likely_column
-from assay.core.text import nearest, quoted, visible
+from assay.core.text import likely_column, nearest, quoted, visible
 from assay.inference.resampling import SEED
 from assay.rows.files.formats import Reading
 from assay.rows.limits import EXACT
@@ -185,6 +184,7 @@ def arrange(**given: Any) -> dict[str, Any]:  # noqa: ANN401  whatever assess an
 def with_settings(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function accept `subject` for `unit`, and name the place of a keyword that is a setting."""
     known = inspect.signature(function).parameters
+    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     takes_tables = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in known.values())
 
     @functools.wraps(function)
@@ -196,13 +196,13 @@ def with_settings(function: Callable[P, R]) -> Callable[P, R]:
             if arguments.get("unit") is not None:
                 raise PlanError("role-clash", "unit and subject are two names of one role", fix="give unit=... only")
             arguments["unit"] = arguments.pop("subject")
-        demand_names(function.__name__, arguments, known)
+        demand_names(function.__name__, arguments, known, more=takes_more)
         return function(*tables, **given)
 
     return checked
 
 
-def demand_names(function: str, arguments: Mapping[str, object], known: Collection[str]) -> None:
+def demand_names(function: str, arguments: Mapping[str, object], known: Collection[str], *, more: bool = False) -> None:
     """Check that keywords are those of a function; the call that is meant is told with the user's own arguments."""
     theirs = [name for name in arguments if ELSEWHERE.get(name, name) in known and name not in known]
     if theirs:
@@ -215,7 +215,7 @@ def demand_names(function: str, arguments: Mapping[str, object], known: Collecti
         what = f"{function} does not take {name} as a keyword of its own"
         if place := _place(name, known):
             raise PlanError("option-unknown", what, where=name, fix=f"write {place}")
-        if name not in known:
+        if name not in known and not more:  # those of a task are checked by it
             close = nearest(name, known)
             fix = f"did you mean {close}=...?" if close else f"leave it out; help(assay.{function}) lists what there is"
             raise PlanError("option-unknown", f'{function} has no parameter "{visible(name)}"', where=name, fix=fix)

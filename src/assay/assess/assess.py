@@ -158,11 +158,9 @@ def from_confusion_matrix(
 
     intervals = intervals or IntervalSettings()
     settings = Settings(
-        wanted=intervals.wanted(level),
-        undefined=intervals.undefined,
-        measures=chosen(measures),
+        wanted=intervals.wanted(level), undefined=intervals.undefined, measures=chosen(measures),
         costs=_read_costs(costs),
-    )
+    )  # fmt: skip
     return from_matrix(confusion, orientation=orientation, labels=labels, positive=positive, settings=settings)
 
 
@@ -203,8 +201,7 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
 def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
     """The assessment or comparison a record.json was written from.
 
-    path: the record.json
-    """
+    path: the record.json"""  # noqa: D209
     record = Record.load(path)
     if record.get("kind") != "comparison":
         return Assessment.from_record(record)

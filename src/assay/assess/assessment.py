@@ -14,11 +14,10 @@ from assay.assess.group_levels import ListedLevels, view_levels
 from assay.assess.record.record import VERSION, Record, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
-from assay.assess.tidy import COLUMNS, Levels, UnitValues, tidy_rows, to_columns, to_frame
+from assay.assess.tidy import Levels, Tidy, UnitValues
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
-from assay.core.text import counted
 from assay.inference.estimates import Estimate, Estimates
 from assay.tally.base import count_to_json, digest
 from assay.tally.by_group import Grouped
@@ -39,15 +38,7 @@ NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
 
 
-PUBLIC: Final = (
-    "accept", "by_class", "by_group", "by_unit", "census", "claims", "decisions", "estimates", "fairness",
-    "from_record", "get", "heterogeneity", "items", "keys", "measures", "notes", "record", "report",
-    "require_fairness", "save", "settings", "tally", "to_dict", "to_frame", "values",
-)  # fmt: skip
-"""What `dir` of an assessment shows."""
-
-
-class Assessment(Mapping[str, Estimate], Result):
+class Assessment(Tidy, Mapping[str, Estimate], Result):
     """Every measure with its uncertainty, from one pass over the rows."""
 
     def __init__(
@@ -155,17 +146,6 @@ class Assessment(Mapping[str, Estimate], Result):
     def by_unit(self) -> UnitValues:
         """Unit (image, query, subject) -> measure -> value on that unit alone; empty where units have no names."""
         return UnitValues(self.contract.unit_values(self.counts), self.contract.unit)
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Every estimate as a row: measure, class, group, value, low, high, n, method, reason."""
-        return tidy_rows(self.estimates)
-
-    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
-        """The same as a frame.
-
-        library: "pandas", "polars" or "pyarrow"; None takes the first that is installed
-        """
-        return to_frame(to_columns(self.to_dict(), COLUMNS), library)
 
     @cached_property
     def fairness(self) -> Fairness:
@@ -358,15 +338,6 @@ class Assessment(Mapping[str, Estimate], Result):
         from assay.assess.group_differences import differences
 
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
-
-    def __dir__(self) -> list[str]:
-        """What users need; the rest serves other layers."""
-        return sorted({*PUBLIC, *getattr(self.counts, "PUBLIC", ()), *({"plot"} & set(vars(type(self))))})
-
-    def __repr__(self) -> str:
-        """What it is about, in one line."""
-        task = self.contract.variant(self.counts)
-        return f"<Assessment: {task}, {counted(self.counts.rows, 'row')}, {counted(len(self), 'measure')}>"
 
     @classmethod
     def from_record(cls, record: Record) -> Assessment:

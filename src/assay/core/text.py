@@ -19,6 +19,12 @@ _SECRET = re.compile(
     r"([?&][\w.\-]*(?:password|secret|token|signature|credential|key|sig)=|\bpassword ?= ?)[^&\s]+", re.IGNORECASE
 )
 _OWN = re.compile(r"(\x1b\[[0-9;]*m)")
+_ROLE_WORDS = {
+    "truth": "y|truth|true|label|target|class|actual|gold|outcome|diagnosis|reference|ground_?truth",
+    "predicted": "p|pred|predicted|prediction|yhat|y_hat|guess|called|output|decision",
+    "score": "s|p|p_?1|score|prob|proba|probability|logit|confidence|risk",
+}
+"""What columns are usually called, so that a call can be proposed; nothing is ever assumed from a name."""
 
 
 def visible(name: object) -> str:
@@ -108,12 +114,13 @@ def counted(n: int, thing: str, things: str | None = None) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word a mistyped one most likely meant, or None.
+    """The known word a mistyped one most likely meant, or None; of longer words more must agree, or endings decide.
 
     >>> nearest("recal", ["recall", "precision"])
     'recall'
     """
-    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=0.7)
+    cutoff = 0.6 if len(word) < 4 else 0.75  # noqa: PLR2004  letters
+    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=cutoff)
     return by_fold[close[0]] if close else None
 
 
@@ -164,3 +171,23 @@ def twelve_digits(value: float) -> float:
     0.0845120595392
     """
     return float(f"{value:.12g}")
+
+
+def fits_role(column: str, role: str) -> bool:
+    """Whether a column is called as columns of a role usually are.
+
+    >>> fits_role("y_true", "truth"), fits_role("Predicted class", "predicted"), fits_role("sex", "truth")
+    (True, True, False)
+    """
+    words = _ROLE_WORDS[role]
+    around = rf"((the_)?({words})(s|_?(label|class|value)s?)?|(y|label|class)_({words}))"
+    return re.fullmatch(around, column.casefold().replace(" ", "_")) is not None
+
+
+def likely_column(columns: Iterable[str], role: str) -> str | None:
+    """The first column that is called so.
+
+    >>> likely_column(["id", "label", "pred"], "predicted")
+    'pred'
+    """
+    return next((column for column in columns if fits_role(column, role)), None)

@@ -117,19 +117,15 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
     if isinstance(array, np.ma.MaskedArray):
         array = _from_list(array.tolist()) if np.ma.is_masked(array) else np.asarray(array.data)
     if array.ndim != 1:
-        raise RowsError(
-            "column-not-scalar",
-            f"{role} has shape {array.shape}, not one value a row",
-            where=role,
-            fix=_one_value_a_row(array, role),
-        )
+        what = f"{role} has shape {array.shape}, not one value a row"
+        raise RowsError("column-not-scalar", what, where=role, fix=_one_value_a_row(array, role))
     return array
 
 
 def _one_value_a_row(array: NDArray[Any], role: str) -> str:
     """What to do with a matrix where a column is asked for: one-hot columns, probabilities of classes, or a vector."""
     if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":  # noqa: PLR2004  a matrix of numbers
-        return "give a column of shape (n,); for a column vector, .ravel() makes one"
+        return "give a column of shape (n,); .ravel() makes one of a column vector"
     if np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all():
         return f"these are one-hot columns: give {role}.argmax(axis=1), or the names of the classes taken by it"
     if role == "predicted" and np.allclose(array.sum(axis=1), 1, atol=1e-3):

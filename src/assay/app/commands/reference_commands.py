@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import platform
+import textwrap
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -25,6 +26,10 @@ OPTIONAL: Final = {
     "pyarrow": "PyArrow tables, Arrow IPC files: pip install 'assay[arrow]'",
 }
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
+
+
+def _row(name: str, value: str) -> str:
+    return "\n".join(textwrap.wrap(value, 96, initial_indent=f"  {name:<9} ", subsequent_indent=" " * 12))
 
 
 def _print_json(content: object) -> None:
@@ -99,12 +104,10 @@ def declare_test(one: Significance) -> dict[str, object]:
 
 def explain_test(one: Significance) -> str:
     """A test on a few lines."""
-    from assay.app.commands.show_command import text_row
-
     rows = [("asks", one.asks), ("null", one.null), ("effect", one.effect)]
     rows += [("assumes", text) for text in one.assumes] + [("never", text) for text in one.never]
     rows += [("source", str(source)) for source in one.source] + [("errata", ", ".join(one.errata))]
-    return "\n".join([f"{one.name}   {one.title}", *(text_row(name, text) for name, text in rows if text)])
+    return "\n".join([f"{one.name}   {one.title}", *(_row(name, text) for name, text in rows if text)])
 
 
 def list_tests(every: Sequence[Significance]) -> str:
@@ -118,7 +121,6 @@ def list_tests(every: Sequence[Significance]) -> str:
 @_AS_JSON
 def explain(code: str | None, *, as_json: bool) -> None:
     """Explain an error by its code, such as E-ROLE-MISSING; without one, list them all."""
-    from assay.app.commands.show_command import text_row
     from assay.app.error_reference import EXITS, find_raisers
     from assay.core.errors import CODES, PlanError
     from assay.core.text import nearest, quoted
@@ -146,7 +148,7 @@ def explain(code: str | None, *, as_json: bool) -> None:
         ("exit code", "; ".join(f"{number} ({meaning})" for number, meaning in exits.items())),
         ("mend", "the line `fix` of the message says what to type, from the data at hand"),
     ]
-    click.echo("\n".join([f"E-{name.upper()}", *(text_row(head, text) for head, text in rows if text)]))
+    click.echo("\n".join([f"E-{name.upper()}", *(_row(head, text) for head, text in rows if text)]))
 
 
 @click.command(cls=Command)

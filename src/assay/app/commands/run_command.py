@@ -6,13 +6,14 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
+from assay.app.proposal import fill_roles, is_pattern, lacking
 from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
 from assay.core.text import counted, listed
@@ -42,23 +43,11 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
     arguments = arrange(**given)
     embedded = arguments.get("engine") in (None, "duckdb")
-    if lacking(arguments) or _is_pattern(arguments["score"]):
-        from assay.app.proposal import fill_roles
-
+    if lacking(arguments) or is_pattern(arguments["score"]):
         arguments |= fill_roles(arguments, data, embedded=embedded, quiet=quiet)
     with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assay.assess(data=data, limits=limits, **arguments)
-
-
-def lacking(arguments: Mapping[str, Any]) -> list[str]:
-    """Roles that nobody named a column for: truth, and predictions unless scores make them."""
-    roles = ("truth",) if arguments.get("score") is not None else ("truth", "predicted")
-    return [role for role in roles if arguments.get(role) is None]
-
-
-def _is_pattern(score: str | Iterable[str] | None) -> bool:
-    return any("*" in name for name in ([score] if isinstance(score, str) else score or ()))
 
 
 def next_of_run(found: Assessment, out: str) -> str:

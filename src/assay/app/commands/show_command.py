@@ -59,13 +59,12 @@ def explained(one: Measure) -> str:
         ("source", "; ".join(str(source) for source in one.source)),
         ("code", f"{Path(os.path.relpath(file, PACKAGE)).as_posix()}:{line}"),
     ]
-    text = "\n".join(text_row(name, value) for name, value in rows if value)
-    errata = "\n".join(text_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(one))
+    text = "\n".join(_row(name, value) for name, value in rows if value)
+    errata = "\n".join(_row(entry.id, f"{entry.title}. {entry.reading}") for entry in concerning(one))
     return f"{head}\n{text}" + (f"\n\n  errata readings\n{errata}" if errata else "")
 
 
-def text_row(name: str, value: str) -> str:
-    """A line of an explanation: its head, and the text wrapped beside it."""
+def _row(name: str, value: str) -> str:
     return "\n".join(textwrap.wrap(value, 96, initial_indent=f"  {name:<9} ", subsequent_indent=" " * 12))
 
 

@@ -334,7 +334,16 @@ class Comparison(Result):
         """What users need; the rest serves other layers."""
         own = ("answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "positive")
         return sorted(
-            {*own, "ranking", "record", "report", "rows", "save", "task", *({"plot"} & set(vars(type(self))))}
+            {
+                *own,
+                "ranking",
+                "record",
+                "report",
+                "rows",
+                "save",
+                "task",
+                *(["plot"] if hasattr(type(self), "plot") else []),
+            }
         )
 
     def __repr__(self) -> str:

@@ -122,7 +122,7 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
     head = _MEASURE.match(text)
     if head is None:
         raise _unreadable(text, "it does not begin with a measure")
-    if bare := _BARE.match(text):
+    if not text[head.end() :] and (bare := _BARE.match(text)):
         sign = "<=" if str(_measure(text, bare[1], measures).better).startswith("lower") else ">="
         raise _unreadable(
             text, "between measure and number stands no sign", f'write "{bare[1].strip()} {sign} {bare[2]}"'

@@ -181,24 +181,27 @@ def _table(page: _Page, block: Table) -> None:
 def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
     """A table with sentences: one beside its row where there is room, else below it."""
     prose = [i for i, column in enumerate(block.columns) if column.kind == "prose"]
-    kept = [i for i, column in enumerate(block.columns) if column.kind != "prose"]
+    kept = [i for i in range(len(block.columns)) if i not in prose]
     short = replace(block, columns=tuple(block.columns[i] for i in kept))
-    ways = (_side_by_side(short, [[row[i] for i in kept] for row in rows], len(kept), room=room) for room in ROOMS[:-1])
-    fits = next((way for way in ways if way.width + 2 + LEAST_PROSE <= min(page.width, WIDEST)), None)
-    if fits is None or len(prose) > 1:
-        way = _side_by_side(short, [[row[i] for i in kept] for row in rows], len(kept), room=ROOMS[1])
-        for number, pieces in enumerate(way.lines()):
-            page.line(*pieces)
-            for i in prose if number else ():
-                if text := _sentence(rows[number - 1][i]):
-                    page.indented(f"{block.columns[i].name}: {text}", "soft")
+    cut = [[row[i] for i in kept] for row in rows]
+    wide = min(page.width, WIDEST)
+    ways = (_side_by_side(short, cut, len(kept), room=room) for room in ROOMS[:-1])
+    fits = next((way for way in ways if way.width + 2 + LEAST_PROSE <= wide), None)
+    if fits is not None and len(prose) == 1:
+        said = [block.columns[prose[0]].name, *(_sentence(row[prose[0]]) for row in rows)]
+        for pieces, text in zip(fits.lines(), said, strict=True):
+            first, *more = wrapped(text, wide - fits.width - 2)
+            page.line(*pieces, Text(f"  {first}", "soft"))
+            for line in more:
+                page.line(Text(" " * (fits.width + 2) + line, "soft"))
         return
-    said = [block.columns[prose[0]].name, *(_sentence(row[prose[0]]) for row in rows)]
-    for pieces, text in zip(fits.lines(), said, strict=True):
-        first, *more = wrapped(text, min(page.width, WIDEST) - fits.width - 2)
-        page.line(*pieces, Text(f"  {first}", "soft"))
-        for line in more:
-            page.line(Text(" " * (fits.width + 2) + line, "soft"))
+    head, *lines = _side_by_side(short, cut, len(kept), room=ROOMS[1]).lines()
+    page.line(*head)
+    for pieces, row in zip(lines, rows, strict=True):
+        page.line(*pieces)
+        for i in prose:
+            if text := _sentence(row[i]):
+                page.indented(f"{block.columns[i].name}: {text}", "soft")
 
 
 def _sentence(cell: Cell) -> str:

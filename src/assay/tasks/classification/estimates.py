@@ -346,10 +346,6 @@ class View(Estimates):
 class ByClass(Mapping[Label, "ClassView"]):
     """Class label -> the estimates of that class against the rest."""
 
-    def __repr__(self) -> str:
-        """The classes in one line."""
-        return f"<ByClass: {listed(self)}>"
-
     def __init__(self, view: View) -> None:
         self._view = view
 
