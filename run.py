@@ -171,7 +171,8 @@ def main(command: str, rest: List[str]) -> int:
     """Set up what the command needs, run it and return its exit code."""
     if command not in ("check", "test"):
         set_up("")
-        return run(str(BIN / "assay"), command, *rest, cwd=None)
+        typed = f"python3 {shlex.quote(sys.argv[0])}"  # so that the commands it proposes work as printed
+        return run(str(BIN / "assay"), command, *rest, cwd=None, env={**os.environ, "ASSAY_PROGRAM": typed})
     if command == "check":
         set_up("test")
         return next(iter(check().values()), 0)

@@ -25,7 +25,6 @@ from generator.tasks import other_tasks, task_page
 from assay.measures import REGISTRY
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
-SOURCES = REFERENCE.parents[1] / "src" / "assay"
 MARK = "<!-- Written by docs/generate.py from the code; change the code, then run it. -->"
 
 
@@ -79,7 +78,7 @@ def pages() -> dict[str, str]:
     }
     out["python/index.md"] = python_api.index()
     out["errata.md"] = errata_page()
-    out["errors.md"] = errors_page(SOURCES)
+    out["errors.md"] = errors_page()
     out["cli.md"] = commands_page()
     out["record.md"] = record_page()
     out["plan.md"] = plan_page()

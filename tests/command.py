@@ -25,7 +25,7 @@ class Done:
     stderr: str
 
 
-def assay(*arguments, cwd=None, env=None) -> Done:
+def assay(*arguments, cwd=None, env=None, stdin=b"") -> Done:
     """Run a command with nobody at the keyboard, in a folder, with other variables of the environment."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     with contextlib.ExitStack() as stack:
@@ -34,7 +34,7 @@ def assay(*arguments, cwd=None, env=None) -> Done:
         if env is not None:
             stack.enter_context(mock.patch.dict(os.environ, env, clear=True))
         stack.enter_context(mock.patch.object(sys, "argv", ["assay", *map(str, arguments)]))
-        stack.enter_context(mock.patch.object(sys, "stdin", io.StringIO()))
+        stack.enter_context(mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))))
         stack.enter_context(contextlib.redirect_stdout(out))
         stack.enter_context(contextlib.redirect_stderr(err))
         try:

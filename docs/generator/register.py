@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable
-from pathlib import Path
-
+from assay.app.error_reference import EXITS, find_raisers
 from assay.assess.errata import Erratum, errata
 from assay.core import errors
 from assay.measures import REGISTRY
@@ -23,16 +20,6 @@ SEVERITIES = {
     "A": "a reported number or verdict depends on it",
     "B": "wording, labels or defaults depend on it",
     "C": "cosmetic",
-}
-EXITS = {
-    0: "done",
-    1: "a decision, gate or verification failed",
-    2: "wrong usage: an option, a name or a path",
-    3: "inconclusive; no command of this version decides anything",
-    4: "the data are unfit; nothing was written",
-    5: "a fault of assay or of the engine that holds the data",
-    130: "stopped by the user",
-    141: "the reader of standard output went away",
 }
 
 
@@ -82,9 +69,8 @@ def _entry(entry: Erratum) -> list[str]:
     return [*lines, *competing(entry)]
 
 
-def errors_page(sources: Path) -> list[str]:
+def errors_page() -> list[str]:
     """Every error code, with the classes that carry it in the source."""
-    kinds = _raised(sources)
     lines = [
         "# Errors",
         "",
@@ -100,7 +86,7 @@ def errors_page(sources: Path) -> list[str]:
         *table(("code", "meaning"), [(str(code), said) for code, said in EXITS.items()]),
     ]
     for code, said in errors.CODES.items():
-        raisers = sorted(kinds.get(code, ()), key=lambda kind: kind.__name__)
+        raisers = find_raisers(code)
         shown = ", ".join(f"`assay.{kind.__name__}`" for kind in raisers) or "nothing yet"
         exits = ", ".join(sorted({str(kind.exit_code) for kind in raisers})) or "none"
         lines += ["", f"## {code}", "", said, "", f"- raised as: {shown}", f"- exit code: {exits}"]
@@ -109,29 +95,3 @@ def errors_page(sources: Path) -> list[str]:
 
 def _tree() -> str:
     return (errors.__doc__ or "").partition("\n\n")[2].strip()
-
-
-def _raised(sources: Path) -> dict[str, set[type[errors.AssayError]]]:
-    """Code -> the classes it is raised with, read from the source."""
-    kinds = {name: kind for name, kind in vars(errors).items() if _is_error(kind)}
-    found: dict[str, set[type[errors.AssayError]]] = {}
-    for path in sorted(sources.rglob("*.py")):
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-        calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
-        raising = [call for call in calls if ast.unparse(call.func) in kinds]
-        # A code that arrives in a variable was handed to a function of the same module, or chosen there by a test.
-        handed = [arg for call in calls if call not in raising for arg in call.args]
-        loose = _codes([*handed, *(node for node in nodes if isinstance(node, ast.IfExp))])
-        for call in raising:
-            for code in _codes([call.args[0]]) or loose:
-                found.setdefault(code, set()).add(kinds[ast.unparse(call.func)])
-    return found
-
-
-def _codes(nodes: Iterable[ast.AST]) -> set[str]:
-    inside = (leaf for node in nodes for leaf in (ast.walk(node) if isinstance(node, ast.IfExp) else [node]))
-    return {str(leaf.value) for leaf in inside if isinstance(leaf, ast.Constant) and leaf.value in errors.CODES}
-
-
-def _is_error(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, errors.AssayError)

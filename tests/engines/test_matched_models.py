@@ -362,7 +362,7 @@ def test_places_cannot_stand_for_ids_of_a_truth_elsewhere():
     found = tables(models="ab")
     with pytest.raises(assay.PlanError, match="paired by position") as error:
         flat.compare(data=found, truth="y", predicted="p", truth_data=found["a"], pairing="position")
-    assert "--id" in error.value.fix
+    assert "--id" in error.value.typed
 
 
 def test_objects_of_one_type_are_joined_and_mixed_ones_are_refused():

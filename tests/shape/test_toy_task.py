@@ -136,7 +136,7 @@ def test_the_command_line_runs_shows_and_gates_it(table, tmp_path):
     out = tmp_path / "out"
     said = run("run", table, "--task", "toy", "--truth", "y", "--predicted", "a", "-o", out)
     assert said.returncode == 0, said.stderr
-    assert "mean distance" in said.stderr.lower()
+    assert "mean distance" in said.stdout.lower()
     assert "says" in run("show", "mean_distance").stdout
     assert "mean_distance" in run("measures", "--task", "toy").stdout
     assert "--predicted" in run("run", "--task", "toy", "--help").stdout
@@ -150,7 +150,7 @@ def test_the_command_line_compares_models(table, tmp_path):
     models = ["--predicted", "A=a", "--predicted", "B=b"]
     said = run("compare", table, "--task", "toy", "--truth", "y", *models, "-o", tmp_path / "c")
     assert said.returncode == 0, said.stderr
-    assert "Mean distance of B is higher" in said.stderr
+    assert "Mean distance of B is higher" in said.stdout
 
 
 @pytest.mark.usefixtures("toy", "table")
@@ -163,7 +163,7 @@ def test_a_plan_runs_it(tmp_path):
     )
     said = run("run", plan, "-o", tmp_path / "p")
     assert said.returncode == 0, said.stderr
-    assert "outside the scope" in said.stderr
+    assert "outside the scope" in said.stdout
     record = assay.load(tmp_path / "p" / "A" / "record.json").record
     assert record["plan"]["model"] == "A"
     assert verify(record).holds

@@ -22,7 +22,8 @@ import pytest
 from pypdf import PdfReader
 
 import assay
-from assay.app.commands.run_command import demo_files, run_file
+from assay.app.commands.run_command import run_file
+from assay.app.demo import demo_files
 from assay.assess.errata import errata
 from assay.assess.record.report_formats import BINARY, RENDERERS
 from assay.inference.power import POWER

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands tell people, on standard error, so that standard output stays for machines."""
+"""What commands tell people: results on standard output, everything about the work on standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """One line, or several."""
+    """One line, or several, about the work: where files are, what comes next, what went wrong."""
     click.echo(text, err=True)
 
 
@@ -29,29 +29,53 @@ def say_line(text: str) -> None:
     say(one_line(text))
 
 
-def colour() -> bool:
+def tell(text: str) -> None:
+    """A result; where a command prints JSON on standard output, people read it on standard error."""
+    click.echo(text, err=_for_machines())
+
+
+def tell_line(text: str) -> None:
+    """One line of a result with names in it, made harmless as `say_line` does it."""
+    tell(one_line(text))
+
+
+def _for_machines() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool({"as_json", "as_short"} & {name for name, on in context.params.items() if on})
+
+
+def colour(*, error: bool = False) -> bool:
     """Whether somebody watches who wants colours."""
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    stream = sys.stderr if error or _for_machines() else sys.stdout
+    return stream is not None and stream.isatty() and "NO_COLOR" not in os.environ
 
 
-def say_summary(found: Result) -> None:
+def tell_summary(found: Result) -> None:
     """What an assessment or a comparison found."""
     from assay.report.render.terminal import summary
 
-    width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    say(summary(found.record, width=width, colour=colour()).rstrip("\n"))
+    width = shutil.get_terminal_size((100, 24)).columns
+    tell(summary(found.record, width=width, colour=colour()).rstrip("\n"))
 
 
-def say_end(found: Iterable[Result], folders: list[Path], next_command: str, more: Iterable[str] = ()) -> None:
-    """The three lines a run ends with: verdict, where the report is, the next command."""
-    say("")
-    every = list(found)
-    for line in dict.fromkeys(line for one in every for line in _verdict(one.record)):
-        say_line(f"verdict  {line}")
-    say_line("report   " + "  ".join(str(folder / "report.html") for folder in folders) + "   (record.json beside it)")
-    for path in more:
+def tell_name(name: str) -> None:
+    """The line above one of several results."""
+    ruled = f"── {one_line(name)} ".ljust(74, "─")
+    tell(click.style(ruled, bold=True) if colour() else ruled)
+
+
+def tell_end(found: Iterable[Result], written: Iterable[Path], next_command: str) -> None:
+    """The lines a run ends with: what was decided, and for who looks on, where the report is and the next command."""
+    tell("")
+    for line in dict.fromkeys(line for result in found for line in _verdict(result.record)):
+        tell_line(f"verdict  {line}")
+    paths = list(written)
+    for path in paths[:1]:
+        say_line(f"report   {path}")
+    for path in paths[1:]:
         say_line(f"         {path}")
-    say_line(f"next     {next_command}")
+    program = os.environ.get("ASSAY_PROGRAM", "assay")  # run.py says how it was started
+    say_line(f"next     {program}{next_command.removeprefix('assay')}")
 
 
 def _verdict(record: Record) -> Iterable[str]:
@@ -65,7 +89,5 @@ def _verdict(record: Record) -> Iterable[str]:
         yield f"claims: {claimed}"
     if record.get("fairness", {}).get("verdict"):
         yield f"fairness: {record['fairness']['verdict']}"
-    overall = record["conformity"]["overall"]
-    what = "comparison" if record["kind"] == "comparison" else "run"
-    adhoc = f"an ad hoc {what} states no plan, so no clause is shown"
-    yield f"{overall}: {record['conformity']['says'] if record['plan']['given'] == 'plan' else adhoc}"
+    if record["plan"]["given"] == "plan":
+        yield f"{record['conformity']['overall']}: {record['conformity']['says']}"

@@ -3,214 +3,324 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import Final
 
 import click
 
+from assay.app.option_types import flag, give_options, row, words
 
-def _with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-_SHOW_IDS = click.option("--show-ids", is_flag=True, help="Show ids in errors as they are, not as hashes.")
-
-
-def _exact_scores(text: str) -> Callable[..., Any]:
-    return click.option("--exact-scores", metavar="NUMBER", type=int, default=4_000_000, show_default=True, help=text)
-
-
-_EXACT_SCORES = _exact_scores("Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.")
-_COMPARED_SCORES = _exact_scores(
-    "Distinct scores, and rows of subjects or with weights, up to which they are compared one by one; beyond,"
-    " scores are rounded to 9 bits, and labels come as sums over the units."
-)
-
-_MACHINE = (
-    click.option(
-        "--memory", metavar="SIZE", help="Memory the embedded engine may use, such as 1GB; it spills to disk beyond."
-    ),
-    click.option("--threads", type=int, help="Threads the embedded engine may use."),
-    click.option("--temp", type=click.Path(), help="Folder the embedded engine may spill to, if not the system's own."),
-    click.option(
-        "--engine",
-        metavar="ENGINE",
-        help="Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]",
-    ),
-)
-
+_SHOW_IDS = flag("--show-ids", "Show ids in errors as they are, not as hashes.")
+_LEVEL = row("--level", "NUMBER", "Confidence level of the intervals.", type=float, default=0.95)
+_SEED = row("--seed", "NUMBER", "Seed of the random draws.", type=int, default=4213)
+_TRUTH = row("--truth", "COLUMN", "Column with the true labels.")
+_TRUTH_FILE = row(
+    "--truth-file truth_files", "FILE",
+    "Where the true labels are, if not beside the predictions; a folder or pattern too, repeatable.", multiple=True,
+)  # fmt: skip
+_UNMATCHED = words("--unmatched", "error count", "Rows whose id is on one side only.", default="error")
+_POSITIVE = row("--positive", "LABEL", "The positive class, if there are two.")
+_LABELS = row("--label labels", "LABEL", "Declare a class; repeat for each, in order.", multiple=True)
+_WEIGHT = row("--weight", "COLUMN", "Column with row weights.")
+_EXACT: Final = {"type": int, "default": 4_000_000}
 _COSTS = (
-    click.option(
-        "--cost",
-        "cost",
-        metavar="TRUTH PREDICTED NUMBER",
-        type=(str, str, float),
-        multiple=True,
-        help="What it costs to call a class another; state every pair of different classes, and mean_cost is given.",
+    row(
+        "--cost", "TRUTH PREDICTED NUMBER",
+        "What it costs to call a class another; state every pair of different classes, and mean_cost is given.",
+        type=(str, str, float), multiple=True,
     ),
-    click.option(
-        "--costs",
-        type=click.Path(),
-        metavar="FILE",
-        help="The same in a file: a square table (.csv, truth to the left, predicted above), a list with the columns"
+    row(
+        "--costs", "FILE",
+        "The same in a file: a square table (.csv, truth to the left, predicted above), a list with the columns"
         " truth,predicted,cost, or .json.",
     ),
-)
-
-_TRUTH_FILE = click.option(
-    "--truth-file",
-    "truth_files",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(),
-    help="Where the true labels are, if not beside the predictions; a folder or pattern too, repeatable.",
-)
-_UNMATCHED = click.option(
-    "--unmatched", default="error", show_default=True, help="Rows whose id is on one side only: error or count."
+)  # fmt: skip
+_TEXT_FILES = (
+    row("--delimiter", "TEXT", "Field delimiter of a text file, if it cannot be seen from the header."),
+    row("--decimal", "TEXT", "Decimal mark of numbers in a text file.", default="."),
 )
 _TRUTH_SELECTED = (
-    click.option("--truth-table", metavar="NAME", help="The same for --truth-file, if that is a database."),
-    click.option("--truth-query", metavar="SQL", help="Or one SELECT on it."),
+    row("--truth-table", "NAME", "Table of --truth-file, if that is a database."),
+    row("--truth-query", "SQL", "Or one SELECT on it."),
+)
+_MACHINE = (
+    row("--memory", "SIZE", "Memory the embedded engine may use, such as 1GB; it spills to disk beyond."),
+    row("--threads", "NUMBER", "Threads the embedded engine may use.", type=int),
+    row("--temp", "FOLDER", "Folder the embedded engine may spill to, if not the system's own."),
+    row("--engine", "ENGINE", "Who reads the file: duckdb, spark://HOST:PORT, sc://HOST:PORT [default: duckdb]"),
 )
 
-_ROWS = (
-    click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
-    click.option("--predicted", metavar="COLUMN", help="Column with the predicted labels."),
-    _TRUTH_FILE,
-    click.option(
-        "--id",
-        "ids",
-        metavar="COLUMN",
-        multiple=True,
-        help="Column that names a row, to join truth and predictions by; repeat it if several do together.",
-    ),
-    _UNMATCHED,
-    click.option(
-        "--score",
-        "score",
-        metavar="[LABEL=]COLUMN",
-        multiple=True,
-        help="Column with the scores of the positive class; or one for each class: repeat LABEL=COLUMN, or COLUMN where"
-        " the columns are named after the classes (label or prefix_label).",
-    ),
-    click.option(
-        "--scores",
-        metavar="KIND",
-        default="any",
-        show_default=True,
-        help="What the scores are: probability, logit (log-odds, or before a softmax: probabilities come from them"
-        " where needed), any. Calibration is measured on probabilities only.",
-    ),
-    click.option(
-        "--threshold",
-        metavar="NUMBER|RULE",
-        help="Call a row positive when its score is at or above this number, if --predicted is not given;"
-        " or a rule that chooses it on the rows of --threshold-from.",
-    ),
-    click.option(
-        "--threshold-from",
-        type=click.Path(),
-        metavar="FILE",
-        help="Rows the threshold is chosen on, with the same columns: validation rows, not these.",
-    ),
-    click.option(
-        "--accept-optimistic-threshold",
-        is_flag=True,
-        help="Choose the threshold on the very rows it is judged on; every output marks it as optimistic.",
-    ),
-    click.option(
-        "--operating-point",
-        "operating_points",
-        metavar="NUMBER",
-        type=float,
-        multiple=True,
-        help="Also list TP, FP, FN and TN at this threshold; repeatable.",
-    ),
-    _EXACT_SCORES,
-    click.option(
-        "--missing-score",
-        metavar="CHOICE",
-        help="Rows without a score: error, drop, or worst, which ranks them below all others and counts them"
-        " [default: as --missing]",
-    ),
-    click.option(
-        "--renormalise",
-        is_flag=True,
-        help="Divide the probabilities of a row by their sum where that is not 1; the rows are counted.",
-    ),
-    click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
-    click.option(
-        "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."
-    ),
-    click.option(
-        "--group", "groups", metavar="COLUMN", multiple=True, help="Also assess each level of this column; repeatable."
-    ),
-    click.option(
-        "--unit",
-        "--subject",
-        "unit",
-        metavar="COLUMN",
-        help="Column with what a row belongs to, such as a patient: units vary by chance, not their rows.",
-    ),
-    click.option("--weight", metavar="COLUMN", help="Column with row weights."),
-    click.option(
-        "--weight-quantum",
-        metavar="NUMBER",
-        type=float,
-        help="Power of two that weights are multiples of; stated alike, the tallies of sites merge to the last bit.",
-    ),
-    click.option(
-        "--measure", "measures", metavar="NAME", multiple=True, help="Only these measures or families; repeatable."
-    ),
-    *_COSTS,
-    click.option("--level", default=0.95, show_default=True, help="Confidence level of the intervals."),
-    click.option("--missing", default="error", show_default=True, help="Rows without a label: error or drop."),
-    click.option(
-        "--unknown", default="error", show_default=True, help="Predicted labels that are no class: error or own."
-    ),
-    click.option(
-        "--undefined",
-        default="propagate",
-        show_default=True,
-        help="Undefined classes in averages: propagate, skip, zero, one.",
-    ),
-    click.option(
-        "--shares", default="wilson", show_default=True, help="Interval of shares: wilson, clopper-pearson, jeffreys."
-    ),
-    click.option(
-        "--cells",
-        default="auto",
-        show_default=True,
-        help="Interval of the rest: auto, dirichlet, bca, percentile, delta.",
-    ),
-    click.option("--seed", default=4213, show_default=True, help="Seed of the draws."),
-    click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
-    click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
-    click.option("--max-rows", type=int, help="Refuse files with more rows."),
-    click.option(
-        "--sha256",
-        metavar="[NAME=]DIGEST",
-        multiple=True,
-        help="Refuse a file with another digest; for several files repeat it, with the names in the Record.",
-    ),
-    click.option(
-        "--digest/--no-digest", default=True, help="Whether to take the digest of what is read [default: take it]"
-    ),
-    _SHOW_IDS,
-    click.option(
-        "--table", metavar="NAME", help="Table or view of a database; schema.table where it is not the usual one."
-    ),
-    click.option("--query", metavar="SQL", help="One SELECT for a database to answer, in place of a table."),
-    *_TRUTH_SELECTED,
-    *_MACHINE,
+of_rows = give_options(
+    {
+        "Columns": (
+            _TRUTH,
+            row("--predicted", "COLUMN", "Column with the predicted labels."),
+            _POSITIVE,
+            _LABELS,
+            row("--group groups", "COLUMN", "Also assess each level of this column; repeatable.", multiple=True),
+            row(
+                "--unit --subject unit", "COLUMN",
+                "Column with what a row belongs to, such as a patient: units vary by chance, not their rows.",
+            ),
+            _WEIGHT,
+            row(
+                "--weight-quantum", "NUMBER",
+                "Power of two that weights are multiples of; stated alike, the tallies of sites merge to the last bit.",
+                type=float,
+            ),
+            _TRUTH_FILE,
+            row(
+                "--id ids", "COLUMN",
+                "Column that names a row, to join truth and predictions by; repeat it if several do together.",
+                multiple=True,
+            ),
+            _UNMATCHED,
+            words("--missing", "error drop", "Rows without a label.", default="error"),
+            words("--unknown", "error own", "Predicted labels that are no class.", default="error"),
+        ),
+        "Scores": (
+            row(
+                "--score", "[LABEL=]COLUMN",
+                "Column with the scores of the positive class; or one for each class: repeat LABEL=COLUMN, or COLUMN"
+                " where the columns are named after the classes (label or prefix_label), or a quoted pattern: 'p_*'.",
+                multiple=True,
+            ),
+            words(
+                "--scores", "probability logit any",
+                "What the scores are; logits are log-odds, or what stands before a softmax. Calibration is measured on"
+                " probabilities only.",
+                default="any",
+            ),
+            row(
+                "--threshold", "NUMBER|RULE",
+                "Call a row positive when its score is at or above this number, if --predicted is not given;"
+                " or a rule that chooses it on the rows of --threshold-from.",
+            ),
+            row(
+                "--threshold-from", "FILE",
+                "Rows the threshold is chosen on, with the same columns: validation rows, not these.",
+            ),
+            flag(
+                "--accept-optimistic-threshold",
+                "Choose the threshold on the very rows it is judged on; every output marks it as optimistic.",
+            ),
+            row(
+                "--operating-point operating_points", "NUMBER",
+                "Also list TP, FP, FN and TN at this threshold; repeatable.", type=float, multiple=True,
+            ),
+            words(
+                "--missing-score", "error drop worst",
+                "Rows without a score; worst ranks them below all others and counts them [default: as --missing]",
+            ),
+            flag(
+                "--renormalise",
+                "Divide the probabilities of a row by their sum where that is not 1; the rows are counted.",
+            ),
+        ),
+        "Measures": (
+            row("--measure measures", "MEASURE", "Only these measures or families; repeatable.", multiple=True),
+            *_COSTS,
+            words(
+                "--undefined", "propagate skip zero one", "Classes without a value in averages.", default="propagate"
+            ),
+        ),
+        "Intervals": (
+            _LEVEL,
+            words("--shares", "wilson clopper-pearson jeffreys", "Interval of shares.", default="wilson"),
+            words("--cells", "auto dirichlet bca percentile delta", "Interval of the rest.", default="auto"),
+            _SEED,
+        ),
+        "Files": (
+            *_TEXT_FILES,
+            row("--table", "NAME", "Table or view of a database; schema.table where it is not the usual one."),
+            row("--query", "SQL", "One SELECT for a database to answer, in place of a table."),
+            *_TRUTH_SELECTED,
+            row(
+                "--sha256", "[NAME=]DIGEST",
+                "Refuse a file with another digest; for several files repeat it, with the names in the Record.",
+                multiple=True,
+            ),
+            flag("--digest/--no-digest", "Whether to take the digest of what is read [default: take it]", default=True),
+            _SHOW_IDS,
+        ),
+        "Large data": (
+            row("--max-rows", "NUMBER", "Refuse files with more rows.", type=int),
+            row(
+                "--exact-scores", "NUMBER",
+                "Distinct scores up to which they are counted one by one; beyond, rounded to 13 bits.", **_EXACT,
+            ),
+            *_MACHINE,
+        ),
+    }
+)  # fmt: skip
+"""Give a command every option about rows."""
+
+of_models = give_options(
+    {
+        "Columns": (
+            _TRUTH,
+            row("--predicted", "COLUMN", "Predictions; with one file NAME=COLUMN, repeated.", multiple=True),
+            row(
+                "--score", "COLUMN",
+                "Scores; with one file NAME=COLUMN, repeated. Of several classes LABEL=COLUMN, NAME=LABEL=COLUMN.",
+                multiple=True,
+            ),
+            _POSITIVE,
+            _LABELS,
+            row("--subject", "COLUMN", "Column with whom a row is of: subjects are compared, not their rows."),
+            row("--channel", "COLUMN", "Column with the channel of each row; one file only."),
+            _WEIGHT,
+            _TRUTH_FILE,
+            row(
+                "--id ids", "COLUMN",
+                "Column that tells the rows apart, to match by; of values repeat it if several do together.",
+                multiple=True,
+            ),
+            flag("--by-position", "Files without ids: rows stand in the same order, truths must agree."),
+            _UNMATCHED,
+            flag(
+                "--independent", "The models were tested on different rows or items; marked in every output."
+            ),
+        ),
+        "Measures": (
+            row("--measure measures", "MEASURE", "Also compare this measure; repeatable.", multiple=True),
+            *_COSTS,
+        ),
+        "Models": (
+            row(
+                "--value values", "COLUMN",
+                "Values of a measure instead of predictions; with one file NAME=COLUMN, repeated, or COLUMN with"
+                " --model.",
+                multiple=True,
+            ),
+            row("--model", "COLUMN", "Column that names the model of each value; one file only."),
+            words("--per", "item data-set fold repeat 5x2 halves", "What a value is of.", default="item"),
+            row("--folds", "K", "With --per fold: folds of one round.", type=int),
+            row(
+                "--test-over-train", "RATIO",
+                "With --per repeat: rows of a test part over its training part, 1/4.",
+            ),
+            row("--rows", "N", "With --per 5x2: rows of the data set.", type=int, default=0),
+            flag("--lower-is-better", "Of values: the lower, the better."),
+            flag("--variance", "Of values: compare their spread, not their size."),
+        ),
+        "Tests": (
+            row("--control", "NAME", "Of values, or with --independent: compare all with this one only."),
+            words("--correction", "holm bonferroni fdr_bh fdr_by sidak", "Of several tests.", default="holm"),
+            row(
+                "--margin", "NUMBER", "Largest difference that does not matter: asks whether A is not worse.",
+                type=float,
+            ),
+            flag("--equivalence", "With --margin: asks whether both are equal within it."),
+            row("--test", "NAME", "Insist on a test; needs --because."),
+            row("--because", "TEXT", "Why that test; stands in every output."),
+            flag("--override", "Insist on a test that is not admissible; marked in every output."),
+            flag("--accept-dependence", "Insist on a rank test of folds; marked as anticonservative."),
+        ),
+        "Intervals": (
+            row("--level", "NUMBER", "Confidence level; alpha is what is left to 1.", type=float, default=0.95),
+            _SEED,
+            row("--draws", "NUMBER", "How many swaps and draws are made.", type=int, default=9999),
+            flag("--stratified", "Draw within classes, so that no draw loses one."),
+        ),
+        "Files": (
+            *_TEXT_FILES,
+            row(
+                "--table tables_of", "[NAME=]TABLE",
+                "Table or view of a database; of one that holds a table a model NAME=TABLE, repeated.", multiple=True,
+            ),
+            row(
+                "--query queries_of", "[NAME=]SQL", "One SELECT for a database to answer, in place of a table.",
+                multiple=True,
+            ),
+            *_TRUTH_SELECTED,
+            _SHOW_IDS,
+        ),
+        "Large data": (
+            row(
+                "--exact-scores", "NUMBER",
+                "Distinct scores, and rows of subjects or with weights, up to which they are compared one by one;"
+                " beyond, scores are rounded to 9 bits, and labels come as sums over the units.", **_EXACT,
+            ),
+            *_MACHINE,
+        ),
+    }
+)  # fmt: skip
+"""Give a command every option about models that are compared."""
+
+of_decisions = give_options(
+    {
+        "Criteria": (
+            row(
+                "--accept", "CRITERION",
+                'Decide a criterion, such as "recall >= 0.85", "recall{sex=f} >= 0.8", "f1[class=cat] >= 0.7 simple",'
+                ' "recall non-inferior margin 0.02"; repeatable.',
+                multiple=True,
+            ),
+            row("--against", "RECORD", "The reference of non-inferior criteria: a record.json.", type=click.Path()),
+            words(
+                "--correction", "holm none",
+                "Of several criteria: holm keeps the chance of any wrong verdict, none takes each alone.",
+                default="holm",
+            ),
+        )
+    }
+)  # fmt: skip
+"""Give a command the options about criteria."""
+
+of_fairness = give_options(
+    {
+        "Criteria": (
+            row(
+                "--fairness", "CRITERION",
+                'Judge a criterion between groups: equal_opportunity, equalized_odds, "gap(recall)", ...; repeatable.',
+                multiple=True, type=str,
+            ),
+            row("--tolerance", "NUMBER", "Largest accepted gap of --fairness.", type=float),
+            row("--min-group", "NUMBER", "Fewest rows a group is judged with.", type=int, default=10),
+            row("--cross", "A:B", "Cross groups with each other: sex:age; repeatable.", multiple=True, type=str),
+        )
+    }
+)  # fmt: skip
+"""Give a command the options about gaps between groups."""
+
+of_plans = give_options(
+    {
+        "Criteria": (
+            row(
+                "--require", None, "Leave with 3 unless the plan conforms: at all, or also by declaration.",
+                type=click.Choice(["conforming", "declared"]),
+            ),
+            flag("--ledger/--no-ledger", "Enter the run of a plan in its ledger [default: enter it]", default=True),
+            flag("--allow-command", "Let the plan run the command that makes its predictions."),
+        )
+    }
+)  # fmt: skip
+"""Give a command the options about running a plan."""
+
+of_output = give_options(
+    {
+        "Output": (
+            flag("--json as_json", "Print the Record on standard output, and the summary on standard error."),
+            flag("--quiet -q", "Print nothing for people."),
+        )
+    }
 )
+"""Give a command the options about what it prints."""
 
-
-def of_rows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command every option about rows, in the order of the list."""
-    return _with_options(command, _ROWS)
+of_files = give_options(
+    {
+        "Output": (
+            row("--out -o", "FOLDER", "Folder for record.json and report.html.", default="assay-out"),
+            row("--report reports", "FILE", "Also write this report, such as report.pdf; repeatable.", multiple=True),
+            flag("--no-report bare", "Write record.json only."),
+            flag("--json as_json", "Print the Record on standard output, and the summary on standard error."),
+            flag("--json-short as_short", "Print the values of all rows, intervals and verdicts only, as JSON."),
+            flag("--quiet -q", "Print nothing for people."),
+        )
+    }
+)
+"""Give a command the options about what it writes and prints."""
 
 
 def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
@@ -226,175 +336,3 @@ def typed(names: Iterable[str], free: Iterable[str] = ()) -> list[str]:
         for name in names
         if name not in ours and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     ]
-
-
-_WRITTEN = (
-    click.option(
-        "--out",
-        "-o",
-        default="assay-out",
-        show_default=True,
-        type=click.Path(),
-        help="Folder for record.json and report.html.",
-    ),
-    click.option(
-        "--report",
-        "reports",
-        metavar="FILE",
-        multiple=True,
-        type=click.Path(),
-        help="Also write this report, such as report.pdf; repeatable.",
-    ),
-)
-
-
-def of_files(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options about what it writes."""
-    return _with_options(command, _WRITTEN)
-
-
-_MODELS = (
-    click.option("--truth", metavar="COLUMN", help="Column with the true labels."),
-    _TRUTH_FILE,
-    click.option(
-        "--predicted", metavar="COLUMN", multiple=True, help="Predictions; with one file NAME=COLUMN, repeated."
-    ),
-    click.option(
-        "--score",
-        metavar="COLUMN",
-        multiple=True,
-        help="Scores; with one file NAME=COLUMN, repeated. Of several classes LABEL=COLUMN, NAME=LABEL=COLUMN.",
-    ),
-    click.option(
-        "--value",
-        "values",
-        metavar="COLUMN",
-        multiple=True,
-        help="Values of a measure instead of predictions; with one file NAME=COLUMN, repeated, or COLUMN with --model.",
-    ),
-    click.option("--model", metavar="COLUMN", help="Column that names the model of each value; one file only."),
-    click.option(
-        "--per",
-        metavar="UNIT",
-        default="item",
-        show_default=True,
-        help="What a value is of: item, data-set, fold or repeat (of one data set), 5x2, halves.",
-    ),
-    click.option("--folds", type=int, metavar="K", help="With --per fold: folds of one round."),
-    click.option(
-        "--test-over-train", metavar="RATIO", help="With --per repeat: rows of a test part over its training part, 1/4."
-    ),
-    click.option("--rows", type=int, default=0, metavar="N", help="With --per 5x2: rows of the data set."),
-    click.option("--lower-is-better", is_flag=True, help="Of values: the lower, the better."),
-    click.option(
-        "--independent", is_flag=True, help="The models were tested on different rows or items; marked in every output."
-    ),
-    click.option("--variance", is_flag=True, help="Of values: compare their spread, not their size."),
-    click.option("--control", metavar="NAME", help="Of values, or with --independent: compare all with this one only."),
-    click.option(
-        "--id",
-        "ids",
-        metavar="COLUMN",
-        multiple=True,
-        help="Column that tells the rows apart, to match by; of values repeat it if several do together.",
-    ),
-    click.option(
-        "--by-position", is_flag=True, help="Files without ids: rows stand in the same order, truths must agree."
-    ),
-    _UNMATCHED,
-    click.option("--positive", metavar="LABEL", help="The positive class, if there are two."),
-    click.option(
-        "--label", "labels", metavar="LABEL", multiple=True, help="Declare a class; repeat for each, in order."
-    ),
-    click.option("--channel", metavar="COLUMN", help="Column with the channel of each row; one file only."),
-    click.option(
-        "--subject", metavar="COLUMN", help="Column with whom a row is of: subjects are compared, not their rows."
-    ),
-    click.option("--weight", metavar="COLUMN", help="Column with row weights."),
-    click.option("--measure", "measures", metavar="NAME", multiple=True, help="Also compare this measure; repeatable."),
-    _COMPARED_SCORES,
-    *_COSTS,
-    click.option("--level", default=0.95, show_default=True, help="Confidence level; alpha is what is left to 1."),
-    click.option("--correction", default="holm", show_default=True, help="holm, bonferroni, fdr_bh, fdr_by, sidak."),
-    click.option("--margin", type=float, help="Largest difference that does not matter: asks whether A is not worse."),
-    click.option("--equivalence", is_flag=True, help="With --margin: asks whether both are equal within it."),
-    click.option("--test", metavar="NAME", help="Insist on a test; needs --because."),
-    click.option("--because", metavar="TEXT", help="Why that test; stands in every output."),
-    click.option("--override", is_flag=True, help="Insist on a test that is not admissible; marked in every output."),
-    click.option(
-        "--accept-dependence", is_flag=True, help="Insist on a rank test of folds; marked as anticonservative."
-    ),
-    click.option("--seed", default=4213, show_default=True, help="Seed of swaps and draws."),
-    click.option("--draws", default=9999, show_default=True, help="How many swaps and draws are made."),
-    click.option("--stratified", is_flag=True, help="Draw within classes, so that no draw loses one."),
-    click.option("--delimiter", help="Field delimiter of a text file, if it cannot be seen from the header."),
-    click.option("--decimal", default=".", show_default=True, help="Decimal mark of numbers in a text file."),
-    _SHOW_IDS,
-    click.option(
-        "--table",
-        "tables_of",
-        metavar="[NAME=]TABLE",
-        multiple=True,
-        help="Table or view of a database; of one that holds a table a model NAME=TABLE, repeated.",
-    ),
-    click.option(
-        "--query",
-        "queries_of",
-        metavar="[NAME=]SQL",
-        multiple=True,
-        help="One SELECT for a database to answer, in place of a table.",
-    ),
-    *_TRUTH_SELECTED,
-    *_MACHINE,
-)
-
-
-def of_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command every option about models that are compared, in the order of the list."""
-    return _with_options(command, _MODELS)
-
-
-_FAIRNESS = (
-    click.option(
-        "--fairness",
-        metavar="CRITERION",
-        multiple=True,
-        help='Judge a criterion between groups: equal_opportunity, equalized_odds, "gap(recall)", ...; repeatable.',
-    ),
-    click.option("--tolerance", type=float, metavar="NUMBER", help="Largest accepted gap of --fairness."),
-    click.option("--min-group", type=int, default=10, show_default=True, help="Fewest rows a group is judged with."),
-    click.option("--cross", metavar="A:B", multiple=True, help="Cross groups with each other: sex:age; repeatable."),
-)
-
-_DECISIONS = (
-    click.option(
-        "--accept",
-        "accept",
-        metavar="CRITERION",
-        multiple=True,
-        help='Decide a criterion, such as "recall >= 0.85", "recall{sex=f} >= 0.8", "f1[class=cat] >= 0.7 simple",'
-        ' "recall non-inferior margin 0.02"; repeatable.',
-    ),
-    click.option(
-        "--against",
-        metavar="RECORD",
-        type=click.Path(),
-        help="The reference of non-inferior criteria: a record.json.",
-    ),
-    click.option(
-        "--correction",
-        default="holm",
-        show_default=True,
-        help="Of several criteria: holm keeps the chance of any wrong verdict, none takes each alone.",
-    ),
-)
-
-
-def of_fairness(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options about gaps between groups."""
-    return _with_options(command, _FAIRNESS)
-
-
-def of_decisions(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options about criteria."""
-    return _with_options(command, _DECISIONS)

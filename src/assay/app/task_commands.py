@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.resources import as_file, files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from assay.app.option_types import Column, Command, Option, TaskName, Words, give_options, row
 from assay.app.options import of_decisions, of_files, of_rows
 
 if TYPE_CHECKING:
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 
     from assay.assess.assessment import Assessment
     from assay.assess.compare.task_comparison import TaskComparison
-    from assay.core.task import Option, Task
+    from assay.core.task import Option as TaskOption
+    from assay.core.task import Task
 
 CLASSIFICATION: Final = ("classification", "binary", "multiclass")
 READING: Final = ("delimiter", "decimal", "max_rows", "sha256", "digest", "table", "query")
@@ -30,7 +30,22 @@ TASK: Final = "assay.task"
 """Where a context keeps the task that was named."""
 
 
-class TaskCommand(click.Command):
+of_task = give_options(
+    {
+        "Columns": (
+            row(
+                "--task",
+                "TASK",
+                "What is assessed, if not classes; --task TASK --help lists its options.",
+                type=TaskName(),
+            ),
+        )
+    }
+)
+"""Give a command the option that names a task."""
+
+
+class TaskCommand(Command):
     """A command whose options are those of classification, or of the task that --task names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -62,8 +77,8 @@ def _named_task(args: Sequence[str]) -> str | None:
 
 def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: bool) -> list[click.Parameter]:
     """Roles, options of the task, and those of the command's own options that every task has."""
-    kept = {"predictions", "tables", "task", "out", "reports", "as_json", "quiet", "accept", "against"}
-    kept |= {"fairness", "tolerance", "min_group"}
+    kept = {"predictions", "tables", "task", "out", "reports", "bare", "as_json", "as_short", "quiet"}
+    kept |= {"accept", "against", "fairness", "tolerance", "min_group"}
     kept |= {"correction", *SHARED} | ({"margin", "equivalence", "control", "draws"} if by_model else {"ledger"})
     roles = [
         _role_option(role.name, role.says or role.holds, several=by_model and role.by_model) for role in task.roles
@@ -74,7 +89,10 @@ def task_parameters(task: Task, own: Sequence[click.Parameter], *, by_model: boo
     if by_model:
         present = {parameter.name for parameter in shared}
         shared += [one for one in _row_options() if one.name in SHARED and one.name not in present | taken]
-    unit = click.Option(["--unit", "--subject", "unit"], metavar="COLUMN", help=f"What a {task.unit} belongs to.")
+    unit = Option(
+        ["--unit", "--subject", "unit"], metavar="COLUMN", type=Column(), group="Columns",
+        help=f"What a {task.unit} belongs to.",
+    )  # fmt: skip
     own_options = [*roles, *options, *([] if "unit" in taken else [unit])]
     return _behind_arguments(shared, own_options, optional=any(not role.required for role in task.roles))
 
@@ -95,29 +113,32 @@ def _row_options() -> list[click.Parameter]:
     @of_files
     def nothing(**given: object) -> None: ...
 
-    return list(reversed(nothing.__click_params__))  # type: ignore[attr-defined]
+    return list(reversed(nothing.__click_params__))
 
 
 def _role_option(name: str, says: str, *, several: bool) -> click.Option:
     more = "; NAME=... for each model, repeated" if several else ""
-    return click.Option(
+    return Option(
         [f"--{name.replace('_', '-')}", name],
         metavar="COLUMN|FILE",
-        help=f"{says}{more}.".capitalize(),
+        type=Column(),
+        group="Columns",
+        help=f"{says[:1].upper()}{says[1:]}{more}.",
         multiple=several,
     )
 
 
-def _task_option(option: Option) -> click.Option:
+def _task_option(option: TaskOption) -> click.Option:
     says = f"{option.says}." + ("" if option.default in (None, (), False) else f" [default: {_shown(option.default)}]")
     flag = option.kind is bool
-    return click.Option(
+    return Option(
         [f"--{option.name.replace('_', '-')}", option.name],
+        group="Task",
         is_flag=flag,
         default=None,
         multiple=option.several and not flag,
         metavar=None if flag or option.choices else {int: "NUMBER", float: "NUMBER"}.get(option.kind, "TEXT"),
-        type=None if flag else click.Choice(option.choices) if option.choices else str,
+        type=None if flag else Words(option.choices) if option.choices else str,
         help=says[:1].upper() + says[1:],
     )
 
@@ -225,58 +246,3 @@ def counting(task: Task, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
 
     with working(f"of {task.unit}s", quiet=quiet, what="reading") as progress:
         yield progress
-
-
-def run_examples(task: Task, *, quiet: bool) -> Iterable[tuple[str, Assessment]]:
-    """The bundled examples of a task."""
-    from assay.assess.task_assessment import assess_task
-
-    for example in task.examples:
-        with as_file(files(f"assay.tasks.{task.name}") / "examples") as folder:
-            given = {name: _local(folder, value) for name, value in example.given.items()}
-            more: dict[str, Any] = {} if example.data is None else {"data": str(folder / example.data)}
-            more |= {"group": list(example.group)} if example.group else {}
-            more |= {"unit": example.unit} if example.unit else {}
-            yield example.name, assess_task(task.name, **given, **more, **example.options)
-    del quiet
-
-
-def _local(folder: Path, value: object) -> object:
-    """A file of the examples, or whatever else was given."""
-    if isinstance(value, str) and (folder / value).exists():
-        return str(folder / value)
-    return value
-
-
-def demo_assessments(task: str | None, *, quiet: bool) -> Iterator[tuple[str, Assessment]]:
-    """The assessments of bundled examples by name."""
-    if task in (None, "classification"):
-        from assay.app.commands.run_command import demo_files, run_file
-
-        for name, path, roles in demo_files():
-            yield name, run_file(path, quiet=quiet, **roles)
-        return
-    if task == "fairness":
-        import assay
-        from assay.fairness.example import read_compas
-
-        columns: dict[str, Any] = dict(read_compas())
-        group = {"race": columns.pop("race")}
-        counted = assay.assess(**columns, positive=1, group=group)
-        yield "compas", counted.require_fairness("equal_opportunity", "predictive_parity", tolerance=0.05)
-        return
-    from assay.core.task import find_task
-
-    yield from run_examples(find_task(str(task)), quiet=quiet)
-
-
-def next_after_demo(task: str | None) -> str:
-    """The command that does the same with a file of one's own."""
-    roles = "--truth COLUMN --predicted COLUMN"
-    if task in (None, "classification"):
-        return f"assay run YOUR.csv {roles} --positive LABEL"
-    if task == "fairness":
-        return (
-            f"assay run YOUR.csv {roles} --positive LABEL --group COLUMN --fairness equal_opportunity --tolerance 0.05"
-        )
-    return f"assay run --task {task} --help"

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, ParamSpec, TypeVar, cast
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from assay.core.declared_types import check_fields, is_real, shown_object
 from assay.core.errors import PlanError
-from assay.core.text import quoted
+from assay.core.text import likely_column, nearest, quoted, visible
 from assay.inference.resampling import SEED
 from assay.measures import Measure
 from assay.rows.files.formats import Reading
@@ -237,22 +240,16 @@ def check_kinds(arguments: Mapping[str, Any]) -> None:
 def with_settings(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function accept `subject` for `unit`, and name the place of a keyword that is a setting."""
     known = inspect.signature(function).parameters
+    takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     takes_tables = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in known.values())
 
     @functools.wraps(function)
     def checked(*tables: P.args, **given: P.kwargs) -> R:
         arguments = cast("dict[str, Any]", given)
         if tables and not takes_tables:
-            raise _by_position(function.__name__, tables)
-        for name, ours in ELSEWHERE.items():
-            if name in arguments and name not in known and ours in known:
-                what = f"{function.__name__} takes {ours}=..., not {name}=..."
-                raise PlanError("option-unknown", what, where=name, fix=f"write {ours}=... with the same value")
+            raise _by_position(function.__name__, tables, arguments, known)
         _rename(arguments, known)
-        for name, value in arguments.items():
-            if (name not in known or (name in CLASSES and isinstance(value, str))) and (place := _place(name, known)):
-                what = f"{function.__name__} does not take {name} as a keyword of its own"
-                raise PlanError("option-unknown", what, where=name, fix=f"write {place}")
+        demand_names(function.__name__, arguments, known, more=takes_more)
         check_kinds({name: value for name, value in arguments.items() if name in known})
         return function(*tables, **given)
 
@@ -274,15 +271,75 @@ def _rename(arguments: dict[str, Any], known: Collection[str]) -> None:
         arguments["group"] = add_crossed(name_factors(arguments.get("group")), cross)
 
 
-def _by_position(function: str, given: tuple[object, ...]) -> PlanError:
+def demand_names(function: str, arguments: Mapping[str, object], known: Collection[str], *, more: bool = False) -> None:
+    """Check that keywords are those of a function; the call that is meant is told with the user's own arguments."""
+    theirs = [name for name in arguments if ELSEWHERE.get(name, name) in known and name not in known]
+    if theirs:
+        what = f"{function} takes {listed_names(ELSEWHERE[name] for name in theirs)}, not {listed_names(theirs)}"
+        call = write_call(function, {ELSEWHERE.get(name, name): value for name, value in arguments.items()})
+        raise PlanError("option-unknown", what, where=", ".join(theirs), fix=f"write {call}")
+    for name, value in arguments.items():
+        if name in known and not (name in CLASSES and isinstance(value, str)):
+            continue
+        what = f"{function} does not take {name} as a keyword of its own"
+        if place := _place(name, known):
+            raise PlanError("option-unknown", what, where=name, fix=f"write {place}")
+        if name not in known and not more:  # those of a task are checked by it
+            close = nearest(name, known)
+            fix = f"did you mean {close}=...?" if close else f"leave it out; help(assay.{function}) lists what there is"
+            raise PlanError("option-unknown", f'{function} has no parameter "{visible(name)}"', where=name, fix=fix)
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Keywords as they are written."""
+    return ", ".join(f"{name}=..." for name in names)
+
+
+def _by_position(
+    function: str, given: tuple[object, ...], arguments: Mapping[str, object], known: Collection[str]
+) -> PlanError:
     """The error of arguments without names, whose order libraries do not agree on."""
-    first = type(given[0]).__name__
-    if len(given) == 1:
-        call = f'{function}(data=..., truth="COLUMN", predicted="COLUMN")'
-        return PlanError("role-missing", f"a {first} is given without saying what it is", fix=f"write assay.{call}")
-    call = f"assay.{function}(truth=..., predicted=...)"
+    named = {name: value for name, value in arguments.items() if ELSEWHERE.get(name, name) in known}
+    named = {ELSEWHERE.get(name, name): value for name, value in named.items()}
+    columns = [str(name) for name in getattr(given[0], "columns", given[0] if isinstance(given[0], Mapping) else ())]
+    if columns or isinstance(given[0], (str, PathLike)):
+        for role, place in (("truth", 1), ("predicted", 2)):
+            proposed = given[place] if len(given) > place else likely_column(columns, role) or "COLUMN"
+            named.setdefault(role, proposed) if role == "truth" or "score" not in named else None
+        call = write_call(function, {"data": given[0], **named})
+        what = f"a {type(given[0]).__name__} is given without saying what it is"
+        return PlanError("role-missing", what, known=", ".join(map(quoted, columns[:20])) or None, fix=f"write {call}")
+    roles = ("truth", "score" if len(given) > 1 and _is_score(given[1]) else "predicted", "score")
+    call = write_call(function, {**dict(zip(dict.fromkeys(roles), given, strict=False)), **named})
     what = "columns are given by position, and libraries do not agree whether truth or prediction comes first"
     return PlanError("role-missing", what, found=f"{len(given)} positional arguments", fix=f"name them: {call}")
+
+
+def _is_score(column: object) -> bool:
+    """Whether a column is of real numbers, as no labels are."""
+    if str(getattr(column, "dtype", "")).lower().startswith(("float", "torch.float")):
+        return True
+    return isinstance(column, (list, tuple)) and any(type(x) is float and not x.is_integer() for x in column[:100])
+
+
+def write_call(function: str, arguments: Mapping[str, object]) -> str:
+    """A call as its user would write it: their names of variables, short values, and dots for the rest."""
+    frame = sys._getframe()  # noqa: SLF001  their variables stand in the first frame that is not ours
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("assay."):
+        frame = frame.f_back
+    variables = {**frame.f_globals, **frame.f_locals}
+
+    def written(value: object) -> str:
+        if value is None or isinstance(value, (str, int, float)):
+            return json.dumps(value) if isinstance(value, str) else repr(value)
+        own = [name for name, one in variables.items() if one is value and not name.startswith("_")]
+        if own:
+            return own[-1]
+        if isinstance(value, Mapping) and len(value) < 4 and all(isinstance(key, str) for key in value):  # noqa: PLR2004
+            return "{" + ", ".join(f"{json.dumps(key)}: {written(part)}" for key, part in value.items()) + "}"
+        return "..."
+
+    return f"assay.{function}({', '.join(f'{name}={written(value)}' for name, value in arguments.items())})"
 
 
 def _place(name: str, known: Collection[str]) -> str | None:

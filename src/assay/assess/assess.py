@@ -205,7 +205,9 @@ def _check_labels(*, truth: object, predicted: object, score: object) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Assessment | Comparison | TaskComparison:
-    """The assessment or comparison a record.json was written from."""
+    """The assessment or comparison a record.json was written from.
+
+    path: the record.json"""  # noqa: D209
     record = Record.load(path)
     if record.get("kind") != "comparison":
         return Assessment.from_record(record)

@@ -14,11 +14,10 @@ from assay.assess.group_levels import ListedLevels, view_levels
 from assay.assess.record.record import VERSION, Record, sealed
 from assay.assess.record.report_formats import Result
 from assay.assess.shared_tally import SMALLEST, site_tally
-from assay.assess.tidy import COLUMNS, Levels, UnitValues, tidy_rows, to_columns, to_frame
+from assay.assess.tidy import Levels, Tidy, UnitValues
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label
 from assay.core.task import Tally, Task, find_task
-from assay.core.text import counted
 from assay.inference.estimates import Estimate, Estimates
 from assay.tally.base import count_to_json, digest
 from assay.tally.by_group import Grouped
@@ -39,7 +38,7 @@ NOTHING_SHOWN: Final = {"overall": "conformity not demonstrated", "rows": []}
 """What an assessment without a plan says of conformity."""
 
 
-class Assessment(Mapping[str, Estimate], Result):
+class Assessment(Tidy, Mapping[str, Estimate], Result):
     """Every measure with its uncertainty, from one pass over the rows."""
 
     def __init__(
@@ -148,14 +147,6 @@ class Assessment(Mapping[str, Estimate], Result):
         """Unit (image, query, subject) -> measure -> value on that unit alone; empty where units have no names."""
         return UnitValues(self.contract.unit_values(self.counts), self.contract.unit)
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Every estimate as a row: measure, class, group, value, low, high, n, method, reason."""
-        return tidy_rows(self.estimates)
-
-    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
-        """The same as a frame of pandas, Polars or PyArrow; the first that is installed, unless one is named."""
-        return to_frame(to_columns(self.to_dict(), COLUMNS), library)
-
     @cached_property
     def fairness(self) -> Fairness:
         """Factor -> criterion -> gap or ratio between its groups: `a.fairness["sex"]["gap(recall)"]`."""
@@ -169,6 +160,11 @@ class Assessment(Mapping[str, Estimate], Result):
         self, *criteria: str, tolerance: float | None = None, minimum: int = 10, reason: str = ""
     ) -> Assessment:
         """The same assessment with criteria of fairness judged and kept in its Record.
+
+        criteria: such as "equal_opportunity" or "gap(recall)"
+        tolerance: the largest accepted gap
+        minimum: the fewest rows a group is judged with
+        reason: why these criteria; it stands in the Record
 
         `a.require_fairness("equal_opportunity", tolerance=0.05).fairness.verdict`
         """
@@ -277,8 +273,10 @@ class Assessment(Mapping[str, Estimate], Result):
     ) -> Assessment:
         """The same assessment with criteria decided: `a.accept("recall >= 0.85").decisions.verdict`.
 
-        Criteria it is held to already, by a plan for one, stay and are decided with the new ones.
-        `against` is the reference of "recall non-inferior margin 0.02": an assessment, a Record or its path.
+        criteria: texts such as "recall >= 0.85" or "recall non-inferior margin 0.02"; those of a plan stay
+        against: the reference of "non-inferior": an assessment, a Record or its path
+        name: what the reference is called
+        correction: of several criteria: "holm", or "none" to take each alone
         """
         from assay.assess.decide.criteria import read
         from assay.assess.decide.stored_criteria import accepted, reference_to
@@ -328,7 +326,11 @@ class Assessment(Mapping[str, Estimate], Result):
         return other
 
     def tally(self, *, site: str | None = None, smallest_cell: int = SMALLEST) -> Record:
-        """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`."""
+        """What may leave a site whose rows may not: `a.tally(site="north").save("north.tally.json")`.
+
+        site: what the site is called in the merged result
+        smallest_cell: the fewest rows a cell may hold
+        """
         return site_tally(self, site=site, smallest_cell=smallest_cell)
 
     @cached_property
@@ -337,11 +339,6 @@ class Assessment(Mapping[str, Estimate], Result):
         from assay.assess.group_differences import differences
 
         return [] if self.sites is None else differences(self.by_group[self.sites], self.sites, self.settings)
-
-    def __repr__(self) -> str:
-        """What it is about, in one line."""
-        task = self.contract.variant(self.counts)
-        return f"<Assessment: {task}, {counted(self.counts.rows, 'row')}, {counted(len(self), 'measure')}>"
 
     @classmethod
     def from_record(cls, record: Record) -> Assessment:

@@ -36,7 +36,8 @@ class _Opened:
 def merge(*parts: Part, sites: Mapping[str, Part] | None = None) -> Assessment:
     """The assessment of all rows together, exactly as if they had been in one place.
 
-    Parts that are named, by `sites` or by their own tally files, can be told apart afterwards: by_group["site"].
+    parts: assessments, Records, tallies of sites, or paths of them
+    sites: the same by name; parts that have one can be told apart afterwards, by_group["site"]
 
     >>> from assay.assess.assess import assess
     >>> a = assess(truth=[1, 0], predicted=[1, 1])

@@ -69,6 +69,10 @@ class Scorer:
 def scorer(measure: str, *, positive: Label | None = None, undefined: Policy = "propagate") -> Scorer:
     """A measure as a scikit-learn scorer.
 
+    measure: the name of a measure
+    positive: the positive class of two
+    undefined: what an average does with a class that has no value: "propagate", "skip", "zero" or "one"
+
     Of a measure where less is better it gives the negative, so that a search goes the right way.
     A measure without a value on a fold is an error there, which scikit-learn handles by `error_score`.
 

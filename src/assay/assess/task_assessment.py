@@ -10,21 +10,21 @@ import inspect
 import math
 import numbers
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.assess.arguments import IntervalSettings, check_kinds, name_factors
+from assay.assess.arguments import IntervalSettings, check_kinds, demand_names, name_factors
 from assay.assess.assessment import Assessment
 from assay.assess.environment import environment
 from assay.core.declared_types import shown_object
 from assay.core.errors import PlanError, RowsError
 from assay.core.parallel import monotonic
 from assay.core.task import Counted, Request, Task, find_task
-from assay.core.text import listed, nearest, visible
+from assay.core.text import nearest, visible
 from assay.fairness.crossed_groups import add_crossed, cross_inputs
 from assay.rows.files.formats import Reading
 from assay.tally.by_group import Grouped
@@ -92,7 +92,7 @@ def sort_arguments(task: Task, roles: tuple[object, ...], given: Mapping[str, An
             raise PlanError("role-clash", f"{role.name} is given twice", where=role.name, fix="give it once")
         arguments[role.name] = value
     known = [*(role.name for role in task.roles), *(option.name for option in task.options), *COMMON]
-    _check_names(task, arguments, known)
+    demand_names(task.name, arguments, known)
     own = {option.name for option in task.options} | {role.name for role in task.roles}
     check_kinds({name: value for name, value in arguments.items() if name not in own})
     for role in task.roles:
@@ -148,19 +148,6 @@ def _check_role(name: str, value: object, holds: str) -> None:
 
 def _is_table(value: object) -> bool:
     return hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
-
-
-def _check_names(task: Task, arguments: Iterable[str], known: Iterable[str]) -> None:
-    known = list(known)
-    for name in arguments:
-        if name not in known:
-            close = nearest(name, known)
-            raise PlanError(
-                "option-unknown",
-                f'{task.name} has no parameter "{visible(name)}"',
-                known=listed(known, most=30),
-                fix=f"did you mean {close}=...?" if close else "leave it out",
-            )
 
 
 def _option_value(option: Option, arguments: Mapping[str, Any]) -> object:

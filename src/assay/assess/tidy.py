@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
-from assay.core.text import counted, figure, listed, nearest, quoted
+from assay.core.text import counted, figure, listed, nearest, quoted, visible
 from assay.inference.estimates import Estimate, Estimates
+
+if TYPE_CHECKING:
+    from assay.core.task import Tally, Task
 
 LIBRARIES: Final = ("pandas", "polars", "pyarrow")
 COLUMNS: Final = ("measure", "class", "group", "level_of_group", "value", "low", "high", "n", "method", "reason")
@@ -59,6 +63,48 @@ def to_frame(columns: Mapping[str, list[Any]], library: str | None = None) -> An
     return module.table(dict(columns)) if name == "pyarrow" else module.DataFrame(dict(columns))
 
 
+class Tidy(ABC):
+    """What an assessment shows of itself: one line, the names that users need, and rows of a tidy table."""
+
+    PUBLIC: ClassVar = (
+        "accept", "by_class", "by_group", "by_unit", "census", "claims", "decisions", "estimates", "fairness",
+        "from_record", "get", "heterogeneity", "items", "keys", "measures", "notes", "record", "report",
+        "require_fairness", "save", "settings", "tally", "to_dict", "to_frame", "values",
+    )  # fmt: skip
+    contract: Task
+    counts: Tally
+
+    @property
+    @abstractmethod
+    def estimates(self) -> list[Estimate]:
+        """Every estimate that a Record lists."""
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Every estimate as a row: measure, class, group, value, low, high, n, method, reason."""
+        return tidy_rows(self.estimates)
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401  a frame of the library
+        """The same as a frame.
+
+        library: "pandas", "polars" or "pyarrow"; None takes the first that is installed
+        """
+        return to_frame(to_columns(self.to_dict(), COLUMNS), library)
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many measures there are."""
+
+    def __dir__(self) -> list[str]:
+        """What users need; the rest serves other layers."""
+        plots = ["plot"] if hasattr(type(self), "plot") else []
+        return sorted({*self.PUBLIC, *getattr(self.counts, "PUBLIC", ()), *plots})
+
+    def __repr__(self) -> str:
+        """What it is about, in one line."""
+        task = self.contract.variant(self.counts)
+        return f"<Assessment: {task}, {counted(self.counts.rows, 'row')}, {counted(len(self), 'measure')}>"
+
+
 class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
     """By unit (image, query, subject): the values of the leading measures on that unit alone."""
 
@@ -104,6 +150,10 @@ class UnitValues(Mapping[str, Mapping[str, "float | None"]]):
 
 class Levels(Mapping[Label, Estimates]):
     """Level of a group -> the estimates on its rows."""
+
+    def __repr__(self) -> str:
+        """The levels in one line."""
+        return f"<Levels of {visible(self.factor)}: {listed(self)}>"
 
     def __init__(self, views: dict[Label, Estimates], factor: str) -> None:
         self._views, self.factor = views, factor

@@ -14,8 +14,9 @@ AssayError
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from assay.core.text import listed, nearest, quoted, redacted
 
@@ -119,6 +120,13 @@ CODES: dict[str, str] = {
 """Every code, with its sentence on `docs/reference/errors.md`; a test keeps raised codes inside this table."""
 
 
+_VALUE = r"(?:\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"|'[^']*'|[\w.]+\([^()]*\)|[\w.]*)"
+_BOTH: Final = re.compile(
+    rf"(assay\.[\w.]+\([^()]*\)|[a-z_]+={_VALUE}(?: or [a-z_]+={_VALUE})?) \((?:command line: )?(--[^()]*)\)"
+)
+"""A remedy in both spellings: `labels=[...] (--label LABEL)`."""
+
+
 class AssayError(Exception):
     """The root: one error, told once, with every offending row gathered first."""
 
@@ -141,7 +149,9 @@ class AssayError(Exception):
             raise KeyError(msg)
         self.code, self.what = code, redacted(what)
         told = (None if text is None else redacted(text) for text in (where, found, known, fix))
-        self.where, self.found, self.known, self.fix = told
+        self.where, self.found, self.known, mends = told
+        self.fix = None if mends is None else _BOTH.sub(r"\1", mends)
+        self.typed = None if mends is None else _BOTH.sub(r"\2", mends)
         super().__init__(self.what)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -150,8 +160,8 @@ class AssayError(Exception):
 
     @property
     def read(self) -> str:
-        """Where the documentation speaks of it."""
-        return f"docs/reference/errors.md#{self.code}"
+        """The command that explains it, wherever assay is installed."""
+        return f"assay explain E-{self.code.upper()}"
 
     def lines(self) -> dict[str, str]:
         """The lines below the first one, by name, without the empty ones."""

@@ -19,6 +19,12 @@ _SECRET = re.compile(
     r"([?&][\w.\-]*(?:password|secret|token|signature|credential|key|sig)=|\bpassword ?= ?)[^&\s]+", re.IGNORECASE
 )
 _OWN = re.compile(r"(\x1b\[[0-9;]*m)")
+_ROLE_WORDS = {
+    "truth": "y|truth|true|label|target|class|actual|gold|outcome|diagnosis|reference|ground_?truth",
+    "predicted": "p|pred|predicted|prediction|yhat|y_hat|guess|called|output|decision",
+    "score": "s|p|p_?1|score|prob|proba|probability|logit|confidence|risk",
+}
+"""What columns are usually called, so that a call can be proposed; nothing is ever assumed from a name."""
 
 
 def visible(name: object) -> str:
@@ -108,12 +114,13 @@ def counted(n: int, thing: str, things: str | None = None) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word a mistyped one most likely meant, or None.
+    """The known word a mistyped one most likely meant, or None; of longer words more must agree, or endings decide.
 
     >>> nearest("recal", ["recall", "precision"])
     'recall'
     """
-    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=0.6)
+    cutoff = 0.6 if len(word) < 4 else 0.75  # noqa: PLR2004  letters
+    close = difflib.get_close_matches(word.casefold(), by_fold := {k.casefold(): k for k in known}, n=1, cutoff=cutoff)
     return by_fold[close[0]] if close else None
 
 
@@ -131,7 +138,7 @@ def figure(value: float, *, digits: int = 3) -> str:
     """A value as people read it: fixed digits, scientific when tiny or huge, never a false zero or one.
 
     >>> figure(0.87), figure(0.0000042), figure(0.99996), figure(float("inf"))
-    ('0.870', '4.2e-06', '0.99996', 'infinite')
+    ('0.870', '4.2e-06', '> 0.999', 'infinite')
     """
     if value in (float("inf"), float("-inf")):
         return "infinite" if value > 0 else "-infinite"
@@ -141,9 +148,9 @@ def figure(value: float, *, digits: int = 3) -> str:
     if size >= 1e6 or size < 10**-digits / 2:  # noqa: PLR2004  six figures before the point is where reading stops
         return f"{value:.2g}"
     shown = f"{value:.{digits}f}"
-    if float(shown) == 1.0 and abs(size - 1.0) > _SAME:
-        return f"{value:.6g}" if f"{value:.6g}" != "1" else f"1 - {1 - value:.1e}" if value < 1 else shown
-    return shown
+    if abs(float(shown)) == 1.0 and 1.0 - size > _SAME:
+        return f"> 0.{'9' * digits}" if value > 0 else f"< -0.{'9' * digits}"
+    return f"{value:.6g}" if float(shown) == 1.0 and f"{value:.6g}" != "1" else shown
 
 
 def chance_shown(p: float) -> str:
@@ -164,3 +171,23 @@ def twelve_digits(value: float) -> float:
     0.0845120595392
     """
     return float(f"{value:.12g}")
+
+
+def fits_role(column: str, role: str) -> bool:
+    """Whether a column is called as columns of a role usually are.
+
+    >>> fits_role("y_true", "truth"), fits_role("Predicted class", "predicted"), fits_role("sex", "truth")
+    (True, True, False)
+    """
+    words = _ROLE_WORDS[role]
+    around = rf"((the_)?({words})(s|_?(label|class|value)s?)?|(y|label|class)_({words}))"
+    return re.fullmatch(around, column.casefold().replace(" ", "_")) is not None
+
+
+def likely_column(columns: Iterable[str], role: str) -> str | None:
+    """The first column that is called so.
+
+    >>> likely_column(["id", "label", "pred"], "predicted")
+    'pred'
+    """
+    return next((column for column in columns if fits_role(column, role)), None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.core.shown import Shown, TableRows
 from assay.core.text import figure
 from assay.core.values import Number, Share, Undefined, Value
 from assay.tally.base import Count, count_to_json
@@ -33,9 +34,17 @@ class Interval:
     seed: int | None = None
     notes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Ends, level and method."""
+        return f"{figure(self.low)} to {figure(self.high)}, {self.level * 100:g} %, {self.method}"
+
+    def __repr__(self) -> str:
+        """The same in brackets."""
+        return f"<Interval: {self}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Shown):
     """One number of an assessment; `.value` is None when undefined, and `.reason` says why."""
 
     measure: str
@@ -46,6 +55,10 @@ class Estimate:
     label: Label | None = None
     slice: dict[str, Label] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    PUBLIC = (
+        "denominator", "high", "interval", "label", "level", "low", "measure", "n", "no_interval", "notes", "numerator",
+        "reason", "slice", "to_json", "value",
+    )  # fmt: skip
     stored_value: float | None = None
     """The value from the scores that a Record stores, where these are rounded and the value is another."""
 
@@ -103,6 +116,13 @@ class Estimate:
     def __repr__(self) -> str:
         """The same in brackets."""
         return f"<Estimate: {self}>"
+
+    def _table(self) -> TableRows:
+        value = "undefined" if isinstance(self.result, Undefined) else figure(self.result.value)
+        so = self.reason or self.no_interval or str(self.interval)
+        where = ", ".join(f"{factor} {level}" for factor, level in self.slice.items())
+        caption = ", ".join(filter(None, (self.measure, "" if self.label is None else f"class {self.label}", where)))
+        return caption, ("measure", "value", "interval", "n"), [(self.measure, value, so, f"{float(self.n):,.6g}")]
 
     def __float__(self) -> float:
         """The value; an undefined one is an error, because no number stands for it."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from assay.core.shown import Shown, TableRows
 from assay.core.text import figure
 from assay.core.values import Undefined
 from assay.inference.estimates import Interval, real_to_json
@@ -87,9 +88,14 @@ class Adjusted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Shown):
     """The answer of one test; `.p` is None where it is undefined, and `.reason` says why."""
 
+    PUBLIC = (
+        "about", "adjusted_p", "alternative", "checks", "chosen", "counts", "detectable", "df", "effect", "label",
+        "level", "models", "more", "n", "notes", "p", "p_shown", "reason", "significant", "statistic",
+        "statistic_name", "test", "title", "to_json",
+    )  # fmt: skip
     chance: Tail | Undefined
     effect: Effect
     statistic: Real
@@ -172,6 +178,10 @@ class Finding:
     def __repr__(self) -> str:
         """Test, models and p in one line."""
         return f"<Finding: {' and '.join(self.models)}, {self.about or self.test}: {self.effect}, {self.p_shown}>"
+
+    def _table(self) -> TableRows:
+        row = (self.title or self.test, " and ".join(self.models), self.about or "", str(self.effect), self.p_shown)
+        return self.chosen or self.test, ("test", "models", "about", "effect", "p"), [row]
 
     def detectable(self) -> str | None:
         """For a finding that is not significant: the difference it would have found four times in five."""

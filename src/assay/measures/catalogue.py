@@ -7,16 +7,40 @@ from typing import cast
 
 from assay.core.errors import PlanError
 from assay.core.registry import Registry
+from assay.core.shown import Shown, TableRows
 from assay.core.task import find_task, task_names
-from assay.core.text import nearest
+from assay.core.text import counted, nearest
 from assay.core.traits import Task
 from assay.measures import REGISTRY, Measure, parse
 from assay.tally.labels.one_vs_rest import Binary
 from assay.tally.scores.ranked_table import Ranked
 
 
-def measures(*, task: str | None = None, family: str | None = None) -> tuple[Measure, ...]:
+class Measures(tuple[Measure, ...], Shown):
+    """Measures in the order of the catalogue; shown in a few words, not as hundreds of declarations."""
+
+    __slots__ = ()
+    PUBLIC = ("count", "index")
+
+    def __repr__(self) -> str:
+        """How many, and the first few."""
+        names = ", ".join(measure.name for measure in self[:6]) + (", ..." if len(self) > 6 else "")  # noqa: PLR2004
+        return f"<{counted(len(self), 'measure')}: {names}>"
+
+    def _table(self) -> TableRows:
+        rows = ((measure.name, measure.symbol, measure.says, measure.family) for measure in self)
+        return (
+            f"{counted(len(self), 'measure')}; assay.measure(NAME) explains one",
+            ("measure", "symbol", "says", "family"),
+            rows,
+        )
+
+
+def measures(*, task: str | None = None, family: str | None = None) -> Measures:
     """Every declared measure of classification, or those of another task, or of a family.
+
+    task: a task such as "regression", or "binary" or "multiclass"
+    family: a family such as "chance-corrected"
 
     >>> [m.name for m in measures(family="chance-corrected")][:2]
     ['youden_index', 'markedness']
@@ -32,7 +56,7 @@ def measures(*, task: str | None = None, family: str | None = None) -> tuple[Mea
             known=", ".join(families),
             fix=f'did you mean "{close}"?' if close else "choose one",
         )
-    return tuple(m for m in registry if (kind is None or m.only in (None, kind)) and family in (None, m.family))
+    return Measures(m for m in registry if (kind is None or m.only in (None, kind)) and family in (None, m.family))
 
 
 def _registry_of(task: str | None) -> Registry[Measure]:
@@ -41,6 +65,8 @@ def _registry_of(task: str | None) -> Registry[Measure]:
 
 def measure(name: str) -> Measure:
     """One measure with its formula, range, source and place in the code.
+
+    name: its name, symbol or another name, with parameters where it has any: "recall", "TPR", "f_beta(beta=2)"
 
     >>> measure("sensitivity").name
     'recall'

@@ -99,6 +99,13 @@ REGISTRY: Registry[Measure] = Registry(
 )
 
 
+_INSIDE: Final = {
+    "base", "from_labels", "from_scores", "function", "given", "gives", "infinite", "only", "raw", "spec", "takes",
+    "through_accuracy", "values", "with_",
+}  # fmt: skip
+"""What other layers ask of a measure, and `dir` leaves out."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """One declared measure: the formula and everything that is true of it."""
@@ -145,6 +152,10 @@ class Measure:
     def __reduce__(self) -> tuple[object, ...]:
         """As it travels between processes: by name, because the declaration is there as well."""
         return _restore_measure, (self.takes, self.name, dict(self.given))
+
+    def __dir__(self) -> list[str]:
+        """What users need; the rest serves other layers."""
+        return sorted(name for name in object.__dir__(self) if not name.startswith("_") and name not in _INSIDE)
 
     def __repr__(self) -> str:
         """Its name and what it says."""

@@ -98,8 +98,8 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
         array = _from_list(column)
     elif hasattr(column, "__dlpack__") and not hasattr(column, "to_numpy"):
         array = _from_tensor(column, role)
-    elif hasattr(column, "to_numpy") and not hasattr(column, "columns"):
-        array = _from_series(column)
+    elif hasattr(column, "to_numpy"):
+        array = np.asarray(column) if hasattr(column, "columns") else _from_series(column)
     elif hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
         array = _from_arrow(column)
     elif hasattr(column, "__array__"):
@@ -116,12 +116,8 @@ def as_array(column: object, role: str) -> NDArray[Any]:  # noqa: C901  one bran
     if isinstance(array, np.ma.MaskedArray):
         array = _from_list(array.tolist()) if np.ma.is_masked(array) else np.asarray(array.data)
     if array.ndim != 1:
-        raise RowsError(
-            "column-not-scalar",
-            f"{role} has shape {array.shape}, not one value a row",
-            where=role,
-            fix="give a column of shape (n,); for a column vector, .ravel() makes one",
-        )
+        what = f"{role} has shape {array.shape}, not one value a row"
+        raise RowsError("column-not-scalar", what, where=role, fix=_one_value_a_row(array, role))
     return array
 
 
@@ -147,6 +143,17 @@ def _from_tensor(tensor: Any, role: str) -> NDArray[Any]:  # noqa: ANN401
             found=visible(error),
             fix=f"hand over a copy in main memory of a type that NumPy knows: {role}.float().cpu()",
         ) from None
+
+
+def _one_value_a_row(array: NDArray[Any], role: str) -> str:
+    """What to do with a matrix where a column is asked for: one-hot columns, probabilities of classes, or a vector."""
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":  # noqa: PLR2004  a matrix of numbers
+        return "give a column of shape (n,); .ravel() makes one of a column vector"
+    if np.isin(array, (0, 1)).all() and (array.sum(axis=1) == 1).all():
+        return f"these are one-hot columns: give {role}.argmax(axis=1), or the names of the classes taken by it"
+    if role == "predicted" and np.allclose(array.sum(axis=1), 1, atol=1e-3):
+        return "these are probabilities of classes: give score=... with labels=[...] in the order of the columns"
+    return "give one label a row; several labels a row are assessed by assay.multilabel(truth=..., predicted=...)"
 
 
 def _from_list(values: Any) -> NDArray[Any]:  # noqa: ANN401  whatever the user put in a list

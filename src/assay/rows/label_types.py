@@ -91,15 +91,40 @@ def _text(value: str, where: str) -> str:
     return str(value)
 
 
+AS_SCORES = "give scores as scores: score=... (--score COLUMN --scores probability)"
+AS_NUMBERS = "measured numbers are assessed by assay.regression(truth=..., predicted=...) (--task regression)"
+SHOWN_LABELS = 4
+MANY = 12
+"""Labels nobody declared, from which on they are no slips of the pen."""
+
+
+def _looks_like(extra: Sequence[Label], known: Sequence[Label]) -> tuple[str, str] | None:
+    """What numbers in the place of labels are taken for, and what to do with them."""
+
+    def parsed(labels: Sequence[Label]) -> list[float] | None:
+        try:
+            return [float(label) for label in labels]
+        except ValueError:
+            return None
+
+    values, others = parsed(extra), parsed(known)
+    if values is None or len(extra) < MANY or all(value.is_integer() for value in values):
+        return None
+    if others is not None and not all(value.is_integer() for value in others):
+        return "numbers, as in a regression", AS_NUMBERS
+    return ("numbers that look like probabilities", AS_SCORES) if all(0 <= x <= 1 for x in values) else None
+
+
 def _whole(value: float | Decimal, where: str) -> int:
     if math.isinf(value) or not -EXACT < value < EXACT or value != int(value):
+        share = where.startswith("predicted") and 0 <= value <= 1
         raise RowsError(
             "label-precision",
-            f"the number {visible(value)} cannot be a label",
+            f"the number {visible(value)} cannot be a label" + (": it looks like a probability" if share else ""),
             where=where,
             found=visible(repr(value)),
-            known="whole numbers below 2^53",
-            fix="labels are names: give whole numbers or text; scores go into another role",
+            known="whole numbers below 2^53, text, booleans",
+            fix=AS_SCORES if share else f"labels are names: give whole numbers or text; {AS_NUMBERS}",
         )
     return int(value)
 
@@ -254,15 +279,21 @@ def _outside(
     role = "predicted" if not extra & truth else "truth"
     shown = "; ".join(f"{quoted(x)} {locate('truth' if x in truth else 'predicted', x)}" for x in order[:3])
     more = f" and {len(order) - 3} more" if len(order) > 3 else ""  # noqa: PLR2004
+    likely = _looks_like(order, known)
     close = nearest(str(order[0]), [str(x) for x in known])
+    every = [*known, *order]
+    typed = " ".join(f"--label {visible(x)}" for x in every[:SHOWN_LABELS]) + (" ..." if every[SHOWN_LABELS:] else "")
+    declare = f"declare every class: labels=[{listed(every)}] ({typed})"
     raise UnknownLabel(
         "label-not-declared",
-        f"the {role} column holds {counted(len(order), 'label')} not among the classes",
+        f"the {role} column holds {counted(len(order), 'label')} not among the classes"
+        + (f": {likely[0]}" if likely else ""),
         where=where,
         found=shown + more,
         known=listed(known),
-        fix=(f'"{visible(close)}" may be meant; ' if close else "")
-        + f"correct the data, or declare every class: labels=[{listed([*known, *order])}] (command line: --label each)",
+        fix=likely[1]
+        if likely
+        else (f'"{visible(close)}" may be meant; ' if close else "") + f"correct the data, or {declare}",
     )
 
 
@@ -299,7 +330,8 @@ def _with_positive(
         "there are two classes, and nobody said which one is positive",
         where=where,
         known=listed(labels),
-        fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])} (command line: --positive LABEL)",
+        fix=f"state it: positive={quoted(labels[0])} or positive={quoted(labels[1])}"
+        f" (--positive {visible(labels[0])} or --positive {visible(labels[1])})",
     )
 
 

@@ -46,7 +46,7 @@ ROWS = ("rows.csv", "--truth", "truth", "--predicted", "guess", "--positive", "y
 def test_a_run_leaves_with_the_code_of_its_decisions(place, criteria, code, said):
     words = [word for one in criteria for word in ("--accept", one)]
     found = run(place, "run", *ROWS, *words, "--out", f"out-{len(criteria)}-{code}", code=code)
-    assert f"verdict  {said}" in found.stderr
+    assert f"verdict  {said}" in found.stdout
     record = json.loads((place / f"out-{len(criteria)}-{code}" / "record.json").read_text(encoding="utf-8"))
     assert [one["criterion"] for one in record["decisions"]] == criteria
 
@@ -64,8 +64,8 @@ def test_a_run_can_be_held_against_a_reference_and_the_record_verifies_without_i
     run(place, "run", *ROWS, "--out", "old")
     words = ("--accept", "recall non-inferior margin 0.1", "--against", "old/record.json")
     found = run(place, "run", *ROWS, *words, "--out", "new")
-    assert "not worse by the margin: unpaired difference +0.000" in " ".join(found.stderr.split())
-    assert "verified" in run(place, "verify", "new/record.json").stderr
+    assert "not worse by the margin: unpaired difference +0.000" in " ".join(found.stdout.split())
+    assert "verified" in run(place, "verify", "new/record.json").stdout
 
 
 def test_verify_names_what_was_changed_and_leaves_with_1(place):

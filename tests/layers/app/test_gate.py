@@ -57,33 +57,33 @@ def test_a_record_alone_passes_fails_or_is_open(place, criterion, code):
 
 
 def test_predictions_are_counted_first(place):
-    assert "verdict  pass" in run(place, "gate", "old.csv", *ROWS, "--accept", "recall >= 0.8").stderr
+    assert "verdict  pass" in run(place, "gate", "old.csv", *ROWS, "--accept", "recall >= 0.8").stdout
 
 
 def test_against_a_record_the_comparison_is_unpaired_and_says_so(place):
     found = run(place, "gate", "worse.csv", *ROWS, "--against", "old/record.json", "--margin", "0.05", code=1)
-    assert "unpaired difference" in found.stderr
-    assert "recall non-inferior margin 0.05" in found.stderr
-    assert "specificity non-inferior margin 0.05" in found.stderr
+    assert "unpaired difference" in found.stdout
+    assert "recall non-inferior margin 0.05" in found.stdout
+    assert "specificity non-inferior margin 0.05" in found.stdout
     found = run(place, "gate", "same.csv", *ROWS, "--against", "old/record.json", "--margin", "0.01", code=3)
-    assert "would decide 4 times in 5" in found.stderr
+    assert "would decide 4 times in 5" in found.stdout
 
 
 def test_with_ids_the_comparison_is_paired_and_says_so(place):
     given = ("--against", "old.csv", *ROWS, "--id", "id", "--margin", "0.05")
-    assert " paired difference +0.000" in run(place, "gate", "same.csv", *given).stderr
+    assert " paired difference +0.000" in run(place, "gate", "same.csv", *given).stdout
     found = run(place, "gate", "worse.csv", *given, "--json", code=1)
     assert {one["reference"]["pairing"] for one in json.loads(found.stdout)["gates"][0]["decisions"]} == {"paired"}
     unpaired = run(place, "gate", "same.csv", "--against", "old.csv", *ROWS, "--margin", "0.01", code=3)
-    assert "unpaired difference" in unpaired.stderr
+    assert "unpaired difference" in unpaired.stdout
 
 
 def test_a_record_of_a_comparison_is_its_own_reference(place):
     run(place, "compare", "worse.csv", "old.csv", *ROWS, "--id", "id", "--out", "both", "-q")
     found = run(place, "gate", "both/record.json", "--accept", "accuracy non-inferior margin 0.05", code=1)
-    assert "worse beyond chance: paired difference -0.2" in found.stderr
+    assert "worse beyond chance: paired difference -0.2" in found.stdout
     run(place, "gate", "both/record.json", "--accept", "f1 non-inferior margin 0.05", "--record", "kept.json", code=1)
-    assert "verified" in run(place, "verify", "kept.json").stderr
+    assert "verified" in run(place, "verify", "kept.json").stdout
 
 
 def test_an_option_that_would_be_left_aside_is_refused(place):
@@ -106,7 +106,7 @@ def test_without_a_criterion_nothing_passes(place):
 
 def test_the_criteria_a_record_was_run_with_are_its_gate(place):
     run(place, "run", "old.csv", *ROWS, "--accept", "recall >= 0.97", "--out", "held", "-q", code=1)
-    assert "recall >= 0.97" in run(place, "gate", "held/record.json", code=1).stderr
+    assert "recall >= 0.97" in run(place, "gate", "held/record.json", code=1).stdout
 
 
 def test_junit_markdown_annotations_and_step_summary_are_written(place):

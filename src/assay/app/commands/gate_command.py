@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.app.messages import say_line
-from assay.app.options import of_decisions, of_rows
+from assay.app.messages import tell_line
+from assay.app.option_types import Command, Input, Option
+from assay.app.options import of_decisions, of_output, of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,26 +20,31 @@ if TYPE_CHECKING:
     from assay.assess.record.record import Record
 
 
-@click.command()
-@click.argument("paths", type=click.Path(), nargs=-1, required=True, metavar="RECORD|PREDICTIONS...")
+@click.command(cls=Command)
+@click.argument("paths", type=Input(), nargs=-1, required=True, metavar="RECORD|PREDICTIONS...")
 @of_decisions
 @click.option(
     "--margin",
+    cls=Option,
+    group="Criteria",
     type=float,
     help="With --against: the usual measures must not be worse by this much (two classes: recall and specificity;"
     " more: accuracy and f1_macro).",
 )
-@click.option("--junit", type=click.Path(), help="Write the decisions as JUnit XML.")
-@click.option("--markdown", type=click.Path(), help="Write the decisions as Markdown.")
-@click.option("--record", "record_to", type=click.Path(), help="Write the Record with its decisions.")
+@click.option("--junit", cls=Option, group="Output", type=click.Path(), help="Write the decisions as JUnit XML.")
+@click.option("--markdown", cls=Option, group="Output", type=click.Path(), help="Write the decisions as Markdown.")
+@click.option(
+    "--record", "record_to", cls=Option, group="Output", type=click.Path(), help="Write the Record with its decisions."
+)
 @click.option(
     "--github/--no-github",
+    cls=Option,
+    group="Output",
     default=None,
     help="Print annotations, and write the step summary [default: if GITHUB_ACTIONS is set]",
 )
 @of_rows
-@click.option("--json", "as_json", is_flag=True, help="Print verdict and decisions as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing for people.")
+@of_output
 def gate(
     paths: tuple[str, ...],
     *,
@@ -121,8 +127,8 @@ def _say(records: Mapping[str, Record]) -> None:
         if found is None:
             continue
         for one in found.rows:
-            say_line(f"{one.sign} {one.verdict:<12} {one.criterion}")
-            say_line(f"  {one.why}")
+            tell_line(f"{one.sign} {one.verdict:<12} {one.criterion}")
+            tell_line(f"  {one.why}")
             if one.needed:
-                say_line(f"  {one.needed}")
-        say_line(f"verdict  {f'{name}: ' if name else ''}{found.overall}: {found.says}")
+                tell_line(f"  {one.needed}")
+        tell_line(f"verdict  {f'{name}: ' if name else ''}{found.overall}: {found.says}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from assay.app.commands.plan_commands import Group
-from assay.app.messages import say, say_line
+from assay.app.messages import say, say_line, tell_line
 
 DEFAULT = "assay-ledger.jsonl"
 
@@ -65,7 +65,9 @@ def ledger_check(path: str, records: tuple[str, ...]) -> None:
         if end_told and end_told["lines"] and (end_told["lines"], end_told["digest"]) not in ends:
             wrong.append(f"{visible(name)}: line {end_told['lines']:,} is cut off or another one")
     for line in wrong:
-        say_line(line)
+        tell_line(line)
     if wrong:
         raise SystemExit(1)
-    say_line(f"{counted(len(ledger_read.entries), 'line')} in one chain, {counted(len(records), 'Record')} found in it")
+    tell_line(
+        f"{counted(len(ledger_read.entries), 'line')} in one chain, {counted(len(records), 'Record')} found in it"
+    )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from assay.core.errors import PlanError
 from assay.core.text import counted
 
 if TYPE_CHECKING:
+    from assay.app.commands.report_command import Output
+    from assay.app.criteria_options import Stated
     from assay.assess.assessment import Assessment
 
 NEXT = 5
@@ -133,3 +136,16 @@ def refuse_options(given: dict[str, Any]) -> None:
             found=", ".join(found),
             fix="write them into the plan, or give the file of predictions instead of the plan",
         )
+
+
+def run_and_write(path: str, output: Output, *, given: dict[str, Any], wanted: Stated) -> None:
+    """Run a plan, write a folder for each of its models, say what was found, and leave with what was decided."""
+    from assay.app.commands.run_command import limits_of
+    from assay.app.criteria_options import decided_by
+
+    require, ledger, allow = (given.pop(name) for name in ("require", "ledger", "allow_command"))
+    refuse_options(given)
+    every = run_plan(path, quiet=output.quiet, limits=limits_of(given), ledger=ledger, allow_command=allow)
+    found = {name: wanted.held_to(one) for name, one in every}
+    output.finish(found, f"assay plan check {shlex.quote(path)}   # what the plan still leaves open")
+    decided_by(list(found.values()), require=require)

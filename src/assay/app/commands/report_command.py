@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Self
+
+import click
 
 import assay.report  # noqa: F401  it introduces the kinds
+from assay.app.messages import tell_end, tell_name, tell_summary
 from assay.assess.record.record import Record
 from assay.assess.record.report_formats import Result, kind_of, rendered, write_report
 from assay.core.errors import PlanError, RecordError
@@ -17,23 +24,56 @@ from assay.tally.base import digest
 STDOUT = "-"
 
 
-def known_kinds(paths: Iterable[str]) -> None:
-    """Refuse a path whose ending is no kind of report, before anything is read."""
-    for path in paths:
-        kind_of(path)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What a run writes and prints, as its options say."""
+
+    out: str
+    reports: tuple[str, ...] = ()
+    bare: bool = False
+    as_json: bool = False
+    as_short: bool = False
+    quiet: bool = False
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> Self:
+        """The options about output, taken out of all; a mistyped ending must not cost a count."""
+        output = cls(**{field.name: given.pop(field.name) for field in fields(cls) if field.name in given})
+        for path in output.reports:
+            kind_of(path)
+        return output
+
+    def finish(self, found: Mapping[str, Result], next_command: str) -> None:
+        """Write the files of every result, in a folder of its own where it has a name, then print what is asked for."""
+        made: dict[Path, bytes] = {}
+        for name, result in found.items():
+            folder = Path(self.out) / name.replace(" ", "-")
+            # Reports of one model among several stand in its folder, or each would replace the one before.
+            more = [Path(path) if len(found) == 1 else folder / Path(path).name for path in self.reports]
+            page = [] if self.bare else [folder / "report.html"]
+            made |= {path: rendered(result.record, path) for path in [*page, *more, folder / "record.json"]}
+        write_files(made)
+        if self.as_json or self.as_short:
+            printed = {name: short(one.record) if self.as_short else dict(one.record) for name, one in found.items()}
+            text = json.dumps(printed.get("", printed), ensure_ascii=False, allow_nan=False, indent=1)
+            whole = found[""].record.to_text() if "" in found and not self.as_short else f"{text}\n"
+            click.echo(whole, nl=False)
+        if not self.quiet:
+            for name, result in found.items():
+                if name:
+                    tell_name(name)
+                tell_summary(result)
+            tell_end(found.values(), made, next_command)
 
 
-def beside(folder: Path, paths: Iterable[str]) -> list[str]:
-    """Reports of one model among several: in its own folder, or each would replace the one before."""
-    return [str(folder / Path(path).name) for path in paths]
-
-
-def write_run(assessment: Result, folder: Path, more: Iterable[str] = ()) -> Path:
-    """All files of a run; they are made before anything is written, so that a fault leaves nothing behind."""
-    paths = [folder / "record.json", folder / "report.html", *map(Path, more)]
-    made = {path: rendered(assessment.record, path) for path in paths}
+def write_files(made: Mapping[Path, bytes]) -> None:
+    """Write files that were made before, all of them or none, in folders that need not be there yet."""
+    fresh: list[Path] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for folder in dict.fromkeys(path.parent for path in made):
+            fresh += [one for one in (folder, *folder.parents) if not one.exists()]
+            folder.mkdir(parents=True, exist_ok=True)
+        write_together(made)
     except OSError as error:
         raise PlanError(
             "out-exists",
@@ -42,8 +82,35 @@ def write_run(assessment: Result, folder: Path, more: Iterable[str] = ()) -> Pat
             found=error.strerror,
             fix="give another --out",
         ) from error
-    write_together(made)
-    return folder
+    finally:
+        for folder in sorted(fresh, key=lambda one: -len(one.parts)):
+            with suppress(OSError):  # it holds something
+                folder.rmdir()
+
+
+def short(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a script asks first of a Record: values of all rows with their intervals, findings, and what was decided."""
+    kept: dict[str, Any] = {name: record[name] for name in ("kind", "task", "samples", "positive") if name in record}
+    kept |= {"level": next((one["level"] for one in record["estimates"] if "level" in one), None)}
+    values = [one for one in record["estimates"] if one.get("class") is None and one.get("slice") is None]
+    if record["kind"] == "comparison":
+        models = record["models"]
+        kept["models"] = {name: _values([one for one in values if one["model"] == name]) for name in models}
+        told = ("test", "about", "models", "effect", "p", "p_adjusted", "significant")
+        kept["findings"] = [{name: one[name] for name in told if name in one} for one in record["findings"]]
+        kept["ranking"] = record["ranking"]
+    else:
+        kept["estimates"] = _values(values)
+    decided = ("criterion", "verdict", "value", "low", "high")
+    kept["decisions"] = [{name: one[name] for name in decided if name in one} for one in record["decisions"]]
+    if record["plan"].get("given") == "plan":
+        kept["conformity"] = record["conformity"]["overall"]
+    return kept
+
+
+def _values(estimates: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    told = ("value", "low", "high", "undefined")
+    return {one["measure"]: {name: one[name] for name in told if name in one} for one in estimates}
 
 
 def report_file(record: str, out: str, kind: str | None) -> bytes | None:

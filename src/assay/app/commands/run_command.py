@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import assay
+from assay.app.proposal import fill_roles, is_pattern, lacking
 from assay.assess.arguments import arrange
 from assay.core.errors import AssayError, PlanError
-from assay.core.text import counted, listed, visible
-from assay.rows.databases.database import is_database, shown
+from assay.core.text import counted, listed
+from assay.rows.databases.database import is_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.assess.assessment import Assessment
-    from assay.rows.files.formats import Reading
 
 LONG = 32 * 2**20
 """Bytes from which reading a file is worth a progress bar."""
@@ -44,7 +44,8 @@ def run_file(path: str | Path | Sequence[str], *, quiet: bool = False, **given: 
     given["costs"] = typed_costs(given.pop("cost", ()), given.pop("costs", None))
     arguments = arrange(**given)
     embedded = arguments.get("engine") in (None, "duckdb")
-    _check_roles(arguments, data, embedded=embedded)
+    if lacking(arguments) or is_pattern(arguments["score"]):
+        arguments |= fill_roles(arguments, data, embedded=embedded, quiet=quiet)
     with bar([*paths, *truth_files], quiet=quiet or not embedded) as progress:
         arguments["reading"] = replace(arguments["reading"], progress=progress)
         return assay.assess(data=data, limits=limits, **arguments)
@@ -59,35 +60,11 @@ def cross_columns(given: dict[str, Any]) -> dict[str, Any]:
     return {"group": list(dict.fromkeys(columns)), "cross": crossed}
 
 
-def _check_roles(arguments: dict[str, Any], data: str | list[str], *, embedded: bool) -> None:
-    """Check that columns of truth and predictions are named, or of scores, which make the predictions."""
-    roles = ("truth",) if arguments["score"] is not None else ("truth", "predicted")
-    missing = [role for role in roles if arguments.get(role) is None]
-    if not missing:
-        return
-    reading = arguments["reading"]
-    table = reading.truth_data if reading.truth_data and missing == ["truth"] else data
-    raise PlanError(
-        "role-missing",
-        f"nobody said which column holds the {' and the '.join(missing)} labels",
-        where=visible(shown(data if isinstance(data, str) else data[0])),
-        known=listed(_columns(table, reading) if embedded else [], most=20),
-        fix=" ".join(f"--{role} COLUMN" for role in missing),
-    )
-
-
-def _columns(data: str | list[str], reading: Reading) -> list[str]:
-    if isinstance(data, list) or not is_database(data):
-        from assay.rows.files.file_set import open_files
-
-        return list(open_files(data, reading).columns)
-    from assay.rows.databases.database import open_database
-
-    opened = open_database(data, reading)
-    try:
-        return list(opened.columns)
-    finally:
-        opened.close()
+def next_of_run(found: Assessment, out: str) -> str:
+    """The command that somebody may want next."""
+    record = shlex.quote(str(Path(out) / "record.json"))
+    groups = "" if found.grouped.factors else "; add --group COLUMN to the run for groups"
+    return f"assay report {record} -o report.pdf   # or .md, .csv, a model card{groups}"
 
 
 def limits_of(given: dict[str, Any]) -> assay.Limits | None:
@@ -216,21 +193,3 @@ def pins_of(given: str | Sequence[str] | None) -> str | dict[str, str] | None:
             fix="--sha256 NAME=DIGEST for each file, once",
         )
     return pins or None
-
-
-def demo_files() -> Iterator[tuple[str, Path, dict[str, Any]]]:
-    """The bundled examples: name, path, and how to read them."""
-    roles = {
-        "screening": {
-            "truth": "truth",
-            "score": ("score",),
-            "scores": "probability",
-            "threshold": "0.4",
-            "positive": "disease",
-            "groups": ("sex", "site"),
-        },
-        "waste": {"truth": "material", "predicted": "sorted_as", "groups": ("camera",)},
-    }
-    for name, given in roles.items():
-        with as_file(files("assay.app") / "examples" / f"{name}.csv") as path:
-            yield name, path, given

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from assay.app.commands.plan_commands import Group
-from assay.app.messages import say_line
+from assay.app.messages import say_line, tell_line
 
 MOST = 50
 """Mismatches listed for people; --json lists them all."""
@@ -42,22 +42,22 @@ def verify(record: str, *, key: str | None, signature: str | None, as_json: bool
         click.echo(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False))
     if not quiet:
         for one in found.mismatches[:MOST]:
-            say_line(f"mismatch {one.said()}")
+            tell_line(f"mismatch {one.said()}")
         if len(found.mismatches) > MOST:
-            say_line(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
+            tell_line(f"  and {len(found.mismatches) - MOST:,} more; --json lists them all")
         for text in found.unchecked:
-            say_line(f"? not computed again: {text}")
+            tell_line(f"? not computed again: {text}")
         parts = ", ".join(name.replace("_", " ") for name, n in found.checked.items() if n)
-        say_line(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
+        tell_line(f"checked  digests, row accounting, and computed again: {parts or 'nothing'}")
         for line in _said_of(signed, record):
-            say_line(line)
+            tell_line(line)
         done = (
             "verified: everything" if found.made_by is None else f"only assay {found.made_by} recomputes it; the rest"
         )
         verdict = f"{done} is as it was written" if found.holds else "NOT as it was written"
         if signed is not None:
             verdict += ", and signed by the key" if signed["holds"] else ", and NOT signed by the key"
-        say_line(f"verdict  {verdict}")
+        tell_line(f"verdict  {verdict}")
     if not holds:
         raise SystemExit(1)
 

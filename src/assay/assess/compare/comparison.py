@@ -338,6 +338,22 @@ class Comparison(Result):
                 fix="restore the file from its source",
             ) from error
 
+    def __dir__(self) -> list[str]:
+        """What users need; the rest serves other layers."""
+        own = ("answers", "census", "estimates", "findings", "from_record", "labels", "models", "notes", "positive")
+        return sorted(
+            {
+                *own,
+                "ranking",
+                "record",
+                "report",
+                "rows",
+                "save",
+                "task",
+                *(["plot"] if hasattr(type(self), "plot") else []),
+            }
+        )
+
     def __repr__(self) -> str:
         """What it is about, in one line."""
         return f"<Comparison: {', '.join(self.models)}; {len(self)} findings>"

@@ -25,6 +25,7 @@ from assay.conduct.schemes import Halved, Scheme, TimeOrdered
 from assay.conduct.splits import Fold, Rows, digest
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.core.shown import Shown, TableRows
 from assay.core.text import counted, figure, listed, quoted
 from assay.core.traits import Better
 from assay.core.values import Undefined
@@ -47,9 +48,13 @@ PER: Final = {Kind.FIVE_BY_TWO: "5x2", Kind.RESAMPLES: "fold", Kind.HALVED: "hal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Conducted:
+class Conducted(Shown):
     """Several classifiers, trained and tested on the same folds."""
 
+    PUBLIC = (
+        "compare", "estimators", "findings", "folds", "labels", "measures", "models", "notes", "outcomes", "positive",
+        "predictions", "rows", "save_folds", "scheme", "seed", "table", "timing", "to_json", "values",
+    )  # fmt: skip
     scheme: Scheme
     seed: int
     folds: tuple[Fold, ...]
@@ -73,7 +78,10 @@ class Conducted:
         return self.rows.labels
 
     def values(self, measure: str | Measure) -> dict[str, tuple[float | None, ...]]:
-        """The value of any measure in each fold, by model; None where it is undefined."""
+        """The value of any measure in each fold, by model; None where it is undefined.
+
+        measure: its name
+        """
         one = self._measure(measure)
         found = {model: [tally.value(one) for tally in own] for model, own in self.tallies.items()}
         return {m: tuple(None if isinstance(v, Undefined) else v.value for v in own) for m, own in found.items()}
@@ -90,7 +98,10 @@ class Conducted:
         }
 
     def save_folds(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fold table as CSV, as the control of folds reads it."""
+        """Write the fold table as CSV, as the control of folds reads it.
+
+        path: the file
+        """
         table = self.table
         with io.StringIO(newline="") as text:
             writer = csv.writer(text, lineterminator="\n")
@@ -107,7 +118,10 @@ class Conducted:
         return held.hexdigest()
 
     def predictions(self, model: str) -> dict[str, NDArray[Any]]:
-        """What a model answered for rows it was not trained on, as columns; with repeats a row stands there often."""
+        """What a model answered for rows it was not trained on, as columns; with repeats a row stands there often.
+
+        model: its name
+        """
         own = self.outcomes[self._model(model)]
         names = np.empty(len(self.labels), dtype=object)
         names[:] = self.labels
@@ -152,7 +166,14 @@ class Conducted:
         override: bool = False,
         accept_dependence: bool = False,
     ) -> Comparison:
-        """The models compared by one measure, the first that was asked for unless it is named.
+        """The models compared by one measure.
+
+        measure: the first that was asked for, unless it is named
+        level: the confidence level
+        correction: the correction of p values for several tests
+        test, because: a test in place of the one that the table chooses, and why
+        override: whether it runs even where the table refuses it
+        accept_dependence: whether a test that assumes independent values runs on folds
 
         Of a 5x2 cross-validation the combined F test and the t test, of halves the half-sample t test, of other folds
         the corrected resampled t test; the plain t test takes folds for independent ones and is refused.
@@ -236,7 +257,11 @@ class Conducted:
 
     def __repr__(self) -> str:
         """What it is about, in one line."""
-        return f"<Conducted: {', '.join(self.models)}; {self.scheme.title}>"
+        return f"<Conducted: {', '.join(self.models)}; {self.scheme.title}, {counted(len(self.folds), 'fold')}>"
+
+    def _table(self) -> TableRows:
+        head, *lines = str(self).splitlines()
+        return head, (self.scheme.title,), [(line.strip(),) for line in lines if line.strip()]
 
     @property
     def _ratio(self) -> Fraction:

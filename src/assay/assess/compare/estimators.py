@@ -51,10 +51,18 @@ def conduct(
 ) -> Conducted:
     """Train and test classifiers on the same folds; what they answer is counted fold by fold.
 
-    `estimators` are those of scikit-learn or like them, by name; preprocessing belongs into a Pipeline, so that it is
-    fitted inside the fold. `scheme` is "5x2", "10x10" (ten rounds of ten folds), "5-fold", "leave_one_out",
-    "grouped(k=5)", "nested(k=5, inner=3)", "time_ordered(k=5, gap=7)", a splitter of scikit-learn, or pairs of row
-    numbers. Finished folds are kept in `folder` and not run again. `jobs` goes to joblib, with whatever backend it has.
+    estimators: classifiers of scikit-learn or like them, by name; preprocessing belongs into a Pipeline
+    X, y: the features and the true labels, row by row
+    scheme: "5x2", "10x10" (ten rounds of ten folds), "5-fold", "leave_one_out", "grouped(k=5)",
+        "nested(k=5, inner=3)", "time_ordered(k=5, gap=7)", a splitter of scikit-learn, or pairs of row numbers
+    groups: what a row belongs to, for "grouped": no group stands on both sides of a fold
+    time: when a row was taken, for "time_ordered"
+    id: the name of each row
+    positive, labels: the positive class of two, and all classes in order
+    measures: names of measures or families; None takes the first headline measure
+    seed: the seed of all splits
+    folder: where finished folds are kept, so that they are not run again
+    jobs: how many folds joblib runs at once, with whatever backend it has
 
     >>> from sklearn.dummy import DummyClassifier
     >>> found = conduct({"most frequent": DummyClassifier()}, [[0]] * 8, [0, 1, 1, 1] * 2, "5x2", measures="accuracy")

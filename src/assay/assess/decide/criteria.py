@@ -107,6 +107,8 @@ _LEVEL = re.compile(rf"\{{\s*{_VALUE}\s*=\s*{_VALUE}\s*\}}\s*", re.DOTALL)
 _MEASURE = re.compile(r"\s*([^\[\]{}<>=()]+?\s*(?:\([^()]*\))?)\s*(?=[\[{<>=≥≤]|non-inferior\b|$)", re.DOTALL)
 _SIDE = re.compile(r"(>=|<=|≥|≤|>|<)\s*(\S+)\s*(.*)$", re.DOTALL)
 _GROUPS = re.compile(r"\s*(gap|ratio|four_fifths)\s*\(")
+_BARE = re.compile(r"\s*([A-Za-z][^\[\]{}<>=≥≤]*?)\s*[:,]?\s+([0-9.]+ ?%?)\s*$")
+"""A measure and a number with nothing between them that orders them."""
 _MARGIN = re.compile(r"non-inferior\s+margin\s+(\S+)\s*$", re.DOTALL)
 
 
@@ -128,6 +130,11 @@ def criterion(text: str, measures: Registry[Measure] = REGISTRY) -> Criterion:
         head = _MEASURE.match(text)
         if head is None:
             raise _unreadable(text, "it does not begin with a measure")
+        if not text[head.end() :] and (bare := _BARE.match(text)):
+            sign = "<=" if str(_measure(text, bare[1], measures).better).startswith("lower") else ">="
+            raise _unreadable(
+                text, "between measure and number stands no sign", f'write "{bare[1].strip()} {sign} {bare[2]}"'
+            )
         measure = _measure(text, head[1], measures)
         rest, label, factor, level = _parts(text, text[head.end() :])
     if gap is None and (found := _MARGIN.match(rest)):
@@ -304,11 +311,11 @@ def _where(text: str) -> str:
     return f'criterion "{visible(text)}"'
 
 
-def _unreadable(text: str, why: str) -> PlanError:
+def _unreadable(text: str, why: str, fix: str | None = None) -> PlanError:
     return PlanError(
         "criterion-unreadable",
         f"the criterion cannot be read: {why}",
         where=_where(text),
         known=EXAMPLES,
-        fix="write MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER, the parts in brackets where they are meant",
+        fix=fix or "write MEASURE[class=NAME]{GROUP=LEVEL} >= NUMBER, the parts in brackets where they are meant",
     )

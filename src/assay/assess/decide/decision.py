@@ -93,6 +93,10 @@ class Decision:
 class Decisions(Sequence[Decision]):
     """Every decision, and what they come to together."""
 
+    def __repr__(self) -> str:
+        """The verdict, and how many there are."""
+        return f"<Decisions: {self.verdict}, {counted(len(self), 'criterion', 'criteria')}>"
+
     def __init__(self, found: Iterable[Decision]) -> None:
         self._found = tuple(found)
 

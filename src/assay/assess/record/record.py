@@ -66,6 +66,11 @@ class Record(Mapping[str, Any]):
         parts = (f" {_line(str(name))}: {_block(part)}" for name, part in self._content.items())
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
+    def __repr__(self) -> str:
+        """What it is of, in one line."""
+        told = (self._content.get(name) for name in ("kind", "task", "samples"))
+        return f"<Record: {', '.join(str(text) for text in told if text is not None)}>"
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it, whole or not at all."""
         return write_whole(path, self.to_text().encode("utf-8", "surrogatepass"))
@@ -87,9 +92,9 @@ class Record(Mapping[str, Any]):
             raise PlanError(
                 "no-file",
                 f"cannot read {visible(shown)}",
-                where=shown,
-                found=error.strerror,
-                fix="give the path of a record.json",
+                where=visible(shown),
+                found="an address, and addresses are not read" if "://" in shown else error.strerror,
+                fix="fetch the file first, then give its path" if "://" in shown else "give the path of a record.json",
             ) from error
         except UnicodeDecodeError as error:
             raise RecordError(

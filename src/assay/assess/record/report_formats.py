@@ -142,11 +142,18 @@ class Result:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the Record as JSON."""
+        """Write the Record as JSON.
+
+        path: the file
+        """
         return self.record.save(path)
 
     def report(self, path: str | os.PathLike[str], kind: str | None = None) -> Path:
-        """Write a report; the ending says which kind, unless it is named."""
+        """Write a report.
+
+        path: the file; its ending says which kind: .html .pdf .md .json .csv .parquet .cdx.json
+        kind: the kind, where the ending does not say it, such as "modelcard"
+        """
         return write_report(self.record, path, kind)
 
     @property

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summary a terminal shows: plain text, at most 100 columns, colours only when asked for."""
+"""The summary a terminal shows: sentences of at most 100 columns, tables as wide as it is, colours when asked for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 from assay.assess.record.record import Record
@@ -26,51 +27,34 @@ from assay.core.blocks import (
 from assay.core.text import counted
 from assay.report.assessment_document import report_of
 from assay.report.estimate_rows import Entry, Values
-from assay.report.fit_text import cells, fitted, wrapped
+from assay.report.fit_text import fitted, wrapped
+from assay.report.render.text_columns import Lines, Text
 
 WIDEST: Final = 100
+"""Columns of a sentence, and of everything where nobody says how wide the terminal is."""
+MOST_COLUMNS: Final = 160
 NARROWEST: Final = 50
 MOST_ROWS: Final = 20
 MOST_REASONS: Final = 12
-MOST_CELLS: Final = 6
+MOST_CELLS: Final = 20
 BAR: Final = 24
-ROOMS: Final = (24, 16, 10, 6)
+TICKS: Final = 6
+"""Steps of a drawn axis at most; its ends are whole steps."""
+ROOMS: Final = (32, 24, 16, 10, 6)
 """Cells of a name, from the roomiest table to the tightest."""
-LEAST: Final = 2
-"""Columns that a table keeps beside its names before it gives up intervals."""
+LEAST_PROSE: Final = 30
+"""Cells below which a sentence goes under its row, not beside it."""
+FIRST: Final = ("recall", "f1", "recall_macro", "f1_macro", "accuracy")
+"""Measures that a table too wide keeps longest."""
 STYLES: Final = {"strong": "\x1b[1m", "blue": "\x1b[34m", "orange": "\x1b[33m", "soft": "\x1b[2m"}
 TONES: Final = {"warn": "orange", "bad": "orange", "open": "orange", "good": "blue", "soft": "soft", "strong": "strong"}
 RESET: Final = "\x1b[0m"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A piece of text and how it is painted."""
-
-    text: str
-    style: str = ""
-
-
-class Lines:
-    """Rows under a head; text starts at the left, numbers end at the right."""
-
-    def __init__(
-        self, head: Sequence[str], rows: Iterable[Sequence[Text]], right: Sequence[bool], columns: int = 0
-    ) -> None:
-        self.body = [[Text(name, "soft") for name in head], *map(list, rows)]
-        self.right, self.columns = right, columns
-        self.widths = [max(cells(row[i].text) for row in self.body) for i in range(len(head))]
-
-    @property
-    def width(self) -> int:
-        """The cells of the longest line."""
-        return sum(self.widths) + 2 * (len(self.widths) - 1)
-
-
 def summary(record: Record, *, width: int = WIDEST, colour: bool = False) -> str:
     """What a Record says, in one screen or two."""
     report = report_of(record)
-    page = _Page(width=max(NARROWEST, min(width, WIDEST)), colour=colour)
+    page = _Page(width=max(NARROWEST, min(width, MOST_COLUMNS)), colour=colour)
     page.line(Text(fitted(report.title, page.width), "strong"))
     kind = f"{report.kind}, {report.about}" if report.about else report.kind
     page.line(Text(fitted(kind, page.width), "soft"))
@@ -112,27 +96,24 @@ class _Page:
 
     def said(self, text: str, style: str = "", *, hang: str = "") -> None:
         """A sentence, wrapped; lines after the first begin with `hang`."""
-        for line in wrapped(text, self.width, hang):
+        for line in wrapped(text, min(self.width, WIDEST), hang):
             self.line(Text(line, style))
 
     def indented(self, text: str, style: str = "") -> None:
         """A sentence below another one."""
-        for line in wrapped(text, self.width - 4):
+        for line in wrapped(text, min(self.width, WIDEST) - 4):
             self.line(Text(f"    {line}", style))
 
-    def columns(self, ways: Iterable[Lines]) -> Lines:
-        """Columns side by side, in the first way that fits the width, else in the last."""
-        known = []
-        for way in ways:
-            known.append(way)
-            if way.width <= self.width:
+    def columns(self, ways: Iterable[Lines], *, must_fit: bool = False) -> Lines | None:
+        """Columns side by side, in the first way that fits the width, else in the last, or in none."""
+        chosen = None
+        for chosen in ways:
+            if chosen.width <= self.width:
                 break
-        chosen = known[-1]
-        for row in chosen.body:
-            pieces: list[Text] = []
-            for i, (piece, width) in enumerate(zip(row, chosen.widths, strict=True)):
-                space, gap = " " * (width - cells(piece.text)), "  " if i else ""
-                pieces += [Text(gap + space), piece] if chosen.right[i] else [Text(gap), piece, Text(space)]
+        else:
+            if must_fit:
+                return None
+        for pieces in chosen.lines() if chosen else ():
             self.line(*pieces)
         return chosen
 
@@ -178,32 +159,53 @@ def _rest(page: _Page, count: int, things: tuple[str, str]) -> None:
 
 
 def _table(page: _Page, block: Table) -> None:
-    kept = [i for i, column in enumerate(block.columns) if column.kind != "prose"]
-    rows = block.rows[:MOST_ROWS] if block.things else block.rows
+    rows = [row.cells for row in (block.rows[:MOST_ROWS] if block.things else block.rows)]
     drawn = len(block.columns)
-    if len(kept) < len(block.columns):
-        _told(page, block, kept)
-    else:
-        drawn = page.columns(_ways(block, [row.cells for row in rows])).columns
+    if any(column.kind == "prose" for column in block.columns):
+        _told(page, block, rows[:MOST_ROWS])
+    elif rows:
+        chosen = page.columns(_ways(block, rows))
+        if chosen is not None and chosen.columns < drawn:
+            drawn, block = chosen.columns, _first_kept(block)
     if block.things:
         _rest(page, len(block.rows) + block.hidden - len(rows), block.things)
     if drawn < len(block.columns):
-        page.said(f"{counted(len(block.columns) - drawn, 'more column')} in the report")
+        names = [column.typed or column.name for column in block.columns[drawn:]]
+        page.said(f"in the report also: {', '.join(names)}")
     reasons = list(block.reasons(MOST_ROWS, drawn))
     for column, row, why in reasons[:MOST_REASONS]:
-        page.said(f'∅ {column} of "{fitted(row, ROOMS[0])}": {why}', hang="  ")
+        page.said(f'∅ {column} of "{fitted(row, ROOMS[1])}": {why}', hang="  ")
     _rest(page, len(reasons) - MOST_REASONS, ("undefined value", "undefined values"))
 
 
-def _told(page: _Page, block: Table, kept: Sequence[int]) -> None:
-    """A table with sentences: what is short on a line, the sentences below it."""
-    for row in block.rows[:MOST_ROWS]:
-        shown = [_shown(row.cells[i]) for i in kept]
-        page.said("  ".join(filter(None, shown)), hang="  ")
-        for i, column in enumerate(block.columns):
-            if i not in kept and row.cells[i].text:
-                cell = row.cells[i]
-                page.indented(f"{column.name}: {'; '.join(filter(None, (cell.text, cell.below)))}", "soft")
+def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
+    """A table with sentences: one beside its row where there is room, else below it."""
+    prose = [i for i, column in enumerate(block.columns) if column.kind == "prose"]
+    kept = [i for i in range(len(block.columns)) if i not in prose]
+    short = replace(block, columns=tuple(block.columns[i] for i in kept))
+    cut = [[row[i] for i in kept] for row in rows]
+    wide = min(page.width, WIDEST)
+    ways = (_side_by_side(short, cut, len(kept), room=room) for room in ROOMS[:-1])
+    fits = next((way for way in ways if way.width + 2 + LEAST_PROSE <= wide), None)
+    if fits is not None and len(prose) == 1:
+        said = [block.columns[prose[0]].name, *(_sentence(row[prose[0]]) for row in rows)]
+        for pieces, text in zip(fits.lines(), said, strict=True):
+            first, *more = wrapped(text, wide - fits.width - 2)
+            page.line(*pieces, Text(f"  {first}", "soft"))
+            for line in more:
+                page.line(Text(" " * (fits.width + 2) + line, "soft"))
+        return
+    head, *lines = _side_by_side(short, cut, len(kept), room=ROOMS[1]).lines()
+    page.line(*head)
+    for pieces, row in zip(lines, rows, strict=True):
+        page.line(*pieces)
+        for i in prose:
+            if text := _sentence(row[i]):
+                page.indented(f"{block.columns[i].name}: {text}", "soft")
+
+
+def _sentence(cell: Cell) -> str:
+    return "; ".join(filter(None, (cell.text, cell.below)))
 
 
 def _shown(cell: Cell) -> str:
@@ -211,70 +213,116 @@ def _shown(cell: Cell) -> str:
 
 
 def _ways(block: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[Lines]:
-    """From the roomiest to the tightest: names are cut first, then columns from the last, then intervals."""
+    """From the roomiest to the tightest: names are cut first, then measures are left out; intervals never are."""
     every = len(block.columns)
-    for count in range(every, min(LEAST, every - 1), -1):
+    for room in ROOMS[:3]:
+        yield _side_by_side(block, rows, every, room=room)
+    kept = _first_kept(block)
+    cut = [[row[i] for i in _order(block)] for row in rows]
+    for count in range(every - 1, 1, -1):
         for room in ROOMS[:-1]:
-            yield _side_by_side(block, rows, count, room=room, intervals=True)
-    for count in range(every, 1, -1):
-        yield _side_by_side(block, rows, count, room=ROOMS[-2], intervals=False)
-    yield _side_by_side(block, rows, min(every, 2), room=ROOMS[-1], intervals=False)
+            yield _side_by_side(kept, cut, count, room=room)
+    yield _side_by_side(kept, cut, min(every, 2), room=ROOMS[-1])
 
 
-def _side_by_side(block: Table, rows: Sequence[Sequence[Cell]], count: int, *, room: int, intervals: bool) -> Lines:
-    head: list[str] = []
+def _order(block: Table) -> list[int]:
+    """Places of columns: those before the first measure, then measures that readers look for first, then the rest."""
+    typed = [column.typed for column in block.columns]
+    start = next((i for i, name in enumerate(typed) if name), len(typed))
+    first = sorted((i for i in range(start, len(typed)) if typed[i] in FIRST), key=lambda i: FIRST.index(typed[i]))
+    return [*range(start), *first, *(i for i in range(start, len(typed)) if i not in first)]
+
+
+def _first_kept(block: Table) -> Table:
+    """The table with its columns in the order in which they are kept."""
+    order = _order(block)
+    rows = (replace(row, cells=tuple(row.cells[i] for i in order)) for row in block.rows)
+    return replace(block, columns=tuple(block.columns[i] for i in order), rows=tuple(rows))
+
+
+def _side_by_side(block: Table, rows: Sequence[Sequence[Cell]], count: int, *, room: int) -> Lines:
+    head: list[str | None] = []
     right: list[bool] = []
     body: list[list[Text]] = [[] for _ in rows]
     for i, column in enumerate(block.columns[:count]):
         number = column.kind == "number"
-        head.append(fitted(column.typed or column.name, ROOMS[0]))
+        head.append(fitted(column.typed or column.name, ROOMS[1]))
+        spans = number and any(row[i].below for row in rows)
         right.append(number)
         for line, row in zip(body, rows, strict=True):
             cell = row[i]
-            shown = _shown(cell) if number else fitted(_shown(cell) if not cell.typed else cell.typed, room)
-            line.append(Text(shown, TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""))
-        if intervals and number and any(row[i].below for row in rows):
-            head.append("interval")
-            right.append(True)
-            for line, row in zip(body, rows, strict=True):
-                line.append(Text(row[i].below, "soft"))
+            shown = _shown(cell).removesuffix(" undefined") if number else fitted(cell.typed or _shown(cell), room)
+            style = TONES.get(cell.tone, "") if cell.tone else "blue" if number and cell.below else ""
+            line.extend([Text(shown, style), *([Text(cell.below, "soft")] if spans else [])])
+        if spans:
+            head.append(None)
+            right.append(False)
     return Lines(head, body, right, count)
 
 
 def _grid(page: _Page, block: Grid) -> None:
-    if block.hidden or len(block.labels) > MOST_CELLS:
-        page.said(f"{len(block.labels)} by {len(block.labels)} cells: see the report")
-        return
+    numbers = [str(i + 1) for i in range(len(block.labels))]
+    numbered = [f"{i:>{len(numbers[-1])}} {label}" for i, label in zip(numbers, block.labels, strict=True)]
 
-    def cut(room: int) -> Lines:
+    def lines(names: Sequence[str], heads: Sequence[str], *, corner: str = "", gap: int = 2) -> Lines:
         rows = [
             [
-                Text(fitted(label, max(room, 6))),
+                Text(name),
                 *(Text(c.text, "blue" if c.right else "soft" if c.empty else "orange") for c in counts),
                 Text(total, "soft"),
             ]
-            for label, counts, total in zip(block.labels, block.rows, block.sums, strict=True)
+            for name, counts, total in zip(names, block.rows, block.sums, strict=True)
         ]
         totals = [Text(one, "soft") for one in ("all", *block.totals, block.total)]
-        corner = f"{block.down} ↓ {block.across} →" if room > 3 else ""  # noqa: PLR2004  the tightest way
-        head = [corner, *(fitted(name, room) for name in block.labels), "all"]
-        return Lines(head, [*rows, totals], [False] + [True] * (len(block.labels) + 1))
+        return Lines([corner, *heads, "all"], [*rows, totals], [False] + [True] * (len(heads) + 1), gap=gap)
 
-    page.columns(map(cut, (24, 12, 6, 3)))
+    def ways() -> Iterator[Lines]:
+        corner = f"{block.down} ↓ {block.across} →"
+        for room in (24, 12, 6):
+            heads = [fitted(name, room) for name in block.labels]
+            if len(set(heads)) == len(heads):  # names that are cut alike tell nobody anything
+                yield lines(heads, heads, corner=corner)
+        for room, gap in ((24, 2), (16, 2), (12, 1)):
+            yield lines([fitted(name, room) for name in numbered], numbers, corner=corner[: room + 1], gap=gap)
+
+    few = not block.hidden and len(block.labels) <= MOST_CELLS
+    if few and page.columns(ways(), must_fit=True) is not None:
+        return
+    size = f"{len(block.labels) + block.hidden:,}"
+    page.said(f"{size} by {size} cells do not fit here: see the report{_worst(block)}")
+
+
+def _worst(block: Grid) -> str:
+    """The most frequent mistake."""
+    wrong = [
+        (float(cell.text.replace(",", "")), cell.text, true, called)
+        for called, counts in zip(block.labels, block.rows, strict=True)
+        for true, cell in zip(block.labels, counts, strict=True)
+        if not cell.right and not cell.empty
+    ]
+    if not wrong or block.hidden:
+        return ""
+    _, count, true, called = max(wrong, key=lambda mistake: mistake[0])
+    room = ROOMS[1]
+    return f'; the most frequent mistake: {count} of "{fitted(true, room)}" called "{fitted(called, room)}"'
 
 
 def _values(page: _Page, block: Values) -> None:
-    head = ["measure", "value", f"{block.level} interval", "on its range"]
+    axis = _axis(block.entries)
+    low, high = (f"{end:g}" for end in axis or (0, 1))
+    head = ["measure", "value", f"{block.level} interval", f"{low}{'axis':^{BAR - len(low) - len(high)}}{high}"]
     rows = [
         [
             Text(value.about.measure),
-            Text(value.shown, "blue") if value.defined else Text(f"∅ {value.shown}", "orange"),
-            Text(value.interval or ("none" if value.defined else "")),
-            Text(_bar(value)),
+            Text(value.shown, "blue") if value.defined else Text("∅", "orange"),
+            Text(value.interval or ("none" if value.defined else value.shown)),
+            Text(_bar(value, axis) if axis else ""),
         ]
         for value in block.entries
     ]
-    page.columns(Lines(head[:n], [row[:n] for row in rows], [False] * n) for n in (4, 3, 2))
+    counts = (4, 3, 2) if axis else (3, 2)
+    right = [False, True, False, False]
+    page.columns(Lines(head[:n], [row[:n] for row in rows], right[:n]) for n in counts)
     for value in block.entries:
         for note in value.notes:
             page.said(f"{value.about.measure}: {note}", hang="  ")
@@ -284,20 +332,40 @@ def _values(page: _Page, block: Values) -> None:
         page.said(f"baseline: {block.beside} {block.baseline.shown}: {block.mark}", hang="  ")
 
 
-def _bar(value: Entry) -> str:
-    low, high = value.about.span
-    if value.value is None or not all(map(math.isfinite, (low, high, value.value))):
+def _axis(entries: Iterable[Entry]) -> tuple[float, float] | None:
+    """One axis for all values that are better the higher, up to 1: as narrow as whole steps allow; None for none."""
+    drawn = [value for value in entries if _drawn(value) and value.defined]
+    ends = [
+        end for value in drawn for end in (value.value, value.low, value.high) if end is not None and math.isfinite(end)
+    ]
+    if len(drawn) < 2:  # noqa: PLR2004  nothing to compare
+        return None
+    low, high = min(ends), max(ends)
+    sizes = (Fraction(mantissa, 10**power) for power in range(6, -1, -1) for mantissa in (1, 2, 5))
+    step = next((size for size in sizes if (high - low) / float(size) <= TICKS), Fraction(1))
+    start, end = math.floor(Fraction(low) / step) * step, math.ceil(Fraction(high) / step) * step
+    return float(start), float(max(end, start + step))
+
+
+def _drawn(value: Entry) -> bool:
+    """Whether a value stands on the common axis: bounded by 1, the higher the better."""
+    return value.about.span[1] == 1 and math.isfinite(value.about.span[0]) and value.about.better.startswith("higher")
+
+
+def _bar(value: Entry, axis: tuple[float, float]) -> str:
+    if not _drawn(value) or value.value is None:
         return ""
+    low, high = axis
 
     def at(place: float) -> int:
-        return round((min(max(place, low), high) - low) / (high - low) * (BAR - 1))
+        return round((place - low) / (high - low) * (BAR - 1))
 
     marks = ["·"] * BAR
     if value.low is not None and value.high is not None:
         for i in range(at(value.low), at(value.high) + 1):
             marks[i] = "━"
     marks[at(value.value)] = "●"
-    return f"{low:>2g} {''.join(marks)} {high:g}"
+    return "".join(marks)
 
 
 def _nothing(page: _Page, block: Figure | Threshold) -> None:

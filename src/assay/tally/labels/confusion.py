@@ -12,7 +12,8 @@ import numpy as np
 
 from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label, in_order
-from assay.core.text import listed
+from assay.core.shown import Shown, TableRows
+from assay.core.text import counted, listed, visible
 from assay.tally.base import (
     VERSION,
     Count,
@@ -36,8 +37,12 @@ DENSE = 2048
 """Up to this many classes a full K x K matrix may be laid out (32 MiB); above, only occupied cells are touched."""
 
 
+MOST_SHOWN = 20
+"""Classes that a notebook shows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Confusion(Digested):
+class Confusion(Shown, Digested):
     """Counts by (truth, predicted), sparse, with the class list that gives the cells their names."""
 
     labels: tuple[Label, ...]
@@ -48,6 +53,31 @@ class Confusion(Digested):
     weighted: bool = False
     squares: NDArray[np.object_] | None = None
     """Of weighted rows: the sum of squared weights in each cell, without which there is no interval."""
+
+    PUBLIC = (
+        "binary",
+        "cells",
+        "k",
+        "labels",
+        "matrix",
+        "rows",
+        "to_json",
+        "total",
+        "weighted",
+        "with_labels",
+        "worth",
+    )
+
+    def __repr__(self) -> str:
+        """Rows and classes in one line."""
+        return f"<Confusion: {counted(self.rows, 'row')}, {counted(self.k, 'class', 'classes')}: {listed(self.labels)}>"
+
+    def _table(self) -> TableRows:
+        names, cells = [visible(label) for label in self.labels[:MOST_SHOWN]], self.cells()
+        shown = self.labels[:MOST_SHOWN]
+        rows = [(visible(t), *(f"{float(cells.get((t, p), 0)):,.6g}" for p in shown)) for t in shown]
+        more = f"; the first {MOST_SHOWN} of {self.k:,} classes" if self.k > MOST_SHOWN else ""
+        return f"{counted(self.rows, 'row')}, true class down, predicted class across{more}", ("", *names), rows
 
     @classmethod
     def from_cells(

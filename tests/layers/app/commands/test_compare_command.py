@@ -41,7 +41,7 @@ def test_two_files_are_compared_and_both_outputs_written(files):
     assert record["models"] == ["old", "new"]
     assert json.loads(done.stdout) == record
     assert "old" in (out / "report.html").read_text()
-    assert "p = 1" in done.stderr
+    assert "p = 1" in done.stderr  # where a machine reads standard output, people read here
 
 
 def test_answers_in_two_files_meet_the_truth_in_a_third(files):
@@ -113,7 +113,7 @@ def test_one_file_with_a_column_a_model(files):
 def test_what_is_missing_is_told_and_nothing_written(files, options):
     with pytest.raises(AssayError) as error:
         run("compare", files / "both.csv", *options, "-o", files / "out")
-    assert error.value.fix
+    assert error.value.typed
     assert not (files / "out").exists()
 
 
@@ -121,7 +121,7 @@ def test_two_files_need_ids_or_a_word(files):
     two = (files / "old.csv", files / "new.csv")
     with pytest.raises(AssayError) as error:
         run("compare", *two, "--truth", "y", "--predicted", "p")
-    assert "--id" in error.value.fix
+    assert "--id" in error.value.typed
     with pytest.raises(AssayError, match="another truth"):
         run("compare", *two, "--truth", "y", "--predicted", "p", "--by-position", "-o", files / "out")
     with pytest.raises(AssayError, match="given twice"):
@@ -161,10 +161,10 @@ def test_subjects_and_measures_of_scores_are_options(files):
     ]
     with pytest.raises(AssayError) as error:
         run("compare", files / "scored.csv", *options, "--subject", "who", "--test", "delong", "--because", "habit")
-    assert "--override" in error.value.fix
+    assert "--override" in error.value.typed
     forced = ("--test", "delong", "--because", "habit", "--override")
     done = run("compare", files / "scored.csv", *options, "--subject", "who", *forced, "-o", files / "forced")
-    assert "deviates from clause 7" in done.stderr.lower()
+    assert "deviates from clause 7" in done.stdout.lower()
     assert "deviates from clause 7" in (files / "forced" / "report.html").read_text().lower()
 
 
@@ -235,7 +235,7 @@ def test_values_are_refused_what_does_not_fit_them(folds, options, says):
     wide = (folds / "wide.csv", "--value", "A=a", "--value", "B=b", "--per", "fold", "--folds", "10")
     with pytest.raises(AssayError) as error:
         run("compare", *wide, *options, "-o", folds / "out")
-    assert says in error.value.fix
+    assert says in error.value.typed
     assert not (folds / "out").exists()
 
 
@@ -256,8 +256,8 @@ def test_a_comparison_of_very_many_scores_is_verified_and_says_so(files):
     assert "packed" in json.loads((files / "out" / "record.json").read_text())["tallies"]["scores"]
     done = run("verify", files / "out" / "record.json")
     assert done.exit_code == 0
-    assert "computed again: task" in done.stderr
-    assert "verdict  verified: everything is as it was written" in done.stderr
+    assert "computed again: task" in done.stdout
+    assert "verdict  verified: everything is as it was written" in done.stdout
 
 
 def test_scores_of_all_classes_on_the_command_line(files):
@@ -288,9 +288,9 @@ def test_different_rows_need_a_word_on_the_command_line(files):
     two = ("compare", files / "jan.csv", files / "feb.csv", "--truth", "y", "--predicted", "p", "--positive", "1")
     with pytest.raises(AssayError) as error:
         run(*two, "--id", "id", "-o", files / "out")
-    assert "--independent" in error.value.fix
+    assert "--independent" in error.value.typed
     done = run(*two, "--independent", "-o", files / "out")
-    assert "tested on different rows" in done.stderr.lower()
+    assert "tested on different rows" in done.stdout.lower()
     assert run("verify", files / "out" / "record.json").exit_code == 0
     held = run(*two, "--independent", "--control", "jan", "-o", files / "out", "--json", "-q")
     assert json.loads(held.stdout)["findings"][0]["models"] == ["feb", "jan"]

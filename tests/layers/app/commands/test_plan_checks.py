@@ -39,7 +39,12 @@ def test_init_writes_a_plan_that_checks_and_runs(predictions, tmp_path):
     assert "rows that want a statement" in checked.stderr
     done = assay("run", plan, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stderr.splitlines()[-3:]] == ["verdict", "report", "next"]
+    assert done.stdout.splitlines()[-1].startswith("verdict  ")
+    assert [line.split()[0] for line in done.stderr.splitlines()] == [
+        "report",
+        str(tmp_path / "out/record.json"),
+        "next",
+    ]
     record = json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8"))
     jsonschema.validate(record, schema())
     declared = record["plan"]

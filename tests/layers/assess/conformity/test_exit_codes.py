@@ -28,4 +28,4 @@ def test_a_shall_row_that_fails_ends_with_1_and_an_open_one_with_3_only_where_it
     (tmp_path / "plan.toml").write_text(HEAD + plan, encoding="utf-8")
     done = command.assay("run", "plan.toml", "--no-ledger", *more, cwd=tmp_path)
     assert done.returncode == code, done.stderr
-    assert says in done.stderr
+    assert says in done.stdout + done.stderr

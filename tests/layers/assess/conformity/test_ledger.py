@@ -139,7 +139,7 @@ def test_every_record_holds_the_end_of_its_ledger_and_a_cut_one_shows(folder):
     path.write_bytes(whole.splitlines(keepends=True)[0])
     done = command.assay("ledger", "check", NAME, "record.json", cwd=folder)
     assert done.returncode == 1
-    assert "line 2 is cut off or another one" in done.stderr
+    assert "line 2 is cut off or another one" in done.stdout
 
 
 def test_a_choice_is_entered_with_the_digest_of_its_data(folder):

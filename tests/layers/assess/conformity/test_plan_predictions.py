@@ -96,7 +96,7 @@ def test_the_example_whose_models_answer_here_conforms_and_its_faulty_twin_does_
     maker().make(tmp_path, faulty=faulty, here=True)
     done = command.assay("run", "plan.toml", "--allow-command", "--require", "conforming", cwd=tmp_path)
     assert done.returncode == code, done.stderr
-    assert says in done.stderr
+    assert says in done.stdout + done.stderr
     record = Record.load(tmp_path / "assay-out" / "A" / "record.json")
     assert verify(record).holds
     found = {row["id"]: row["verdict"] for row in record["conformity"]["rows"]}

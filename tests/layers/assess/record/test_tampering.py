@@ -245,7 +245,7 @@ def test_the_command_names_the_version_that_recomputes_a_record(tmp_path):
     path = made_by_another_version().save(tmp_path / "record.json")
     done = command.assay("verify", path)
     assert done.returncode == 0
-    assert "only assay 0.0.9 recomputes it" in done.stderr
+    assert "only assay 0.0.9 recomputes it" in done.stdout
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)

@@ -74,4 +74,4 @@ def test_the_command_tells_by_its_exit_code(tmp_path):
     done = run("--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["mismatches"]
-    assert "mismatch" in done.stderr
+    assert "mismatch" in done.stdout

@@ -21,7 +21,44 @@ def test_the_summary_reads_as_pinned(name):
 @pytest.mark.parametrize("made", [examples.screening, lambda: examples.classes(9), examples.nasty, examples.weighted])
 def test_no_line_is_wider_than_asked(made, width):
     widest = max(cells(line) for line in summary(made().record, width=width).splitlines())
-    assert widest <= min(width, 100)
+    assert widest <= min(width, 160)
+
+
+def test_values_stand_on_one_axis_whose_ends_are_stated():
+    lines = summary(examples.screening().record, width=80).splitlines()
+    head = next(line for line in lines if line.startswith("measure"))
+    low, middle, high = head.split()[-3:]
+    assert middle == "axis"
+    drawn = {line.split()[0]: line[-24:] for line in lines if "●" in line}
+    assert {"accuracy", "recall", "f1"} <= set(drawn)
+    start, wide = head.index(low), float(high) - float(low)
+    assert wide <= 0.6
+    for line in lines:
+        if "●" in line:
+            value = float(line.split()[1])
+            assert abs((line.index("●") - start) / 23 * wide + float(low) - value) <= wide / 23 + 0.001
+
+
+@pytest.mark.parametrize(
+    ("classes", "width", "drawn"), [(6, 80, True), (20, 120, True), (20, 60, False), (25, 160, False)]
+)
+def test_a_matrix_is_drawn_to_20_classes_where_it_fits_and_told_in_a_line_where_not(classes, width, drawn):
+    text = summary(examples.classes(classes).record, width=width)
+    assert ("predicted ↓" in text) == drawn
+    assert (
+        f"{classes} by {classes} cells do not fit here: see the report; the most frequent mistake"
+        in " ".join(text.split())
+    ) != drawn
+
+
+def test_at_80_columns_groups_lose_measures_and_never_intervals():
+    text = summary(examples.screening().record, width=80)
+    lines = text.splitlines()
+    place, head = next((i, line) for i, line in enumerate(lines) if line.startswith("level"))
+    measures = [word for word in head.split() if word not in ("level", "rows", "interval")]
+    assert measures[:2] == ["recall", "f1"]
+    assert lines[place + 1].count("–") == len(measures)
+    assert "in the report also: " in text
 
 
 def test_names_cannot_break_lines_or_speak_to_the_terminal():

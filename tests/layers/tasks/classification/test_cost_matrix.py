@@ -99,7 +99,7 @@ def test_without_costs_there_is_no_mean_cost_and_asking_says_what_to_state():
         with pytest.raises(PlanError) as told:
             ask()
         assert told.value.code == "measure-needs"
-        assert "--cost" in told.value.fix
+        assert "--cost" in told.value.typed
     assert list(assessed(measures=["recall_macro"])) == ["recall_macro", "mean_cost"]
     assert list(assessed(costs=None, measures=["cost", "accuracy"])) == ["accuracy"]
     assert "mean_cost" in list(assessed(measures=None))
