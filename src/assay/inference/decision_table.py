@@ -10,7 +10,7 @@ from typing import Final
 
 from assay.inference.decision_words import (
     ALWAYS,
-    FEW_DISPUTES,
+    FEW_OF_A_CLASS,
     FEW_SETS,
     FOUR_CELLS,
     LARGE_COUNTS,
@@ -32,6 +32,10 @@ from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, OF_HALVES, PA
 
 HARDLY_ERRS: Final = (
     "a model ranks nearly every pair right, or nearly every pair wrong, so DeLong's variance is too small or 0"
+)
+SWAPS_OF_RANKS: Final = (
+    "{facts.fewest} rows of the smaller class: below 50 p comes from swaps of ranks, which find more differences than "
+    "DeLong's test at the same level; the interval stays"
 )
 IN_PLACE: Final = " a large-sample test of sums over the units stands in place of swaps and draws"
 BOTH_INTERVALS: Final = ", and the rows differ: the interval of the difference follows from those of both"
@@ -102,13 +106,11 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.LABELS,),
         models=(2, 2),
         questions=(Question.ACCURACY,),
-        ways=(
-            Way("mcnemar_exact", FEW_DISPUTES, "{facts.disagree} rows disagree; below 25 the exact form is used"),
-            Way("mcnemar_continuity", ALWAYS, "{facts.disagree:,} rows disagree; from 25 on the chi-squared form with continuity correction is used"),
-        ),
+        ways=(Way("mcnemar_midp", ALWAYS, "{facts.disagree:,} rows disagree; the mid-p form is used, which raised at most 5.1 % false alarms at 5 %"),),
         refuses={
-            "mcnemar_plain": ("without continuity correction it rejects a little too often", False),
-            "mcnemar_midp": ("available on request; the exact form guarantees its level", False),
+            "mcnemar_exact": ("it guarantees its level, but finds up to half as many differences; on request", False),
+            "mcnemar_continuity": ("it finds fewer differences than the mid-p form and guarantees nothing", False),
+            "mcnemar_plain": ("with few rows in dispute it rejects a little too often", False),
             "paired_t": ("right and wrong are no measured values", False),
         },
     ),
@@ -117,7 +119,7 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.LABELS,),
         models=(3, MANY),
         questions=(Question.ACCURACY,),
-        ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q, then McNemar by pairs"),),
+        ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q of all, and McNemar by pairs, which Holm's correction keeps at the level whatever Q says"),),
     ),
     Row(
         number=6,
@@ -125,6 +127,7 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, 2),
         questions=(Question.AUROC,),
         ways=(
+            Way("auroc_permutation", FEW_OF_A_CLASS, SWAPS_OF_RANKS),
             Way("area_difference", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of both areas are squared and added"),
             Way("delong", ALWAYS, "two models scored the same rows: DeLong's test takes their correlation into account"),
         ),
@@ -136,8 +139,9 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(3, MANY),
         questions=(Question.AUROC,),
         ways=(
+            Way("auroc_permutations", FEW_OF_A_CLASS, SWAPS_OF_RANKS),
             Way("area_differences", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of every two areas are squared and added"),
-            Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, then pairs"),
+            Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, and of pairs"),
         ),
         refuses={"delong_many": (KNOWN_AREA, False)},
         after="delong_pairs",

@@ -9,6 +9,7 @@ from assay.inference.declare import TESTS, Significance
 from assay.inference.tests import (  # noqa: F401  importing declares
     anova,
     auc_near_one,
+    auc_swaps,
     block_ranks,
     contingency,
     delong,

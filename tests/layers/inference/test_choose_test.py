@@ -29,8 +29,8 @@ def test_every_test_the_table_names_is_declared():
 @pytest.mark.parametrize(
     ("kind", "models", "question", "facts", "test"),
     [
-        (Kind.LABELS, 2, Question.ACCURACY, Facts(disagree=24), "mcnemar_exact"),
-        (Kind.LABELS, 2, Question.ACCURACY, Facts(disagree=25), "mcnemar_continuity"),
+        (Kind.LABELS, 2, Question.ACCURACY, Facts(disagree=24), "mcnemar_midp"),
+        (Kind.LABELS, 2, Question.ACCURACY, Facts(disagree=25), "mcnemar_midp"),
         (Kind.LABELS, 5, Question.ACCURACY, Facts(), "cochran_q"),
         (Kind.LABELS, 1, Question.FIXED, Facts(), "exact_binomial"),
         (Kind.LABELS, 2, Question.MEASURE, Facts(), "paired_permutation"),
