@@ -39,7 +39,7 @@ from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.paired.joint_scores import PairedScores
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs
 
@@ -202,9 +202,9 @@ def clustered(rng: np.random.Generator, shift: float) -> Rejected:
     )
 
 
-def rows_of(y: np.ndarray, a: np.ndarray, b: np.ndarray, **more: object) -> PairedRows:
+def rows_of(y: np.ndarray, a: np.ndarray, b: np.ndarray, **more: object) -> PerUnit:
     """Scores of two models and the calls they make at one half."""
-    return PairedRows.of(
+    return PerUnit.of(
         truth=y.tolist(),
         labels=(False, True),
         models=("A", "B"),
@@ -250,8 +250,8 @@ def several_classes(rng: np.random.Generator, shift: float) -> Rejected:
     a, b = (0.7 * base + 0.7 * rng.normal(size=(150, 3)) + own * gain for gain in (1.0 + shift, 1.0))
     chances = {m: np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for m, s in (("A", a), ("B", b))}
     given = {"truth": truth.tolist(), "labels": (0, 1, 2), "models": ("A", "B")}
-    ranked = PairedRows.of(**given, scores={"A": a, "B": 5 * b - 2})
-    rows = PairedRows.of(**given, scores=chances)
+    ranked = PerUnit.of(**given, scores={"A": a, "B": 5 * b - 2})
+    rows = PerUnit.of(**given, scores=chances)
     drawn = {"draws": 399, "seed": int(rng.integers(2**31))}
     tests = {
         "permutation of macro AUROC": (ranked, "auroc_macro"),
@@ -299,10 +299,10 @@ def margins_by_subject(rng: np.random.Generator, shift: float) -> Rejected:
     return _rejected(
         {
             "non-inferiority by subject": find_test("unit_non_inferiority")(
-                PairedRows.of(**given, subject=who), **drawn
+                PerUnit.of(**given, subject=who), **drawn
             ).p,
             "non-inferiority by subject, weighted": find_test("unit_non_inferiority")(
-                PairedRows.of(**given, subject=who, weight=weight), **drawn
+                PerUnit.of(**given, subject=who, weight=weight), **drawn
             ).p,
         }
     )
@@ -335,7 +335,7 @@ def classes_on_different_rows(rng: np.random.Generator, shift: float) -> Rejecte
         truth = rng.choice(3, size=n, p=(0.5, 0.3, 0.2))
         s = rng.normal(size=(n, 3)) + np.eye(3)[truth] * gain
         chances = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
-        rows.append(PairedRows.of(truth=truth.tolist(), labels=(0, 1, 2), models=(name,), scores={name: chances}))
+        rows.append(PerUnit.of(truth=truth.tolist(), labels=(0, 1, 2), models=(name,), scores={name: chances}))
     t = Apart(models=("A", "B"), labels=(0, 1, 2), rows=tuple(rows))
     names = {"macro AUROC": "auroc_macro", "log loss": "log_loss_multiclass", "top-2 accuracy": "top_k_accuracy(k=2)"}
     return _rejected({f"intervals of both, {name}": apart_difference(t, measure=m).p for name, m in names.items()})

@@ -18,7 +18,7 @@ from assay.inference.tests.mcnemar import mcnemar_plain
 from assay.inference.units.large_sample_z import unit_z, unit_z_non_inferiority
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.labels.label_codes import Codes
-from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.paired.unit_counts import summed
 from assay.tally.paired.unit_sums import UnitSums
 
@@ -40,16 +40,16 @@ def drawn(rng: np.random.Generator, subjects: int, ahead: float) -> tuple[np.nda
     return who, truth.astype(int), *(one.astype(int) for one in calls)
 
 
-def rows_of(truth: np.ndarray, calls: list[np.ndarray], **units: np.ndarray) -> PairedRows:
+def rows_of(truth: np.ndarray, calls: list[np.ndarray], **units: np.ndarray) -> PerUnit:
     """The rows of two models."""
     codes = [Codes(codes=one.astype(np.uint8), names=(0, 1)) for one in (truth, *calls)]
     if "subject" in units:
         names = tuple(range(int(units["subject"].max()) + 1))
         units["subject"] = Codes(codes=units["subject"].astype(np.int32), names=names)
-    return PairedRows.of(truth=codes[0], labels=(0, 1), models=("A", "B"), calls=codes[1:], **units)
+    return PerUnit.of(truth=codes[0], labels=(0, 1), models=("A", "B"), calls=codes[1:], **units)
 
 
-def sums_of(t: PairedRows) -> UnitSums:
+def sums_of(t: PerUnit) -> UnitSums:
     """The sums that stand in place of rows."""
     columns = [Codes(codes=column.astype(np.int32), names=t.labels) for column in (t.truth, *(t.calls or ()))]
     return summed(columns, t.subject, t.weight, limit=0).of(t.models, t.labels)

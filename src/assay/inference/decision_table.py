@@ -16,12 +16,13 @@ from assay.inference.decision_words import (
     LARGE_COUNTS,
     MANY,
     MANY_ROWS,
+    MANY_UNITS,
     NEAR_PERFECT,
     NORMAL,
     NORMAL_ALIKE,
     ROWS_KNOWN,
     SMALL,
-    SUMMED,
+    VERY_MANY,
     Condition,
     Kind,
     Question,
@@ -37,9 +38,9 @@ SWAPS_OF_RANKS: Final = (
     "{facts.fewest} rows of the smaller class: below 50 p comes from swaps of ranks, which find more differences than "
     "DeLong's test at the same level; the interval stays"
 )
-IN_PLACE: Final = " a large-sample test of sums over the units stands in place of swaps and draws"
+IN_PLACE: Final = " a large-sample test, by how far each unit moves the measure, stands in place of swaps and draws"
 BOTH_INTERVALS: Final = ", and the rows differ: the interval of the difference follows from those of both"
-OVER_LIMIT: Final = ": with more than {facts.held_up_to:,} rows" + IN_PLACE
+OVER_LIMIT: Final = f": with more than {MANY_UNITS:,} units" + IN_PLACE
 NEAR_AN_END: Final = f", and {HARDLY_ERRS}: the interval of both areas against "
 OF_UNITS: Final = " its spread from draws of whole units"
 
@@ -59,7 +60,7 @@ MARGINS: Final[tuple[Row, ...]] = (
     *_rows((Kind.APART,), ("apart", ALWAYS, BOTH_INTERVALS, BOTH_INTERVALS)),
     *_rows(
         (Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
-        ("unit_z", SUMMED, OVER_LIMIT, OVER_LIMIT),
+        ("unit_z", VERY_MANY, OVER_LIMIT, OVER_LIMIT),
         ("unit", ALWAYS, f": the difference against it,{OF_UNITS}", f": the difference against both ends of it,{OF_UNITS}"),
     ),
     *_rows(
@@ -175,7 +176,7 @@ TABLE: Final[tuple[Row, ...]] = (
         questions=(Question.MEASURE,),
         ways=(
             Way(None, FEW_SETS, "rows of few subjects ({facts.blocks}): with fewer than six no test can be significant, so nothing is tested"),
-            Way("unit_z", SUMMED, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("unit_z", VERY_MANY, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with so many" + IN_PLACE),
             Way("subject_permutation", ALWAYS, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: all answers on a subject are swapped at once"),
         ),
     ),
@@ -185,7 +186,7 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, MANY),
         questions=(Question.MEASURE,),
         ways=(
-            Way("unit_z", SUMMED, "{facts.n:,} rows with weights: with more than {facts.held_up_to:,}" + IN_PLACE),
+            Way("unit_z", VERY_MANY, "{facts.n:,} rows with weights: with so many" + IN_PLACE),
             Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),
         ),
     ),
@@ -195,7 +196,7 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, MANY),
         questions=(Question.COST,),
         ways=(
-            Way("unit_z_cost", SUMMED, "costs are stated: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("unit_z_cost", VERY_MANY, "costs are stated: with {facts.blocks:,} units" + IN_PLACE),
             Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),
         ),
     ),

@@ -18,6 +18,8 @@ HALVED_FROM: Final = 1000
 """Rows from which both 5x2 tests hold their level; below, they reject up to twice too often (docs/why)."""
 RANKS_SWAPPED_BELOW: Final = 50
 """Rows of the smaller class below which p of two areas comes from swaps of ranks (docs/why/size-of-tests.md)."""
+MANY_UNITS: Final = 200_000
+"""Units up to which answers are swapped; beyond, how far each moves a measure tells as much (docs/why)."""
 BALANCED: Final = 1.5
 """Largest class over smallest up to which accuracy may be compared alone (E-TS-24)."""
 
@@ -85,8 +87,6 @@ class Facts:
     """Whether an area is so near 1 or 0 that DeLong's variance cannot be trusted, or is 0."""
     fewest: int = RANKS_SWAPPED_BELOW
     """Rows of the smaller of two classes."""
-    held_up_to: int = 0
-    """Rows up to which they are held one by one, where there are more and only sums over units are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +136,5 @@ SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SM
 LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
 NEAR_PERFECT: Final = Condition("a model hardly errs, or hardly ever is right", lambda f: f.near_perfect)
 FEW_OF_A_CLASS: Final = Condition("fewer than 50 rows of a class", lambda f: f.fewest < RANKS_SWAPPED_BELOW)
-SUMMED: Final = Condition("more rows than are held one by one", lambda f: f.held_up_to > 0)
+VERY_MANY: Final = Condition("more than 200,000 units", lambda f: f.blocks > MANY_UNITS)
 FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)

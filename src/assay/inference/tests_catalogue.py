@@ -24,7 +24,6 @@ from assay.inference.tests import (  # noqa: F401  importing declares
 )
 from assay.inference.units import (  # noqa: F401  importing declares
     cost_difference,
-    large_sample_z,
     margins,
     permutation_and_bootstrap,
 )

@@ -17,8 +17,8 @@ from assay.core.traits import EXTENSION, Source
 from assay.inference.declare import significance
 from assay.inference.findings import Finding
 from assay.inference.resampling import SEED, stream
-from assay.inference.tail_probabilities import CERTAIN, Tail
-from assay.inference.tests.auc_near_one import judged_areas
+from assay.inference.tail_probabilities import Tail
+from assay.inference.tests.auc_near_one import AGREES, judged_areas
 from assay.inference.tests.delong import too_few
 from assay.tally.paired.joint_scores import PairedScores
 
@@ -50,10 +50,11 @@ def auroc_permutation(t: PairedScores, *, level: float = 0.95, draws: int = DRAW
     if len(t.models) != PAIR:
         raise PlanError("test-needs", f"this form takes two models, not {len(t.models)}", fix="use auroc_permutations")
     plain = judged_areas(t, level)
-    if too_few(t):
+    terms, times = (None, None) if too_few(t) else signed_terms(t)
+    if terms is None or times is None or not terms.any():  # no area, or no row that is ranked differently
         return plain
-    chance, note = _chance(signed_terms(t), draws, seed)
-    kept = tuple(one for one in plain.notes if "p agrees" not in one)
+    chance, note = _chance(terms, times, draws, seed)
+    kept = tuple(one.removesuffix(f"; {AGREES}") for one in plain.notes)
     gap = plain.effect.value
     return plain.said(chance=chance, statistic=gap, statistic_name="difference", notes=(note, *kept))
 
@@ -109,14 +110,12 @@ def _placed(values: Whole, others: Whole, times: Whole) -> Whole:
     return low + high
 
 
-def _chance(terms: tuple[Whole, Whole], draws: int, seed: int) -> tuple[Tail, str]:
+def _chance(terms: Whole, times: Whole, draws: int, seed: int) -> tuple[Tail, str]:
     """How often random signs bring as large a sum."""
-    seen = abs(int(terms[0] @ terms[1]))
-    size, place = np.unique(np.abs(terms[0]), return_inverse=True)
-    count = np.bincount(place, weights=terms[1]).astype(np.int64)
+    seen = abs(int(terms @ times))
+    size, place = np.unique(np.abs(terms), return_inverse=True)
+    count = np.bincount(place, weights=times).astype(np.int64)
     size, count = size[size > 0], count[size > 0]
-    if not len(size):
-        return CERTAIN, "no row is ranked differently"
     flipped = stream(seed, 1).binomial(count, 0.5, size=(draws, len(count)))
     far = int((np.abs(2 * flipped @ size - int(count @ size)) >= seen).sum())
     return Tail.of((1 + far) / (1 + draws)), (

@@ -278,7 +278,7 @@ def test_a_test_that_is_not_admissible_gives_way_unless_the_plan_overrides_the_t
 
 def near_one(tmp_path):
     """Two models that rank nearly every pair right, where the table squares and adds intervals."""
-    found = rows(100)
+    found = rows(300)
     for row in found:
         row |= {"sa": "0.9" if row["truth"] == "yes" else "0.1"}
     save(tmp_path / "test.csv", found)

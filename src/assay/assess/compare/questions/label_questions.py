@@ -26,9 +26,8 @@ from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Table
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Exact, FiveByTwo, Folds, Groups
 from assay.tally.scores.ranked_table import Ranked
 
@@ -112,7 +111,7 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
 
 def by_pairs(
     asking: Asking,
-    t: PairedLabels | PairedScores | PairedRows | UnitSums,
+    t: PairedLabels | PairedScores | PerUnit,
     facts: Facts,
     measures: Sequence[Measure],
     *,
