@@ -98,7 +98,8 @@ def _midranks(scores: Whole, times: Whole) -> Whole:
     """Twice the midrank of each column, which stands for some rows."""
     _, place = np.unique(scores, return_inverse=True)
     size = np.bincount(place, weights=times).astype(np.int64)
-    return (2 * np.cumsum(size) - size)[place]
+    twice: Whole = (2 * np.cumsum(size) - size)[place]
+    return twice
 
 
 def _placed(values: Whole, others: Whole, times: Whole) -> Whole:

@@ -116,11 +116,12 @@ def by_pairs(
     measures: Sequence[Measure],
     *,
     positive: Label | None = None,
+    free: bool = True,
 ) -> list[Answer]:
-    """Measures without a closed form, for every two models; one family."""
+    """Measures without a closed form, for every two models; one family. Unless `free`, a test that was named runs."""
     if not measures:
         return []
-    choice = asking.choice(Question.MEASURE, facts, free=True)
+    choice = asking.choice(Question.MEASURE, facts, free=free)
     pairs = list(combinations(t.models, 2))
     names = [one.title if len(pairs) == 1 else f"{one.title} of {a} and {b}" for one in measures for a, b in pairs]
     if choice.test is None:
