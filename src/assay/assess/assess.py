@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, demand_own_columns, name_factors, with_settings
 from assay.assess.assessment import Assessment
@@ -24,11 +24,11 @@ from assay.rows.score_columns import demand_mended, score_columns
 from assay.rows.source import Roles, Source, no_rows, open_source
 from assay.rows.stored_types import demand_whole
 from assay.tally.base import together
-from assay.tally.by_group import MISSING, Grouped
+from assay.tally.by_group import MISSING, Grouped, note_like_units
 from assay.tally.census import Census
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.label_cells import Cells, Counted
+from assay.tally.labels.label_cells import UNIT, Cells, Counted
 from assay.tasks.classification import CLASSIFICATION
 from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from assay.tasks.classification.score_part import ScorePart
 
 
-UNIT: Final = "unit of a row"
 """The factor under which units are counted; no group is called so."""
 
 
@@ -109,8 +108,6 @@ def assess(
         demand_scores(columns, scores, threshold)
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
     factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
-    if unit is not None and weight is not None:
-        raise PlanError("role-clash", "weights and units are given together", where="unit", fix="leave one of them out")
     roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
     request = _Request(
         roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
@@ -245,14 +242,19 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     part, scores_by_level, more = (
         (None, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
     )
+    unit_cells = counted_.by_factor.pop(UNIT, None)
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=spelled)
-    if UNIT in grouped.factors:
+    if unit_cells is not None:
         from assay.tasks.classification.unit_part import add_units
 
-        whole, settings, told = add_units(whole, grouped.factors.pop(UNIT), settings)
+        levels = (cell[0] for cell in unit_cells if cell[0] is not None)
+        kind_of(levels, where=source.where, locate=source.locate, role=UNIT)
+        whole, settings, told = add_units(whole, unit_cells, scores_by_level.get(UNIT, {}), settings)
         notes += told
+    elif repeated := note_like_units(grouped, confusion.rows):
+        notes.append(repeated)
     return Assessment(
         CLASSIFICATION,
         whole,
@@ -394,6 +396,10 @@ def _grouped(
             shown = missing if level is None else level
             part = scores.get(name, {}).get(shown)
             factors[name][shown] = Classified(confusion=confusion, positive=settled.positive, scores=part)
+        if name in counted_.within:
+            from assay.tasks.classification.unit_part import group_units
+
+            factors[name] = group_units(factors[name], counted_.within[name], {None: missing})
     return Grouped(factors=factors)
 
 

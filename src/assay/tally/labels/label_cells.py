@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from assay.core.labels import Label
 from assay.tally.base import Count, Weight
@@ -12,6 +12,8 @@ from assay.tally.base import Count, Weight
 Cell: TypeAlias = tuple[Label | None, ...]
 Cells: TypeAlias = dict[Cell, tuple[int, Count | Weight]]
 """Labels -> rows and their weight (the rows themselves where there are no weights)."""
+UNIT: Final = "unit of a row"
+"""The factor of units, which rows belong to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,3 +24,5 @@ class Counted:
     by_factor: dict[str, Cells]
     rows: int
     weighted: bool
+    within: dict[str, Cells] = field(default_factory=dict)
+    """By (level, unit, truth, predicted) for each factor, where units are known."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.values import Share
+from assay.core.values import Share, Undefined
 from assay.inference.intervals.interval_choice import FACTS
 from assay.inference.units.clustered_intervals import Clustered, jackknife_t, share_interval, table_interval
+from assay.measures.declare import parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.unit_part import score_table
@@ -40,6 +41,9 @@ class UnitIntervals:
     def __init__(self, tally: Classified, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
         self._part = cast("UnitPart", tally.units)
+        total = float(self._part.sizes.sum())
+        self._scale = tally.rows / total if tally.confusion.weighted and total else 1.0
+        """Weights are scaled to the number of rows; the interval does not depend on it."""
 
     def overall(self, measure: Measure, result: Share | Number) -> Found:
         """The interval of a value of all classes, or of the positive one."""
@@ -57,7 +61,7 @@ class UnitIntervals:
         """The interval of a value of scores of two classes."""
         ranked, part = score_table(self._tally), self._part
         if ranked is None or part.places is None or measure.takes is not Ranked:
-            return "scores are not counted unit by unit here: there are several classes, logits or very many scores"
+            return "scores are not counted unit by unit here: within groups, of several classes, logits, or very many"
         if part.units * len(ranked.score) > MOST:
             return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
         step = max(1, AT_ONCE // len(ranked.score))
@@ -72,18 +76,10 @@ class UnitIntervals:
         )
 
     def _interval(self, measure: Measure, result: Share | Number, place: int | None) -> Found:
-        binary = measure.takes is Binary
-
-        def values(table: Multiclass) -> Floats:
-            read = _one_class(table, cast("int", place)) if binary else table
-            return np.atleast_1d(measure.values(read))
-
-        without = values(self._part.without_each(self._tally.labels))
-        kinds = values(self._without_row)
-        case = self._case(measure, result.value, without, kinds, self._informative(place if binary else None))
-        level = self._wanted.level
+        binary, level, case = measure.takes is Binary, self._wanted.level, self.case(measure, result.value, place)
         if isinstance(result, Share):
-            return share_interval(case, float(result.numerator), float(result.denominator), level)
+            of = (float(part) * self._scale for part in (result.numerator, result.denominator))
+            return share_interval(case, next(of), next(of), level)
         if not binary and len(self._tally.labels) > PAIR:
             return jackknife_t(case, level)
         at = len(self._tally.labels) - 1 if place is None else place
@@ -96,14 +92,25 @@ class UnitIntervals:
 
         return table_interval(case, cells, of_cells, level=level, draws=self._wanted.draws, seed=self._wanted.seed)
 
+    def case(self, measure: Measure, value: float, place: int | None) -> Clustered:
+        """A value with what it becomes without each unit, and without one row of each kind."""
+        binary = measure.takes is Binary
+
+        def values(table: Multiclass) -> Floats:
+            read = _one_class(table, cast("int", place)) if binary else table
+            return np.atleast_1d(measure.values(read))
+
+        without, kinds = values(self._part.without_each(self._tally.labels)), values(self._without_row)
+        return self._case(measure, value, without, kinds, self._informative(place if binary else None))
+
     def _case(
         self, measure: Measure, value: float, without: Floats, kinds: Floats | None, informative: Floats
     ) -> Clustered:
-        rows = self._tally.confusion.count.astype(np.float64)
+        rows = self._tally.confusion.count.astype(np.float64) * self._scale
         known = np.full(len(rows), np.nan) if kinds is None else kinds
         return Clustered(
             measure=measure, value=value, without_unit=without, without_row=known, rows=rows,
-            sizes=self._part.sizes.astype(np.float64), informative=informative,
+            sizes=self._part.sizes * self._scale, informative=informative,
         )  # fmt: skip
 
     def _informative(self, place: int | None) -> Floats:
@@ -114,7 +121,7 @@ class UnitIntervals:
 
     @cached_property
     def _whole(self) -> Multiclass:
-        total = self._part.margins.sum(axis=0).astype(np.float64)[np.newaxis]
+        total = self._part.margins.sum(axis=0)[np.newaxis] * self._scale
         return Multiclass(hits=total[:, 0], actual=total[:, 1], called=total[:, 2], labels=self._tally.labels)
 
     @cached_property
@@ -128,6 +135,18 @@ class UnitIntervals:
             called=self._whole.called - eye[confusion.predicted],
             labels=self._tally.labels,
         )
+
+
+def design_effect(tally: Classified) -> float | None:
+    """That of accuracy; None where it has no value, or no interval."""
+    from assay.inference.intervals.interval_choice import Wanted
+
+    accuracy, of = parse("accuracy"), UnitIntervals(tally, Wanted())
+    value = accuracy(tally.confusion.multiclass())
+    if isinstance(value, Undefined) or not tally.called:
+        return None
+    case = of.case(accuracy, value.value, None)
+    return None if case.refusal() else case.design_effect()
 
 
 def _one_class(table: Multiclass, place: int) -> Binary:

@@ -56,7 +56,9 @@ def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]
         )
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
     found = of_costs(asking, t, facts) if t.calls is not None else []
-    found += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None) + _margins(asking, t, facts, positive)
+    found += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None) + _margins(
+        asking, t, facts, positive
+    )
     return [_accuracy_marked(one, imbalance) for one in found] if imbalance > BALANCED else found
 
 
