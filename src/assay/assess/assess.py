@@ -242,15 +242,13 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     part, scores_by_level, more = (
         (None, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
     )
-    unit_cells = counted_.by_factor.pop(UNIT, None)
+    unit_cells = counted_.by_factor.get(UNIT)
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=spelled)
     if unit_cells is not None:
-        from assay.tasks.classification.unit_part import add_units
+        from assay.tasks.classification.unit_estimates import add_units
 
-        levels = (cell[0] for cell in unit_cells if cell[0] is not None)
-        kind_of(levels, where=source.where, locate=source.locate, role=UNIT)
         whole, settings, told = add_units(whole, unit_cells, scores_by_level.get(UNIT, {}), settings)
         notes += told
     elif repeated := note_like_units(grouped, confusion.rows):
@@ -293,13 +291,8 @@ def _scored_cells(source: Source, counted_: Counted, settings: Settings, lost: i
     if lost:
         census = census + Census(read=lost, scored=0, excluded={"score is missing": lost})
     if not census.scored:
-        raise RowsError(
-            "no-rows",
-            "no row has both a true and a predicted label",
-            where=source.where,
-            found=census.said(),
-            fix="check the columns",
-        )
+        what = "no row has both a true and a predicted label"
+        raise RowsError("no-rows", what, where=source.where, found=census.said(), fix="check the columns")
     return scored, census
 
 
@@ -322,13 +315,11 @@ def _without_missing(counted_: Counted, settings: Settings, source: Source) -> t
             f"{counted(n, 'row')} without {role} {source.locate(role, None)}".rstrip() for role, n in lost.items() if n
         )
         total = sum(lost.values())
+        what = f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label"
         raise RowsError(
-            "missing-label",
-            f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label",
-            where=source.where,
-            found=shown,
+            "missing-label", what, where=source.where, found=shown,
             fix='complete the labels, or leave these rows out and count them: missing="drop" (--missing drop)',
-        )
+        )  # fmt: skip
     kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
     excluded = {f"{role} is missing": n for role, n in lost.items() if n}
     scored = counted_.rows - sum(excluded.values())
@@ -379,6 +370,8 @@ def _grouped(
     factors: dict[str, dict[Label, Classified]] = {}
     for name, cells in counted_.by_factor.items():
         kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
+        if name == UNIT:
+            continue
         by_level: dict[Label | None, Cells] = {}
         for (level, *pair), found in cells.items():
             if None not in pair:

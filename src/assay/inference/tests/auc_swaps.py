@@ -108,7 +108,8 @@ def _placed(values: Whole, others: Whole, times: Whole) -> Whole:
     below = np.concatenate([[0], np.cumsum(times[order])])
     places = (np.searchsorted(others[order], values, side=side) for side in ("left", "right"))
     low, high = (below[place] for place in places)
-    return low + high
+    both: Whole = low + high
+    return both
 
 
 def _chance(terms: Whole, times: Whole, draws: int, seed: int) -> tuple[Tail, str]:

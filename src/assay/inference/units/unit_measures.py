@@ -24,7 +24,7 @@ from assay.inference.intervals.proportion import recovered
 from assay.inference.resampling import stream
 from assay.inference.tests.auc_near_one import METHOD as ADDED
 from assay.inference.units.joint_cell_draws import one_class, table_of
-from assay.inference.units.judgement import Judged
+from assay.inference.units.judgement import Judged, linearised
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.scores.ranked_table import Ranked
@@ -50,8 +50,6 @@ AT_ONCE: Final = 1 << 18
 OF_PROBABILITIES: Final = ("probabilities", "calibration", "cost")
 """Families whose measures read scores as probabilities, not only their order."""
 PAIR: Final = 2
-STEP: Final = 1e-3
-"""Of a sum: a fourth-order difference then errs by 1e-12 at most, and rounding by about as much."""
 SEVERAL: Final = 4
 """Units of a kind, on average, from which drawing by kind is faster than drawing one by one."""
 
@@ -171,33 +169,8 @@ class Units(Judged):
         return None
 
     def linearised(self) -> tuple[float, float]:
-        """The standard error of the difference to first order, and as how many equal units those count it rests on.
-
-        A unit moves the difference by the slopes of the measure times what it adds (Binder 1983; of subjects the robust
-        variance of Liang and Zeger 1986). Slopes are central differences of fourth order.
-        """
-        moves = np.zeros(len(self.count))
-        for sign, adds in zip((1.0, -1.0), self._adds, strict=True):
-            moves += sign * (adds @ self._slopes(np.asarray(self.count @ adds, dtype=np.float64)))
-        n, count = float(self.count.sum()), self.count.astype(np.float64)
-        spread = float(count @ moves**2) - float(count @ moves) ** 2 / n
-        differ = abs(self._adds[0] - self._adds[1]).sum(axis=1) > 0
-        rests = [
-            float(some @ np.abs(moves)) ** 2 / squares if (squares := float(some @ moves**2)) > 0 else 0.0
-            for some in (count, np.where(differ, count, 0.0))
-        ]
-        return math.sqrt(max(spread, 0.0) * n / (n - 1)) if n > 1 else 0.0, min(rests)
-
-    def _slopes(self, whole: Floats) -> Floats:
-        """How fast the measure moves with each of the sums it reads; sums of 0 stay as they are."""
-        at, slopes = np.flatnonzero(whole), np.zeros(len(whole))
-        size = max(1, AT_ONCE // len(whole))
-        for some in (at[start : start + size] for start in range(0, len(at), size)):
-            step, moved = STEP * whole[some], np.zeros((len(some), len(whole)))
-            moved[np.arange(len(some)), some] = step
-            ahead, behind, far, back = (self._values(whole + by * moved) for by in (1.0, -1.0, 2.0, -2.0))
-            slopes[some] = (8 * (ahead - behind) - (far - back)) / (12 * step)
-        return slopes
+        """The standard error of the difference to first order, and as how many equal units it rests on."""
+        return linearised(self.count, self._adds, self._values)
 
     def _of(self, counts: Floats) -> tuple[Floats, Floats]:
         first, second = self._adds

@@ -74,27 +74,16 @@ class PerUnit:
         """
         place = {label: i for i, label in enumerate(labels)}
         true, called = _coded(truth), None if calls is None else [_coded(one) for one in calls]
-        who = None if subject is None else _coded(subject)
-        code = {} if who is None else {s: i for i, s in enumerate(in_order({s for s in who.seen() if s is not None}))}
-        if who is not None and who.count(None):
-            raise without_subject(who.count(None) if times is None else int(times[who.are(None)].sum()))
         plain = cls(
             models=tuple(models),
             labels=tuple(labels),
             truth=true.placed(place),
             calls=None if called is None else np.stack([small(one.placed(place), len(place)) for one in called]),
             scores=None if scores is None else np.stack([scores[name] for name in models]),
-            subject=None if who is None else small(who.placed(code), len(code)),
-            weight=None if weight is None else sound_weights(weight, len(truth)),
+            subject=None if subject is None else _numbered(_coded(subject), len(true), times),
+            weight=None if weight is None else sound_weights(weight, len(true)),
             times=times,
         )
-        if subject is not None and len(subject) != len(truth):
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"there are {counted(len(subject), 'subject')} for {counted(len(truth), 'row')}",
-                where="subject",
-                fix="give the subject of every row",
-            )
         return plain._ordered() if scores is not None else plain._collapsed()
 
     @property
@@ -245,6 +234,21 @@ def small(codes: Whole, names: int) -> Whole:
     """In the smallest type that holds numbers of as many names, and -1."""
     kind = next(one for one in (np.int8, np.int16, np.int32, np.int64) if names <= np.iinfo(one).max)
     return cast("Whole", codes.astype(kind, copy=False))
+
+
+def _numbered(who: Codes, rows: int, times: Whole | None) -> Whole:
+    """The number of the subject of each row, in the order of their names."""
+    if who.count(None):
+        raise without_subject(who.count(None) if times is None else int(times[who.are(None)].sum()))
+    if len(who) != rows:
+        raise UnpairedRows(
+            "rows-unmatched",
+            f"there are {counted(len(who), 'subject')} for {counted(rows, 'row')}",
+            where="subject",
+            fix="give the subject of every row",
+        )
+    number = {name: i for i, name in enumerate(in_order({name for name in who.seen() if name is not None}))}
+    return small(who.placed(number), len(number))
 
 
 def _coded(labels: Sequence[Label | None] | Codes) -> Codes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError, RowsError
+from assay.core.errors import PlanError, RecordError
 from assay.core.labels import Label, in_order
 from assay.core.text import counted
 from assay.tally.base import VERSION, Weight
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from assay.tally.labels.label_cells import Cells
     from assay.tally.scores.ranked_table import Ranked
     from assay.tasks.classification.score_part import ScorePart
-    from assay.tasks.classification.settings import Settings
     from assay.tasks.classification.tally import Classified
 
     Floats = NDArray[np.float64]
@@ -50,16 +49,14 @@ class UnitPart:
                 where="unit",
                 fix="declare fewer classes",
             )
-        number, place = ({name: i for i, name in enumerate(order)} for order in (names, labels))
+        number, place = ({cast("Label | None", name): i for i, name in enumerate(order)} for order in (names, labels))
         kept = [cell for cell in cells.items() if None not in cell[0]]
-        unit, truth, called = np.array(
-            [(number[u], place[t], place[p]) for (u, t, p), _ in kept], dtype=np.int64
-        ).reshape(-1, 3).T  # type: ignore[index]  # fmt: skip
+        codes = [(number[unit], place[truth], place[called]) for (unit, truth, called), _ in kept]
+        unit, truth, called = np.array(codes, dtype=np.int64).reshape(-1, 3).T
         much = np.array([float(w.total if isinstance(w, Weight) else w) for _, (_, w) in kept])
         margins = np.zeros((len(names), 3, len(labels)))
-        right = truth == called
-        for row, some, column in ((0, right, truth), (1, slice(None), truth), (2, slice(None), called)):
-            np.add.at(margins, (unit[some], row, column[some]), much[some])
+        for row, column, own in ((0, truth, much * (truth == called)), (1, truth, much), (2, called, much)):
+            np.add.at(margins[:, row], (unit, column), own)
         return cls(margins=margins)
 
     def with_scores(self, tallies: Sequence[ScorePart | None], whole: Classified) -> UnitPart:
@@ -148,39 +145,6 @@ class UnitPart:
         )
 
 
-def add_units(
-    whole: Classified, cells: Cells, scores: Mapping[Label, ScorePart], settings: Settings
-) -> tuple[Classified, Settings, list[str]]:
-    """The tally with what each unit adds, unless every unit is a single row; settings and notes that go with it."""
-    if lost := sum(rows for (unit, *pair), (rows, _) in cells.items() if unit is None and None not in pair):
-        raise RowsError("missing-id", f"{counted(lost, 'row')} without a unit", where="unit",
-                        fix="name the unit of every row")  # fmt: skip
-    names = in_order({unit for unit, *pair in cells if None not in pair})
-    if len(names) == whole.rows:
-        return whole, settings, ["every unit is one row, so that rows are what varies"]
-    part = UnitPart.build(cells, whole.labels, names)
-    rows = np.bincount(*_rows_of_units(cells, names))
-    part = part.with_scores([scores.get(name) for name in names], whole).ordered()
-    whole = replace(whole, units=part)
-    sizes = f"{np.median(rows):g} rows a unit in the middle, {int(rows.max()):,} at most"
-    notes = [f"intervals are by unit; {counted(len(names), 'unit')}: {sizes}{describe_effect(whole)}"]
-    if whole.scores is not None:
-        notes.append("bands of curves and rates at operating points take rows as independent")
-    return whole, replace(settings, by_unit=True), notes
-
-
-def describe_effect(tally: Classified) -> str:
-    """The design effect of accuracy, and as how many independent rows all count."""
-    from assay.tasks.classification.unit_estimates import design_effect
-
-    effect = design_effect(tally)
-    return (
-        ""
-        if effect is None
-        else f"; design effect {effect:.3g} of accuracy, so they count as {tally.rows / effect:,.0f}"
-    )
-
-
 def group_units(
     levels: dict[Label, Classified], cells: Cells, shown: Mapping[Label | None, Label]
 ) -> dict[Label, Classified]:
@@ -210,13 +174,6 @@ def add_parts(a: Classified, b: Classified, both: Classified) -> UnitPart:
         moved = np.searchsorted(whole.score, np.asarray(table.score)[place.astype(np.intp)])
         placed.append(np.column_stack([unit + first, moved, pos, neg]))
     return UnitPart(margins=margins, places=np.concatenate(placed)).ordered()
-
-
-def _rows_of_units(cells: Cells, names: Sequence[Label]) -> tuple[NDArray[np.intp], Floats]:
-    number = {name: i for i, name in enumerate(names)}
-    kept = [(number[cast("Label", unit)], rows) for (unit, *pair), (rows, _) in cells.items() if None not in pair]
-    unit, rows = np.array(kept, dtype=np.intp).T
-    return unit, rows.astype(np.float64)
 
 
 def score_table(tally: Classified) -> Ranked | None:
