@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often tests reject at 5 %: when nothing differs (size), and when something does (power).
 
-    python bench/size_and_power.py [--runs 1000] [--seed 1]
+    python bench/size_and_power.py [--runs 1000] [--seed 1] [--only "one test set" ...]
 
 Recommended ways stand beside the ways they replace. The standard error of a rate of 5 % from R runs is
 sqrt(0.05 x 0.95 / R): 0.7 points for 1,000. Exact tests may stay below 5 %; nothing recommended may go above 6 %.
@@ -13,10 +13,14 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
 
+import assay
+from assay.inference.tests.auc_near_one import area_difference
+from assay.inference.tests.auc_swaps import auroc_permutation
 from assay.inference.tests.block_ranks import friedman, friedman_permutation, iman_davenport
 from assay.inference.tests.contingency import two_shares
 from assay.inference.tests.delong import delong
@@ -39,8 +43,8 @@ from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Pairs
 
 ALPHA = 0.05
@@ -145,7 +149,6 @@ def one_test_set(rng: np.random.Generator, shift: float) -> Rejected:
     cells = Counter(zip(*calls.tolist(), strict=True))
     t = PairedLabels.from_cells(dict(cells), models=("A", "B"), labels=(0, 1))
     o = t.outcomes("A", "B")
-    chosen = mcnemar_exact(o) if o.disagree < 25 else mcnemar_continuity(o)
     few = {"measure": "f1", "positive": 1, "draws": 399, "seed": int(rng.integers(2**31))}
     scores = PairedScores.of(y, {"A": a, "B": b})
     chances = PairedScores.of(y, {name: 1 / (1 + np.exp(0.9 - 1.4 * s)) for name, s in (("A", a), ("B", b))})
@@ -154,8 +157,9 @@ def one_test_set(rng: np.random.Generator, shift: float) -> Rejected:
     independent = _two_shares(o)
     return _rejected(
         {
-            "McNemar as chosen": chosen.p,
-            "McNemar mid-p": mcnemar_midp(o).p,
+            "McNemar, mid-p": mcnemar_midp(o).p,
+            "*McNemar, exact": mcnemar_exact(o).p,
+            "*McNemar, corrected": mcnemar_continuity(o).p,
             "DeLong": delong(scores).p,
             "permutation of average precision": score_permutation(scores, measure="average_precision", **drawn).p,
             "permutation of the Brier score": score_permutation(chances, measure="brier_score", **drawn).p,
@@ -166,6 +170,42 @@ def one_test_set(rng: np.random.Generator, shift: float) -> Rejected:
             "*two shares as if independent": independent,
         }
     )
+
+
+def disagreeing(rng: np.random.Generator, shift: float, rows: int, share: float) -> Rejected:
+    """Right and wrong of two models that disagree on a share of the rows."""
+    only_a, only_b, alike = rng.multinomial(rows, [share * (0.5 + shift), share * (0.5 - shift), 1 - share]).tolist()
+    o = Outcomes(both=alike, only_a=only_a, only_b=only_b, neither=0)
+    return _rejected(
+        {
+            "McNemar, mid-p": mcnemar_midp(o).p,
+            "*McNemar, exact": mcnemar_exact(o).p,
+            "*McNemar, corrected": mcnemar_continuity(o).p,
+            "*McNemar, plain": mcnemar_plain(o).p,
+        }
+    )
+
+
+def few_positives(rng: np.random.Generator, shift: float, rows: int, positives: int, shared: float) -> Rejected:
+    """Scores of two models, areas of 0.856, correlated; `shift` is taken from one area and given to the other."""
+    y, both = np.arange(rows) < positives, rng.normal(size=(2, rows))
+    both[1] = shared * both[0] + math.sqrt(1 - shared**2) * both[1]
+    gains = (math.sqrt(2) * float(ndtri(0.856 + sign * shift)) for sign in (1, -1))
+    t = PairedScores.of(y, {name: s + y * gain for name, s, gain in zip("AB", both, gains, strict=True)})
+    found = auroc_permutation(t, draws=999, seed=int(rng.integers(2**31)))
+    return _rejected({"swaps of ranks": found.p, "*DeLong": delong(t).p, "*intervals of both": area_difference(t).p})
+
+
+def four_models(rng: np.random.Generator, shift: float) -> Rejected:
+    """Right and wrong of four models on 200 rows, any of six pairs found to differ; `shift` makes the first better."""
+    easy = rng.normal(size=200)
+    right = easy + rng.normal(size=(4, 200)) + np.array([shift, 0, 0, 0])[:, np.newaxis] > -0.8
+    truth = np.ones(200, dtype=int)
+    c = assay.compare(truth=[*truth.tolist(), 0], positive=1,
+                      predicted={m: [*row.astype(int).tolist(), 0] for m, row in zip("ABCD", right, strict=True)})  # fmt: skip
+    pairs = any(one.significant for one in c.findings if one.test == "mcnemar_midp")
+    whole = c["cochran_q"].significant
+    return {"Holm over mid-p McNemar": pairs, "*the same behind Cochran's Q": bool(whole) and pairs}
 
 
 def data_sets(rng: np.random.Generator, shift: float) -> Rejected:
@@ -202,9 +242,9 @@ def clustered(rng: np.random.Generator, shift: float) -> Rejected:
     )
 
 
-def rows_of(y: np.ndarray, a: np.ndarray, b: np.ndarray, **more: object) -> PairedRows:
+def rows_of(y: np.ndarray, a: np.ndarray, b: np.ndarray, **more: object) -> PerUnit:
     """Scores of two models and the calls they make at one half."""
-    return PairedRows.of(
+    return PerUnit.of(
         truth=y.tolist(),
         labels=(False, True),
         models=("A", "B"),
@@ -250,8 +290,8 @@ def several_classes(rng: np.random.Generator, shift: float) -> Rejected:
     a, b = (0.7 * base + 0.7 * rng.normal(size=(150, 3)) + own * gain for gain in (1.0 + shift, 1.0))
     chances = {m: np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for m, s in (("A", a), ("B", b))}
     given = {"truth": truth.tolist(), "labels": (0, 1, 2), "models": ("A", "B")}
-    ranked = PairedRows.of(**given, scores={"A": a, "B": 5 * b - 2})
-    rows = PairedRows.of(**given, scores=chances)
+    ranked = PerUnit.of(**given, scores={"A": a, "B": 5 * b - 2})
+    rows = PerUnit.of(**given, scores=chances)
     drawn = {"draws": 399, "seed": int(rng.integers(2**31))}
     tests = {
         "permutation of macro AUROC": (ranked, "auroc_macro"),
@@ -299,10 +339,10 @@ def margins_by_subject(rng: np.random.Generator, shift: float) -> Rejected:
     return _rejected(
         {
             "non-inferiority by subject": find_test("unit_non_inferiority")(
-                PairedRows.of(**given, subject=who), **drawn
+                PerUnit.of(**given, subject=who), **drawn
             ).p,
             "non-inferiority by subject, weighted": find_test("unit_non_inferiority")(
-                PairedRows.of(**given, subject=who, weight=weight), **drawn
+                PerUnit.of(**given, subject=who, weight=weight), **drawn
             ).p,
         }
     )
@@ -335,7 +375,7 @@ def classes_on_different_rows(rng: np.random.Generator, shift: float) -> Rejecte
         truth = rng.choice(3, size=n, p=(0.5, 0.3, 0.2))
         s = rng.normal(size=(n, 3)) + np.eye(3)[truth] * gain
         chances = np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
-        rows.append(PairedRows.of(truth=truth.tolist(), labels=(0, 1, 2), models=(name,), scores={name: chances}))
+        rows.append(PerUnit.of(truth=truth.tolist(), labels=(0, 1, 2), models=(name,), scores={name: chances}))
     t = Apart(models=("A", "B"), labels=(0, 1, 2), rows=tuple(rows))
     names = {"macro AUROC": "auroc_macro", "log loss": "log_loss_multiclass", "top-2 accuracy": "top_k_accuracy(k=2)"}
     return _rejected({f"intervals of both, {name}": apart_difference(t, measure=m).p for name, m in names.items()})
@@ -388,6 +428,31 @@ WAYS: dict[str, tuple[Callable[[np.random.Generator, float], Rejected], float]] 
     "halves, stumps, 100 rows": (lambda rng, shift: halved(rng, shift, 100, stump), 0.25),
     "halves, stumps, 400 rows": (lambda rng, shift: halved(rng, shift, 400, stump), 0.15),
     "one test set": (one_test_set, 0.35),
+    **{
+        f"{rows:,} rows, {share:.0%} in dispute": (partial(disagreeing, rows=rows, share=share), shift)
+        for rows, share, shift in (
+            (30, 0.3, 0.4),
+            (100, 0.04, 0.4),
+            (100, 0.3, 0.23),
+            (300, 0.04, 0.35),
+            (1000, 0.04, 0.2),
+        )
+    },
+    **{
+        f"scores of {rows} rows, {positives} positive, correlation {shared:g}": (
+            partial(few_positives, rows=rows, positives=positives, shared=shared),
+            0.04,
+        )
+        for rows, positives, shared in (
+            (30, 15, 0.9),
+            (60, 12, 0.9),
+            (60, 30, 0.5),
+            (100, 10, 0.9),
+            (100, 10, 0.5),
+            (200, 40, 0.7),
+        )
+    },
+    "four models, 200 rows": (four_models, 0.35),
     "several data sets": (data_sets, 1.3),
     "several images a subject": (clustered, 0.5),
     "several rows a subject": (clustered_rows, 0.45),
@@ -405,14 +470,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=[*WAYS])
+    parser.add_argument("--only", nargs="+", choices=[*WAYS])
     given = parser.parse_args()
     print(
         f"Rejections at 5 % in {given.runs:,} runs; standard error of 5 %: {100 * math.sqrt(0.05 * 0.95 / given.runs):.1f} points."
     )
     print("\n| values | test | nothing differs | something differs |\n|---|---|---|---|")
     for name, (way, shift) in WAYS.items():
-        if given.only not in (None, name):
+        if given.only and name not in given.only:
             continue
         rng = np.random.default_rng([given.seed, len(name)])
         sizes: Counter[str] = Counter()

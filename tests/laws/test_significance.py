@@ -20,11 +20,9 @@ from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
-from tests.unitsums import sums_of
 
 TESTS = every_test()
 COSTS = {(i, j): 0.0 if i == j else 1.0 + i for i in range(3) for j in range(3)}
@@ -84,17 +82,16 @@ def rows(seed, *, weighted=False, same=False, swapped=False):
         calls = calls[::-1]
     more = {"weight": rng.integers(1, 4, 40) / 2} if weighted else {"subject": rng.integers(0, 9, 40).tolist()}
     truth = rng.integers(0, 2, 40).tolist()
-    return PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
+    return PerUnit.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
 
 
-def sums(seed, *, same=False, swapped=False):
+def very_many(seed, *, same=False, swapped=False):
     rng = rng_of(seed)
     calls = rng.integers(0, 2, (2, 900))
     calls = calls[[0, 0]] if same else calls[::-1] if swapped else calls
     more = {"weight": rng.random(900)} if seed % 2 else {"subject": rng.integers(0, 300, 900).tolist()}
     truth = rng.integers(0, 2, 900).tolist()
-    t = PairedRows.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
-    return sums_of(t, limit=400)
+    return PerUnit.of(truth=truth, labels=(0, 1), models=("A", "B"), calls=calls.tolist(), **more)
 
 
 def class_scores(seed, *, swapped=False, same=False):
@@ -102,7 +99,7 @@ def class_scores(seed, *, swapped=False, same=False):
     a, b = np.round(rng.normal(size=(2, 40, 3)), 1)
     a, b = (a, a) if same else (b, a) if swapped else (a, b)
     truth = (np.arange(40) % 3).tolist()
-    return PairedRows.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores={"A": a, "B": b})
+    return PerUnit.of(truth=truth, labels=(0, 1, 2), models=("A", "B"), scores={"A": a, "B": b})
 
 
 def apart(seed, *, swapped=False, same=False):
@@ -163,7 +160,6 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911, PLR0912  one branch a kind
         Folds: folds,
         FiveByTwo: five,
         Halved: halved,
-        UnitSums: sums,
     }
     if kind is Table:
         return table(seed, least=int(test.name == "chi_squared_fit"))  # reference counts are above 0
@@ -190,9 +186,11 @@ def of(test, seed, **wanted):  # noqa: C901, PLR0911, PLR0912  one branch a kind
         return Successes(successes=int(rng.integers(0, 20)), n=20, against=0.4)
     if kind is Apart:
         return apart(seed, **wanted)
-    if kind is PairedRows and test.name == "class_score_permutation":
+    if kind is PerUnit and test.name == "class_score_permutation":
         return class_scores(seed, **wanted)
-    if kind is PairedRows:
+    if kind is PerUnit and test.name.startswith("unit_z"):
+        return very_many(seed, **wanted)
+    if kind is PerUnit:
         return rows(seed, weighted=test.name == "weighted_permutation", **wanted)
     assert kind is Sample
     return Sample.of(rng.normal(size=15))
@@ -255,7 +253,7 @@ def test_the_interval_of_an_effect_holds_it_and_nests_with_the_level(test, seed)
         assert value - slack <= b.high <= a.high + slack
 
 
-SAMES = (Outcomes, Pairs, PairedLabels, PairedScores, Blocks, Patterns, Calls, Folds, FiveByTwo, Halved, UnitSums)
+SAMES = (Outcomes, Pairs, PairedLabels, PairedScores, Blocks, Patterns, Calls, Folds, FiveByTwo, Halved, PerUnit)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -270,7 +268,7 @@ def test_a_model_against_itself_has_p_one(test, seed):
         assert one.significant is False
 
 
-SWAPPED = (Outcomes, Pairs, PairedLabels, PairedScores, Folds, FiveByTwo, Halved, UnitSums)
+SWAPPED = (Outcomes, Pairs, PairedLabels, PairedScores, Folds, FiveByTwo, Halved, PerUnit)
 
 
 @pytest.mark.parametrize("seed", range(4))

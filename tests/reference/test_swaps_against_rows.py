@@ -23,8 +23,8 @@ from assay.inference.units.permutation_and_bootstrap import (
     weighted_permutation,
 )
 from assay.inference.units.unit_measures import of_rows, of_scores
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 
 N = 60
 rng = np.random.default_rng(21)
@@ -109,7 +109,7 @@ def test_joined_neighbours_spread_as_single_scores_do(monkeypatch):
 def test_swaps_of_subjects_and_of_weighted_rows_are_swaps_of_rows():
     a, b = A > 0.5, B > 0.5
     columns = {"truth": Y.tolist(), "labels": (False, True), "models": ("A", "B"), "calls": [a.tolist(), b.tolist()]}
-    by_subject = PairedRows.of(**columns, subject=WHO.tolist())
+    by_subject = PerUnit.of(**columns, subject=WHO.tolist())
     by_hand = swapped(a, b, lambda p: f1(Y, p), WHO)
     ours = of_rows(by_subject, "f1", positive=True).swapped(3000, 1)
     assert ss.ks_2samp(ours, by_hand).pvalue > 0.001
@@ -125,7 +125,7 @@ def test_swaps_of_subjects_and_of_weighted_rows_are_swaps_of_rows():
     assert (
         ss.ks_2samp(of_rows(by_subject, "f1", positive=True).resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
     )
-    weighted = PairedRows.of(**columns, weight=W)
+    weighted = PerUnit.of(**columns, weight=W)
     by_hand = swapped(a, b, lambda p: accuracy(Y, p, W))
     ours = of_rows(weighted, "accuracy", positive=True).swapped(3000, 1)
     assert ss.ks_2samp(ours, by_hand).pvalue > 0.001
@@ -148,22 +148,22 @@ def test_swaps_of_rows_of_class_scores_are_swaps_of_rows():
         "log_loss_multiclass": log_loss(truth, chances[0]),
     }
     for name, (ready, first, second, measure) in hand.items():
-        judged = judged_rows(PairedRows.of(**rows, scores={"A": first, "B": second}), name, None)
+        judged = judged_rows(PerUnit.of(**rows, scores={"A": first, "B": second}), name, None)
         assert judged.values()[0] == pytest.approx(measure(ready[0]), rel=1e-12)
         if name == "log_loss_multiclass":
             assert judged.values()[0] == pytest.approx(peers[name], rel=1e-9)
         flips = rng.random((800, N, 1)) < 0.5
         by_hand = [measure(np.where(one, *ready[::-1])) - measure(np.where(one, *ready)) for one in flips]
         assert ss.ks_2samp(judged.swapped(3000, 1), by_hand).pvalue > 0.001
-        found = class_score_permutation(PairedRows.of(**rows, scores={"A": first, "B": second}), measure=name)
+        found = class_score_permutation(PerUnit.of(**rows, scores={"A": first, "B": second}), measure=name)
         gap = measure(ready[0]) - measure(ready[1])
         assert found.effect.value == pytest.approx(gap)
         assert found.p == pytest.approx((np.abs(by_hand) >= abs(gap) - 1e-12).mean(), abs=0.05)
-    of_chances = judged_rows(PairedRows.of(**rows, scores={"A": chances[0], "B": chances[1]}), "auroc_macro", None)
+    of_chances = judged_rows(PerUnit.of(**rows, scores={"A": chances[0], "B": chances[1]}), "auroc_macro", None)
     assert of_chances.values()[0] == pytest.approx(peers["auroc_macro"], rel=1e-12)
     picks = rng.integers(0, N, (800, N))
     drawn = [_areas(truth[at], a[at]).mean() - _areas(truth[at], b[at]).mean() for at in picks]
-    judged = judged_rows(PairedRows.of(**rows, scores={"A": a, "B": b}), "auroc_macro", None)
+    judged = judged_rows(PerUnit.of(**rows, scores={"A": a, "B": b}), "auroc_macro", None)
     assert ss.ks_2samp(judged.resampled(3000, 1, stratified=False), drawn).pvalue > 0.001
 
 

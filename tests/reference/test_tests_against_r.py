@@ -26,8 +26,8 @@ from assay.inference.tests_catalogue import every_test, find_test
 from assay.tally.contingency_tables import Channels, Outcomes, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Groups, Pairs, Sample
 
 HERE = Path(__file__).parent
@@ -175,7 +175,7 @@ def test_costs_are_swapped_as_scipy_swaps_the_costs_of_rows(seed):
 def test_margins_by_units_are_t_tests_with_the_spread_of_draws(kind):
     rng = np.random.default_rng(8)
     y, a, b = rng.integers(0, 2, (3, 400))
-    t = PairedRows.of(truth=y.tolist(), labels=(0, 1), models=("A", "B"), calls=[a.tolist(), b.tolist()],
+    t = PerUnit.of(truth=y.tolist(), labels=(0, 1), models=("A", "B"), calls=[a.tolist(), b.tolist()],
                       subject=list(range(400)))  # fmt: skip
     gap = (a == y).astype(float) - (b == y)
     found = find_test(kind)(t, margin=0.1)

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from assay.inference.tests_catalogue import find_test
-from assay.tally.paired.joint_rows import PairedRows
-from tests.unitsums import sums_of
+from assay.tally.paired.per_unit import PerUnit
 
 api = pytest.importorskip("statsmodels.api")
 COSTS = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 1.0, (1, 0): 5.0}
@@ -25,13 +24,14 @@ def made(seed, *, weighted):
     truth = rng.integers(0, 2, n)
     calls = [np.where(rng.random(n) < 1 / (1 + np.exp(-at - easy)), truth, 1 - truth).tolist() for at in (1.0, 0.9)]
     more = {"weight": rng.random(n) * 3} if weighted else {"subject": who.tolist()}
-    return PairedRows.of(truth=truth.tolist(), labels=(0, 1), models=("A", "B"), calls=calls, **more)
+    t = PerUnit.of(truth=truth.tolist(), labels=(0, 1), models=("A", "B"), calls=calls, **more)
+    assert t.n == n
+    return t
 
 
 def regressed(t, gap, among):
-    """Mean and standard error of differences by row, with the factor n/(n-1) for n units."""
-    weight = np.ones(t.n) if t.weight is None else t.weight
-    fit = api.WLS(gap[among], np.ones(among.sum()), weights=weight[among])
+    """Mean and standard error of differences by entry, with the factor n/(n-1) for n units."""
+    fit = api.WLS(gap[among], np.ones(among.sum()), weights=t.amount[among])
     if t.subject is None:
         found = fit.fit(cov_type="HC0")
     else:
@@ -43,24 +43,24 @@ def regressed(t, gap, among):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_unit_z_is_the_regression_on_differences(seed, weighted):
     t = made(seed, weighted=weighted)
-    sums, unit_z = sums_of(t), find_test("unit_z")
+    unit_z = find_test("unit_z")
     right = (t.calls == t.truth).astype(float)
-    everyone = np.ones(t.n, dtype=bool)
+    everyone = np.ones(len(t.truth), dtype=bool)
     for measure, among in (("accuracy", everyone), ("recall", t.truth == 1), ("specificity", t.truth == 0)):
         gap, error = regressed(t, right[0] - right[1], among)
-        found = unit_z(sums, measure=measure, positive=1)
+        found = unit_z(t, measure=measure, positive=1)
         assert found.effect.value == pytest.approx(gap, rel=1e-10, abs=1e-12)
         assert found.statistic == pytest.approx(gap / error, rel=1e-8, abs=1e-9)
         assert found.p == pytest.approx(2 * norm.sf(abs(gap / error)), rel=1e-7)
         assert found.effect.interval.high == pytest.approx(gap + norm.ppf(0.975) * error, rel=1e-8)
     paid = PRICE[t.truth, t.calls[0]] - PRICE[t.truth, t.calls[1]]
     gap, error = regressed(t, paid, everyone)
-    assert find_test("unit_z_cost")(sums, costs=COSTS).statistic == pytest.approx(gap / error, rel=1e-9)
+    assert find_test("unit_z_cost")(t, costs=COSTS).statistic == pytest.approx(gap / error, rel=1e-9)
     gap, error = regressed(t, right[0] - right[1], everyone)
     for name, want in (
         ("unit_z_non_inferiority", (gap + 0.04) / error),
         ("unit_z_equivalence", min(gap + 0.04, 0.04 - gap) / error),
     ):
-        found = find_test(name)(sums, margin=0.04)
+        found = find_test(name)(t, margin=0.04)
         assert found.statistic == pytest.approx(want, rel=1e-8)
         assert found.p == pytest.approx(norm.sf(want), rel=1e-7)

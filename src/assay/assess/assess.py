@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from assay.assess.arguments import IntervalSettings, ScoreSettings, demand_own_columns, name_factors, with_settings
 from assay.assess.assessment import Assessment
@@ -25,11 +25,11 @@ from assay.rows.open import demand_whole, open_source
 from assay.rows.score_columns import demand_mended, score_columns
 from assay.rows.source import Crossed, Roles, Source, no_rows
 from assay.tally.base import together
-from assay.tally.by_group import MISSING, Grouped
+from assay.tally.by_group import MISSING, Grouped, note_like_units
 from assay.tally.census import Census
 from assay.tally.labels.array_counts import count
 from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.label_cells import Cells, Counted
+from assay.tally.labels.label_cells import UNIT, Cells, Counted
 from assay.tasks.classification import CLASSIFICATION
 from assay.tasks.classification.settings import Settings, chosen
 from assay.tasks.classification.tally import Classified
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from assay.tasks.classification.score_part import ScorePart
 
 
-UNIT: Final = "unit of a row"
 """The factor under which units are counted; no group is called so."""
 
 
@@ -113,8 +112,6 @@ def assess(
     demand_mended(scores.missing, renormalise=scores.renormalise, kind=scores.kind, columns=columns)
     factors = name_factors(group) | ({} if unit is None else {UNIT: unit})
     crossed = {name: factors.pop(name) for name, column in list(factors.items()) if isinstance(column, Crossed)}
-    if unit is not None and weight is not None:
-        raise PlanError("role-clash", "weights and units are given together", where="unit", fix="leave one of them out")
     roles = Roles(truth=truth, predicted=predicted, group=factors, weight=weight, id=id, score=columns)
     request = _Request(
         roles=roles, reading=reading, limits=limits, engine=engine, labels=labels, positive=positive,
@@ -251,14 +248,17 @@ def _assessed(source: Source, counted_: Counted, request: _Request, decided: Dec
     part, scores_by_level, more = (
         (None, {}, ()) if decided is None else _score_part(decided, settled, request.settings.wanted.level)
     )
+    unit_cells = counted_.by_factor.get(UNIT)
     grouped = _grouped(counted_, settled, kinds, source, scores_by_level)
     whole = Classified(confusion=confusion, positive=settled.positive, scores=part)
     settings = request.settings.fitted(settled.labels, spelled=spelled)
-    if UNIT in grouped.factors:
-        from assay.tasks.classification.unit_part import add_units
+    if unit_cells is not None:
+        from assay.tasks.classification.unit_estimates import add_units
 
-        whole, settings, told = add_units(whole, grouped.factors.pop(UNIT), settings)
+        whole, settings, told = add_units(whole, unit_cells, scores_by_level.get(UNIT, {}), settings)
         notes += told
+    elif repeated := note_like_units(grouped, confusion.rows):
+        notes.append(repeated)
     return Assessment(
         CLASSIFICATION,
         whole,
@@ -321,13 +321,11 @@ def _without_missing(counted_: Counted, settings: Settings, source: Source) -> t
             f"{counted(n, 'row')} without {role} {source.locate(role, None)}".rstrip() for role, n in lost.items() if n
         )
         total = sum(lost.values())
+        what = f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label"
         raise RowsError(
-            "missing-label",
-            f"{counted(total, 'row')} of {counted_.rows:,} {'has' if total == 1 else 'have'} no label",
-            where=source.where,
-            found=shown,
+            "missing-label", what, where=source.where, found=shown,
             fix='complete the labels, or leave these rows out and count them: missing="drop" (--missing drop)',
-        )
+        )  # fmt: skip
     kept = {cell: found for cell, found in counted_.cells.items() if None not in cell}
     excluded = {f"{role} is missing": n for role, n in lost.items() if n}
     scored = counted_.rows - sum(excluded.values())
@@ -378,6 +376,8 @@ def _grouped(
     factors: dict[str, dict[Label, Classified]] = {}
     for name, cells in counted_.by_factor.items():
         kind_of((cell[0] for cell in cells if cell[0] is not None), where=source.where, locate=source.locate, role=name)
+        if name == UNIT:
+            continue
         by_level: dict[Label | None, Cells] = {}
         for (level, *pair), found in cells.items():
             if None not in pair:
@@ -395,6 +395,10 @@ def _grouped(
             shown = missing if level is None else level
             part = scores.get(name, {}).get(shown)
             factors[name][shown] = Classified(confusion=confusion, positive=settled.positive, scores=part)
+        if name in counted_.within:
+            from assay.tasks.classification.unit_part import group_units
+
+            factors[name] = group_units(factors[name], counted_.within[name], {None: missing})
     return Grouped(factors=factors)
 
 

@@ -61,7 +61,7 @@ def choose(kind: Kind, models: int, question: Question, facts: Facts) -> Choice:
     """The first row of the decision table that fits, with the way the facts lead to.
 
     >>> choose(Kind.LABELS, 2, Question.ACCURACY, Facts(n=258, disagree=24)).why
-    '24 rows disagree; below 25 the exact form is used'
+    '24 rows disagree; the mid-p form is used, which raised at most 5.3 % false alarms at 5 %'
     """
     row = _row(kind, models, question)
     way = next(way for way in row.ways if way.when.holds(facts))

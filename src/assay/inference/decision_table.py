@@ -10,18 +10,19 @@ from typing import Final
 
 from assay.inference.decision_words import (
     ALWAYS,
-    FEW_DISPUTES,
+    FEW_OF_A_CLASS,
     FEW_SETS,
     FOUR_CELLS,
     LARGE_COUNTS,
     MANY,
     MANY_ROWS,
+    MANY_UNITS,
     NEAR_PERFECT,
     NORMAL,
     NORMAL_ALIKE,
     ROWS_KNOWN,
     SMALL,
-    SUMMED,
+    VERY_MANY,
     Condition,
     Kind,
     Question,
@@ -33,9 +34,13 @@ from assay.inference.refusals import DEPENDENT, FOLDS, KNOWN_AREA, OF_HALVES, PA
 HARDLY_ERRS: Final = (
     "a model ranks nearly every pair right, or nearly every pair wrong, so DeLong's variance is too small or 0"
 )
-IN_PLACE: Final = " a large-sample test of sums over the units stands in place of swaps and draws"
+SWAPS_OF_RANKS: Final = (
+    "{facts.fewest} rows of the smaller class: below 50 p comes from swaps of ranks, which find more differences than "
+    "DeLong's test at the same level; the interval stays"
+)
+IN_PLACE: Final = " a large-sample test, by how far each unit moves the measure, stands in place of swaps and draws"
 BOTH_INTERVALS: Final = ", and the rows differ: the interval of the difference follows from those of both"
-OVER_LIMIT: Final = ": with more than {facts.held_up_to:,} rows" + IN_PLACE
+OVER_LIMIT: Final = f": with more than {MANY_UNITS:,} units" + IN_PLACE
 NEAR_AN_END: Final = f", and {HARDLY_ERRS}: the interval of both areas against "
 OF_UNITS: Final = " its spread from draws of whole units"
 
@@ -55,7 +60,7 @@ MARGINS: Final[tuple[Row, ...]] = (
     *_rows((Kind.APART,), ("apart", ALWAYS, BOTH_INTERVALS, BOTH_INTERVALS)),
     *_rows(
         (Kind.SUBJECTS, Kind.WEIGHTED, Kind.CLASS_SCORES),
-        ("unit_z", SUMMED, OVER_LIMIT, OVER_LIMIT),
+        ("unit_z", VERY_MANY, OVER_LIMIT, OVER_LIMIT),
         ("unit", ALWAYS, f": the difference against it,{OF_UNITS}", f": the difference against both ends of it,{OF_UNITS}"),
     ),
     *_rows(
@@ -102,13 +107,11 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.LABELS,),
         models=(2, 2),
         questions=(Question.ACCURACY,),
-        ways=(
-            Way("mcnemar_exact", FEW_DISPUTES, "{facts.disagree} rows disagree; below 25 the exact form is used"),
-            Way("mcnemar_continuity", ALWAYS, "{facts.disagree:,} rows disagree; from 25 on the chi-squared form with continuity correction is used"),
-        ),
+        ways=(Way("mcnemar_midp", ALWAYS, "{facts.disagree:,} rows disagree; the mid-p form is used, which raised at most 5.3 % false alarms at 5 %"),),
         refuses={
-            "mcnemar_plain": ("without continuity correction it rejects a little too often", False),
-            "mcnemar_midp": ("available on request; the exact form guarantees its level", False),
+            "mcnemar_exact": ("it guarantees its level, but finds up to half as many differences; on request", False),
+            "mcnemar_continuity": ("it finds fewer differences than the mid-p form and guarantees nothing", False),
+            "mcnemar_plain": ("with few rows in dispute it rejects a little too often", False),
             "paired_t": ("right and wrong are no measured values", False),
         },
     ),
@@ -117,7 +120,7 @@ TABLE: Final[tuple[Row, ...]] = (
         kinds=(Kind.LABELS,),
         models=(3, MANY),
         questions=(Question.ACCURACY,),
-        ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q, then McNemar by pairs"),),
+        ways=(Way("cochran_q", ALWAYS, "{models} models on the same rows, right or wrong: Cochran's Q of all, and McNemar by pairs, which Holm's correction keeps at the level whatever Q says"),),
     ),
     Row(
         number=6,
@@ -125,6 +128,7 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, 2),
         questions=(Question.AUROC,),
         ways=(
+            Way("auroc_permutation", FEW_OF_A_CLASS, SWAPS_OF_RANKS),
             Way("area_difference", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of both areas are squared and added"),
             Way("delong", ALWAYS, "two models scored the same rows: DeLong's test takes their correlation into account"),
         ),
@@ -136,8 +140,9 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(3, MANY),
         questions=(Question.AUROC,),
         ways=(
+            Way("auroc_permutations", FEW_OF_A_CLASS, SWAPS_OF_RANKS),
             Way("area_differences", NEAR_PERFECT, HARDLY_ERRS + ": the intervals of every two areas are squared and added"),
-            Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, then pairs"),
+            Way("delong_many", ALWAYS, "{models} models scored the same rows: DeLong's test of all areas at once, and of pairs"),
         ),
         refuses={"delong_many": (KNOWN_AREA, False)},
         after="delong_pairs",
@@ -171,7 +176,7 @@ TABLE: Final[tuple[Row, ...]] = (
         questions=(Question.MEASURE,),
         ways=(
             Way(None, FEW_SETS, "rows of few subjects ({facts.blocks}): with fewer than six no test can be significant, so nothing is tested"),
-            Way("unit_z", SUMMED, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("unit_z", VERY_MANY, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: with so many" + IN_PLACE),
             Way("subject_permutation", ALWAYS, "{facts.n:,} rows of {facts.blocks:,} subjects, which are the independent units: all answers on a subject are swapped at once"),
         ),
     ),
@@ -181,7 +186,7 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, MANY),
         questions=(Question.MEASURE,),
         ways=(
-            Way("unit_z", SUMMED, "{facts.n:,} rows with weights: with more than {facts.held_up_to:,}" + IN_PLACE),
+            Way("unit_z", VERY_MANY, "{facts.n:,} rows with weights: with so many" + IN_PLACE),
             Way("weighted_permutation", ALWAYS, "the rows have weights, which no closed form takes: the answers are swapped row by row, weights kept"),
         ),
     ),
@@ -191,7 +196,7 @@ TABLE: Final[tuple[Row, ...]] = (
         models=(2, MANY),
         questions=(Question.COST,),
         ways=(
-            Way("unit_z_cost", SUMMED, "costs are stated: with more than {facts.held_up_to:,} rows" + IN_PLACE),
+            Way("unit_z_cost", VERY_MANY, "costs are stated: with {facts.blocks:,} units" + IN_PLACE),
             Way("cost_permutation", ALWAYS, "costs are stated: what the answers to a row, or on a whole subject, cost is swapped between the models"),
         ),
     ),

@@ -9,8 +9,6 @@ from enum import StrEnum
 from typing import Final
 
 MANY: Final = 10**6
-EXACT_BELOW: Final = 25
-"""Rows in dispute below which McNemar's exact form is used; the chi-squared tail is off there (E-RAI-03)."""
 NORMAL_FROM: Final = 20
 """With fewer values a passed check of normality says nothing, so the rank test stays."""
 LEAST_SETS: Final = 6
@@ -18,6 +16,10 @@ LEAST_SETS: Final = 6
 SMALL_SETS, SMALL_MODELS = 10, 5
 HALVED_FROM: Final = 1000
 """Rows from which both 5x2 tests hold their level; below, they reject up to twice too often (docs/why)."""
+RANKS_SWAPPED_BELOW: Final = 50
+"""Rows of the smaller class below which p of two areas comes from swaps of ranks (docs/why/size-of-tests.md)."""
+MANY_UNITS: Final = 200_000
+"""Units up to which answers are swapped; beyond, how far each moves a measure tells as much (docs/why)."""
 BALANCED: Final = 1.5
 """Largest class over smallest up to which accuracy may be compared alone (E-TS-24)."""
 
@@ -83,8 +85,8 @@ class Facts:
     """Rows of the data set that values were resampled from; 0 where nobody said."""
     near_perfect: bool = False
     """Whether an area is so near 1 or 0 that DeLong's variance cannot be trusted, or is 0."""
-    held_up_to: int = 0
-    """Rows up to which they are held one by one, where there are more and only sums over units are known."""
+    fewest: int = RANKS_SWAPPED_BELOW
+    """Rows of the smaller of two classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,6 @@ class Row:
 
 
 ALWAYS: Final = Condition("always", lambda _: True)
-FEW_DISPUTES: Final = Condition("fewer than 25 rows disagree", lambda f: f.disagree < EXACT_BELOW)
 NORMAL: Final = Condition(
     "the values look normal, and there are 20 at least", lambda f: f.normal is True and f.n >= NORMAL_FROM
 )
@@ -134,5 +135,6 @@ FEW_SETS: Final = Condition("fewer than six of them", lambda f: f.blocks < LEAST
 SMALL: Final = Condition("few data sets and few models", lambda f: f.blocks < SMALL_SETS and f.models < SMALL_MODELS)
 LARGE_COUNTS: Final = Condition("expected counts are large enough", lambda f: f.large_counts is not False)
 NEAR_PERFECT: Final = Condition("a model hardly errs, or hardly ever is right", lambda f: f.near_perfect)
-SUMMED: Final = Condition("more rows than are held one by one", lambda f: f.held_up_to > 0)
+FEW_OF_A_CLASS: Final = Condition("fewer than 50 rows of a class", lambda f: f.fewest < RANKS_SWAPPED_BELOW)
+VERY_MANY: Final = Condition("more than 200,000 units", lambda f: f.blocks > MANY_UNITS)
 FOUR_CELLS: Final = Condition("two by two", lambda f: f.two_by_two)

@@ -22,9 +22,8 @@ from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, 
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 Tally: TypeAlias = (
@@ -38,7 +37,7 @@ Tally: TypeAlias = (
     | Halved
     | Outcomes
     | PairedLabels
-    | PairedRows
+    | PerUnit
     | PairedScores
     | Pairs
     | Patterns
@@ -46,7 +45,6 @@ Tally: TypeAlias = (
     | Strata
     | Successes
     | Table
-    | UnitSums
 )
 Procedure: TypeAlias = Callable[..., Finding | tuple[Finding, ...]]
 

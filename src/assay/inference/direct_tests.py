@@ -22,14 +22,12 @@ from assay.measures.rater_coefficients import Weighting, cohen, fleiss, gwet, kr
 from assay.rows.columns import coded
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Strata, Successes, Table
 from assay.tally.labels.confusion import Confusion
-from assay.tally.labels.label_codes import Codes
 from assay.tally.labels.ratings import Ratings
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 if TYPE_CHECKING:
@@ -197,27 +195,16 @@ def _scored(inputs: Inputs) -> PairedScores:
     return PairedScores.of([label == inputs.positive for label in truth], dict(inputs.score))
 
 
-def _rows(inputs: Inputs) -> PairedRows:
+def _rows(inputs: Inputs) -> PerUnit:
     truth, names = inputs.labels(inputs.truth), tuple(inputs.predicted or inputs.score)
     own = set(truth) | {label for column in (inputs.calls.values() if inputs.predicted else ()) for label in column}
     scores = {name: np.asarray(matrix, dtype=np.float64) for name, matrix in (inputs.score or {}).items()}
-    return PairedRows.of(
+    return PerUnit.of(
         truth=truth, labels=tuple(in_order(own)), models=names,
         calls=list(inputs.calls.values()) if inputs.predicted else None, scores=scores or None,
         subject=None if inputs.unit is None else inputs.labels(inputs.unit),
         weight=None if inputs.weight is None else np.asarray(inputs.weight, dtype=np.float64),
     )  # fmt: skip
-
-
-def _sums(inputs: Inputs) -> UnitSums:
-    from assay.tally.paired.unit_counts import summed
-
-    rows = _rows(inputs)
-    columns = [
-        Codes(codes=column.astype(np.int32), names=rows.labels)
-        for column in (rows.truth, *(() if rows.calls is None else rows.calls))
-    ]
-    return summed(columns, rows.subject, rows.weight, limit=0).of(rows.models, rows.labels)
 
 
 def _apart(inputs: Inputs) -> Apart:
@@ -271,8 +258,7 @@ KINDS: Final[Mapping[type, tuple[Callable[[Inputs], Any], str]]] = {
     Sample: (lambda inputs: Sample.of(inputs.values), "values=[...]"),
     PairedScores: (_scored, 'truth=[...], score={"A": [...], "B": [...]}, positive=LABEL'),
     PairedLabels: (_paired, _LABELS),
-    PairedRows: (_rows, f"{_LABELS}, unit=[...] or weight=[...]"),
-    UnitSums: (_sums, f"{_LABELS}, unit=[...] or weight=[...]"),
+    PerUnit: (_rows, f"{_LABELS}, unit=[...] or weight=[...]"),
     Apart: (_apart, 'truth={"A": [...], "B": [...]}, predicted={"A": [...], "B": [...]}'),
 }  # fmt: skip
 """By the tally that a test takes: how it is made, and how that is typed."""

@@ -18,6 +18,8 @@ from assay.tally.base import Count, count_to_json
 if TYPE_CHECKING:
     from assay.measures.declare import Measure
 
+WIDE: Final = 0.8
+"""Share of the range of a measure beyond which an interval says next to nothing."""
 MOST_LEVELS: Final = 100
 """Levels of a group up to which the table of each may take more draws than the least number."""
 
@@ -41,6 +43,15 @@ class Interval:
     def __repr__(self) -> str:
         """The same in brackets."""
         return f"<Interval: {self}>"
+
+
+def note_width(measure: Measure, interval: Interval | None) -> tuple[str, ...]:
+    """A note where an interval takes up most of the range of its measure."""
+    low, high = map(float, measure.range)
+    if interval is None or not interval.high - interval.low > WIDE * (high - low):  # never where the range has no end
+        return ()
+    share = (interval.high - interval.low) / (high - low)
+    return (f"the interval takes up {share:.0%} of the range, so it says next to nothing",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

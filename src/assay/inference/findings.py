@@ -154,6 +154,17 @@ class Finding(Shown):
             return f"p undefined: {self.chance.reason}"
         return f"p {self.chance}"
 
+    def note_disagreement(self) -> tuple[str, ...]:
+        """A note where p and the interval of a difference do not agree about 0."""
+        ends = self.effect.interval
+        if self.p is None or ends is None or self.alternative != "two-sided" or " minus " not in self.effect.name:
+            return ()
+        if (self.p <= self.alpha) != (ends.low <= 0 <= ends.high):
+            return ()
+        side, other = ("significant", "holds 0") if self.p <= self.alpha else ("not significant", "leaves 0 out")
+        note = f"p and the interval disagree: p is {side}, and the interval ({ends.method}) {other}"
+        return (f"{note}; they come from different methods, so read the difference as undecided",)
+
     def said(self, **changed: object) -> Finding:
         """The same finding with some parts set."""
         return replace(self, **changed)  # type: ignore[arg-type]

@@ -46,6 +46,8 @@ _ONE_BY_ONE: Final = (
     "delong_many",
     "area_difference",
     "area_differences",
+    "auroc_permutation",
+    "auroc_permutations",
     "paired_permutation",
     "paired_bootstrap",
     "score_permutation",
@@ -63,7 +65,16 @@ ALWAYS_REFUSED: Final[Mapping[Kind, Mapping[str, tuple[str, bool]]]] = {
     Kind.SCORES: _SAME_ITEMS,
     Kind.CLASS_SCORES: _SAME_ITEMS
     | dict.fromkeys(
-        ("delong", "delong_many", "area_difference", "area_differences", "score_permutation"), (ONE_COLUMN, True)
+        (
+            "delong",
+            "delong_many",
+            "area_difference",
+            "area_differences",
+            "auroc_permutation",
+            "auroc_permutations",
+            "score_permutation",
+        ),
+        (ONE_COLUMN, True),
     ),
     Kind.ITEMS: _SAME_ITEMS,
     Kind.DATA_SETS: _SAME_ITEMS,

@@ -9,6 +9,7 @@ from assay.inference.declare import TESTS, Significance
 from assay.inference.tests import (  # noqa: F401  importing declares
     anova,
     auc_near_one,
+    auc_swaps,
     block_ranks,
     contingency,
     delong,
@@ -23,7 +24,6 @@ from assay.inference.tests import (  # noqa: F401  importing declares
 )
 from assay.inference.units import (  # noqa: F401  importing declares
     cost_difference,
-    large_sample_z,
     margins,
     permutation_and_bootstrap,
 )

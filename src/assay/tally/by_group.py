@@ -5,15 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.core.task import Tally
-from assay.core.text import listed
+from assay.core.text import counted, listed, quoted
 
 MISSING = "(missing)"
 """The level of rows whose group is not known; always shown, never dropped (ACCEPTANCE D01)."""
+
+LIKE_UNITS: Final = 20
+"""Levels from which a group may be a column of units."""
+ROWS_OF_UNIT: Final = 50
+"""Rows of a level, on average, up to which it may be a unit."""
 
 T = TypeVar("T", bound=Tally)
 
@@ -69,3 +74,16 @@ def _merge(a: dict[Label, T], b: dict[Label, T]) -> dict[Label, T]:
     for level, tally in b.items():
         merged[level] = merged[level] + tally if level in merged else tally
     return merged
+
+
+def note_like_units(grouped: Grouped[T], rows: int) -> str | None:
+    """A note where the levels of a group look like units: many of them, with a few rows each."""
+    for name, levels in grouped.factors.items():
+        sizes = sorted(tally.rows for tally in levels.values())
+        if len(sizes) >= LIKE_UNITS and rows / len(sizes) <= ROWS_OF_UNIT and sizes[-1] > 1:
+            middle = counted(sizes[len(sizes) // 2], "row")
+            return (
+                f"{quoted(name)} has {len(sizes):,} levels with {middle} in the middle: if rows of one level belong "
+                "together, intervals are too narrow; name the column: unit=... (--unit)"
+            )
+    return None

@@ -18,7 +18,7 @@ from assay.core.labels import Label
 from assay.core.task import Counted, Request
 from assay.core.traits import HIGHER
 from assay.core.values import Undefined
-from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.estimates import Estimate, Estimates, Interval, note_width
 from assay.inference.unit_comparison import check_margin, compare_measure, model_pairs
 from assay.inference.unit_intervals import jackknife_interval
 from assay.measures.declare import Measure, parse
@@ -231,11 +231,13 @@ class UnitEstimates(Estimates):
             interval = "the value is undefined"
         else:
             interval = jackknife_interval(measure, self.table, self.task.sums, self.settings.wanted.level)
+        made = interval if isinstance(interval, Interval) else None
         return Estimate(
             measure=measure.title,
             result=value,
-            interval=interval if isinstance(interval, Interval) else None,
+            interval=made,
             no_interval=interval if isinstance(interval, str) else None,
             n=self.table.units,
             slice=self.slice,
+            notes=note_width(measure, made),
         )

@@ -13,10 +13,8 @@ from assay.core.errors import EngineError
 from assay.rows.joins.threshold_labels import Cut
 from assay.rows.spark import spark_columns as sparkcolumns
 from assay.tally.labels import label_codes as codes
-from assay.tally.paired import unit_counts as unitcounting
-from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.per_unit import PerUnit
 from tests import flat
-from tests.unitsums import sums_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -68,11 +66,10 @@ def test_frames_of_a_cluster_are_compared_there(request, way, given):
 
 
 @pytest.mark.parametrize("by", ["subject", "weight"])
-def test_subjects_and_weights_are_summed_up_on_the_cluster(classic, by, monkeypatch):
-    monkeypatch.setattr(unitcounting, "LEAST_UNITS", 1)
+def test_subjects_and_weights_are_counted_on_the_cluster(classic, by):
     column = {"subject": "who", "weight": "w"}[by]
     truth, calls, units = zip(*((row[1], row[2], row[NAMES.index(column)]) for row in ROWS), strict=True)
-    rows = PairedRows.of(
+    rows = PerUnit.of(
         truth=truth,
         labels=("y", "x"),
         models=("A", "B"),
@@ -80,8 +77,8 @@ def test_subjects_and_weights_are_summed_up_on_the_cluster(classic, by, monkeypa
         **{by: list(units) if by == "subject" else np.array(units)},
     )
     frames = {"A": classic.createDataFrame(ROWS, SCHEMA), "B": classic.createDataFrame(OTHERS, SCHEMA)}
-    found = compared(frames, **LABELS, **{by: column}, exact_scores=10)
-    assert found["tallies"]["rows"] == sums_of(rows, limit=10).to_json()
+    found = compared(frames, **LABELS, **{by: column})
+    assert found["tallies"]["rows"] == rows.to_json()
 
 
 SPOILED = {

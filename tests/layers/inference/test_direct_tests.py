@@ -14,9 +14,8 @@ from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, 
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, FiveByTwo, Folds, Groups, Pairs, Sample
 
 CHANCE = np.random.default_rng(4213)
@@ -43,8 +42,7 @@ GIVEN = {
     Sample: {"values": VALUES["A"]},
     PairedScores: {"truth": TRUTH, "score": SCORES, "positive": 1},
     PairedLabels: {"truth": TRUTH, "predicted": CALLS},
-    PairedRows: {"truth": TRUTH, "predicted": CALLS, "unit": UNITS},
-    UnitSums: {"truth": TRUTH, "predicted": CALLS, "unit": UNITS},
+    PerUnit: {"truth": TRUTH, "predicted": CALLS, "unit": UNITS},
     Apart: {"truth": {"A": TRUTH, "B": TRUTH}, "predicted": CALLS},
 }
 MATRIX = {name: np.column_stack([1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))]) for name, x in SCORES.items()}

@@ -88,7 +88,7 @@ def test_what_is_not_a_number_is_refused(column, code):
 
 
 def test_columns_of_different_length_and_unknown_columns_are_refused():
-    with pytest.raises(AssayError, match="truth has .* rows?, predicted has"):
+    with pytest.raises(AssayError, match=r"truth has .* rows?, predicted has"):
         read({"y": [1.0], "p": [1.0, 2.0]}, {"truth": Column("y"), "predicted": Column("p")})
     with pytest.raises(AssayError, match="yy"):
         read(FRAME, {"truth": Column("yy")})

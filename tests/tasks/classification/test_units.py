@@ -65,14 +65,14 @@ def test_the_record_verifies_and_a_changed_interval_is_found(tmp_path):
 
 def test_units_of_two_sites_merge_to_those_of_all():
     rows, unit = patients()
-    half = unit < 20
-    labels = {name: rows[name] for name in ("truth", "predicted")}
+    half, level = unit < 20, np.arange(400) % 3
     parts = [
-        assay.assess(**{name: column[side] for name, column in labels.items()}, unit=unit[side])
+        assay.assess(**{name: column[side] for name, column in rows.items()}, unit=unit[side], group={"g": level[side]})
         for side in (half, ~half)
     ]
-    merged, pooled = assay.merge(*parts), assay.assess(**labels, unit=unit)
-    for name in ("accuracy", "f1", "matthews_corrcoef"):
+    merged, pooled = assay.merge(*parts), assay.assess(**rows, unit=unit, group={"g": level})
+    assert merged.by_group["g"][1]["recall"].interval == pooled.by_group["g"][1]["recall"].interval
+    for name in MEASURES:
         assert merged[name].low == pooled[name].low
         assert merged[name].high == pooled[name].high
 
@@ -106,18 +106,72 @@ def test_several_classes_and_each_of_them_are_judged_by_unit():
     assert "by unit" in a.by_class[0]["recall"].interval.method
 
 
-def test_groups_say_why_they_have_no_interval():
+@pytest.mark.parametrize("site", [lambda unit: unit % 2, lambda unit: np.arange(len(unit)) % 3], ids=["of", "within"])
+def test_groups_of_units_and_groups_within_units_have_intervals_by_unit(site):
+    rows, unit = patients()
+    labels = {name: rows[name] for name in ("truth", "predicted")}
+    a = assay.assess(**labels, unit=unit, group={"site": site(unit)})
+    for level in a.by_group["site"]:
+        here = site(unit) == level
+        alone = assay.assess(**{name: column[here] for name, column in labels.items()}, unit=unit[here])
+        for name in ("recall", "f1", "matthews_corrcoef"):
+            assert a.by_group["site"][level][name].interval == alone[name].interval
+    assert verify(a.record).holds
+
+
+def test_scores_within_groups_say_why_they_have_no_interval():
     rows, unit = patients()
     a = assay.assess(**rows, unit=unit, group={"site": unit % 2})
-    assert "not counted by unit" in a.by_group["site"][0]["recall"].no_interval
+    assert "within groups" in a.by_group["site"][0]["auroc"].no_interval
+    assert "by unit" in a.by_group["site"][0]["recall"].interval.method
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [({"unit": None, "weight": 1.0}, "weights and units"), ({"unit": "missing"}, "without a unit")],
-)
-def test_what_cannot_be_judged_by_unit_is_refused(given, named):
+def test_equal_weights_change_nothing_and_others_move_value_and_interval():
     rows, unit = patients()
-    more = {"unit": unit, "weight": np.ones(400)} if "weight" in given else {"unit": [None, *unit[1:].tolist()]}
-    with pytest.raises(assay.AssayError, match=named):
-        assay.assess(**rows, **more)
+    plain, equal = assay.assess(**rows, unit=unit), assay.assess(**rows, unit=unit, weight=np.full(400, 2.5))
+    weight = np.random.default_rng(5).lognormal(0, 0.7, 400)
+    other = assay.assess(**rows, unit=unit, weight=weight)
+    for name in MEASURES:
+        assert (equal[name].low, equal[name].high) == pytest.approx((plain[name].low, plain[name].high), rel=1e-12)
+        assert other[name].value != plain[name].value
+        assert other[name].low < other[name].value < other[name].high
+    assert verify(other.record).holds
+
+
+def test_a_weight_of_two_is_the_row_twice():
+    """The jackknife over units sees sums only; law of weights that are whole numbers."""
+    rows, unit = patients()
+    times = np.random.default_rng(2).integers(1, 4, 400)
+    weighted = assay.assess(**rows, unit=unit, weight=times.astype(float))
+    twice = assay.assess(
+        **{name: np.repeat(column, times) for name, column in rows.items()}, unit=np.repeat(unit, times)
+    )
+    for name in MEASURES:
+        assert (weighted[name].low, weighted[name].high) == pytest.approx((twice[name].low, twice[name].high), abs=2e-3)
+
+
+def test_the_record_says_how_large_units_are_and_what_rows_are_worth():
+    rows, unit = patients(shared=2.0)
+    a = assay.assess(**rows, unit=unit)
+    said = a.record["unit_sizes"]
+    assert (said["median"], said["largest"]) == (10, 10)
+    assert said["effective_rows"] == pytest.approx(400 / said["design_effect"])
+    assert f"design effect {said['design_effect']:.3g}" in a.notes[0]
+
+
+def test_a_group_that_looks_like_a_unit_is_pointed_out():
+    rows, unit = patients()
+    labels = {name: rows[name] for name in ("truth", "predicted")}
+    assert any("unit=..." in note for note in assay.assess(**labels, group={"patient": unit}).notes)
+    for quiet in (
+        {"group": {"site": unit % 3}},
+        {"group": {"patient": unit}, "unit": unit},
+        {"group": {"row": np.arange(400)}},
+    ):
+        assert not any("unit=..." in note for note in assay.assess(**labels, **quiet).notes)
+
+
+def test_rows_without_a_unit_are_refused():
+    rows, unit = patients()
+    with pytest.raises(assay.AssayError, match="without a unit"):
+        assay.assess(**rows, unit=[None, *unit[1:].tolist()])

@@ -34,8 +34,8 @@ from assay.rows.source import no_rows
 from assay.tally.census import Census
 from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.scores.ranked_table import Ranked
 from assay.tasks.classification.cost_matrix import Costs
 from assay.tasks.classification.settings import chosen, demand_choice
@@ -199,7 +199,7 @@ def _compared(paired: Paired, asked: Asked, declared: Declared, limits: Limits |
     two = paired.joint is not None or (paired.scores is not None and paired.columns is None)
     if two and paired.lines is None:
         check_one_score(settled)
-    by_cell = bool(cells) and paired.lines is None and paired.sums is None
+    by_cell = bool(cells) and paired.lines is None
     asked = fit_request(
         asked,
         declared,
@@ -246,15 +246,12 @@ def _rows_and_truth(paired: Paired, cells: Mapping[tuple[Label | None, ...], int
 def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled: Classes) -> dict[str, Any]:
     """The tallies: joint cells and scores apart, or every row where rows are of subjects or have weights."""
     held: dict[str, Any] = {}
-    if paired.sums is not None:
-        held["rows"] = paired.sums.of(paired.models, settled.labels)
-        return held
     if paired.lines is not None:
         if paired.channel:
             told = "leave out channel, or the subject"
             raise PlanError("comparison-needs", "channels are compared on rows of their own", fix=told)
         given = paired.lines
-        held["rows"] = PairedRows.of(
+        held["rows"] = PerUnit.of(
             truth=given.truth,
             labels=settled.labels,
             models=paired.models,
@@ -262,6 +259,7 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
             scores=paired.scores,
             subject=given.subject,
             weight=given.weight,
+            times=given.times,
         )
         return held
     if cells:
@@ -271,7 +269,7 @@ def _held(paired: Paired, cells: Mapping[tuple[Label | None, ...], int], settled
     if cells and paired.channel:
         held["channels"] = channels(paired, settled.labels)
     if paired.columns is not None:
-        held["rows"] = PairedRows.of(
+        held["rows"] = PerUnit.of(
             truth=paired.truth or (), labels=settled.labels, models=paired.models, scores=paired.scores
         )
     elif paired.joint is not None:

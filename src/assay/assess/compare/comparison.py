@@ -27,16 +27,14 @@ from assay.inference.intervals.interval_choice import Wanted
 from assay.inference.tests.delong import area_effect, areas
 from assay.inference.tests_catalogue import every_test
 from assay.inference.units.cost_difference import priced_units
-from assay.inference.units.large_sample_z import priced
 from assay.inference.units.unit_measures import reads_values
 from assay.tally.base import count_to_json, digest
 from assay.tally.census import Census
 from assay.tally.labels.confusion import Confusion
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums, rows_from_json
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Groups
 from assay.tasks.classification.cost_matrix import Costs
 from assay.tasks.classification.curves import model_curve
@@ -88,7 +86,7 @@ class Comparison(Result):
         channels: Mapping[str, PairedLabels] | None = None,
         scores: PairedScores | None = None,
         values: Blocks | Groups | None = None,
-        rows: PairedRows | UnitSums | None = None,
+        rows: PerUnit | None = None,
         apart: Apart | None = None,
         lower_is_better: bool = False,
         notes: tuple[str, ...] = (),
@@ -235,8 +233,6 @@ class Comparison(Result):
 
     def _costs(self, costs: Costs) -> dict[str, float]:
         """The mean cost of each model."""
-        if isinstance(self.rows, UnitSums):
-            return {m: priced(self.rows.only(m, m), costs.cells).both[0] for m in self.models}
         if self.rows is not None and self.rows.calls is not None:
             return {m: priced_units(self.rows.only(m, m), costs.cells).values()[0] for m in self.models}
         paid = {m: costs.of(one) for m, one in self._confusions().items()}
@@ -383,7 +379,7 @@ def _held(tallies: Mapping[str, Any]) -> dict[str, Any]:
     if "apart" in tallies:
         out["apart"] = Apart.from_json(tallies["apart"])
     if "rows" in tallies:
-        out["rows"] = rows_from_json(tallies["rows"])
+        out["rows"] = PerUnit.from_json(tallies["rows"])
     if "values" in tallies:
         kind = Blocks if tallies["values"]["kind"] == "paired-values" else Groups
         out["values"] = kind.from_json(tallies["values"])

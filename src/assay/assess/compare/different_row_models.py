@@ -33,8 +33,8 @@ from assay.tally.labels.confusion import Confusion
 from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.different_rows import Apart
 from assay.tally.paired.joint_counts import Cell, joint, scored
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +136,9 @@ def _scores(parts: Mapping[str, Part], values: Mapping[str, Any], settled: Class
     return tuple(PairedScores.of(truth, {name: values[name]}) for name, truth in truths.items())
 
 
-def _rows(parts: Mapping[str, Part], values: Mapping[str, Any], settled: Classes) -> tuple[PairedRows, ...]:
+def _rows(parts: Mapping[str, Part], values: Mapping[str, Any], settled: Classes) -> tuple[PerUnit, ...]:
     return tuple(
-        PairedRows.of(truth=list(part.truth or ()), labels=settled.labels, models=(name,), scores={name: values[name]})
+        PerUnit.of(truth=list(part.truth or ()), labels=settled.labels, models=(name,), scores={name: values[name]})
         for name, part in parts.items()
     )
 

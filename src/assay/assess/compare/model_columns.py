@@ -29,7 +29,6 @@ from assay.tally.labels.label_cells import Codes
 from assay.tally.paired.engine_joint_scores import JointScores, count_joint_scores
 from assay.tally.paired.joint_cells import PairedLabels
 from assay.tally.paired.joint_counts import Cell, Lines, joint, lines, scored
-from assay.tally.paired.unit_sums import Sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +49,7 @@ class Given:
     engine: str | None = None
     limits: Limits | None = None
     exact: int = EXACT
-    """Distinct scores of a table, and rows of subjects or with weights, up to which they are held row by row."""
+    """Distinct scores of a table, and rows of subjects or with weights that have scores, up to which they are held."""
     by_row: tuple[str, ...] = ()
     """Measures asked for that read scores row by row."""
     labels: Sequence[Label] | None = None
@@ -107,8 +106,6 @@ class Paired:
     files: Mapping[str, str] | None = None
     lines: Lines | None = None
     """Row by row, where rows are of subjects or have weights."""
-    sums: Sums | None = None
-    """Sums over subjects or weighted rows, where there are more rows than are held."""
     selected: Mapping[str, object] = field(default_factory=dict)
     """The tables or queries of databases that were asked for."""
     joint: JointScores | None = None
@@ -189,7 +186,6 @@ class Columns:
 def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager[Source]]) -> Paired:
     """Cells, scores and lines of one table, which is opened for each with the columns that it takes."""
     from assay.rows.scored_source import sound
-    from assay.tally.paired.unit_counts import unit_sums
 
     models, roles, scores = columns.models, columns.answers, columns.scores
     with opened(roles) as source:
@@ -199,20 +195,16 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
     values: dict[str, Any] | None = None
     truths: Codes | None = None
     rows: Lines | None = None
-    sums: Sums | None = None
     held: JointScores | None = None
     if columns.subject is not None or columns.weight is not None:
         group = {name: column for name, column in roles.group.items() if name != "channel"}
         group |= {} if columns.subject is None else {SUBJECT: columns.subject}
         wanted = replace(roles, group=group, weight=columns.weight, score=scores)
-        if cells is not None and scores is None and columns.channel is None and sum(cells.values()) > columns.exact:
-            with opened(wanted) as source:
-                sums = unit_sums(source, cells, limit=columns.exact)
-        if sums is None:
-            with opened(wanted) as source:
-                _demand_holdable(source, columns, "rows of subjects or with weights", cells)
-                rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
-        if rows is not None and scores is not None:
+        with opened(wanted) as source:
+            if scores is not None:
+                _demand_holdable(source, columns, "scores of subjects or with weights", cells)
+            rows = lines(source if scores is None else sound(source, "any", single=False, drop=False)[0])
+        if scores is not None:
             truths, values = rows.truth, by_name(models, rows.scores)
     elif scores is not None:
         with opened(Roles(truth=columns.truth, predicted=columns.truth, score=scores)) as source:
@@ -235,7 +227,6 @@ def read_rows(columns: Columns, opened: Callable[[Roles], AbstractContextManager
         channel=columns.channel is not None,
         files=files,
         lines=rows,
-        sums=sums,
         columns=columns.by_class,
         joint=held,
         notes=notes,

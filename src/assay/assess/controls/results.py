@@ -15,7 +15,7 @@ from assay.assess.controls.trivial_baselines import guessed, lines, not_beaten, 
 from assay.core.text import counted, figure, listed, phrases, quoted
 from assay.core.traits import TS4213
 from assay.inference.intervals.proportion import wilson
-from assay.inference.tests.mcnemar import by_size
+from assay.inference.tests.mcnemar import test_outcomes
 from assay.measures import parse
 from assay.tally.contingency_tables import Outcomes
 
@@ -172,7 +172,7 @@ def _against_majority(model: Assessment) -> Finding:
         neither=sum(sizes) - right - sizes[most] + hits[most],
         models=("the model", "the largest class"),
     )
-    return by_size(table, model.settings.wanted.level)
+    return test_outcomes(table, model.settings.wanted.level)
 
 
 @control(

@@ -23,15 +23,14 @@ from assay.inference.estimates import Interval, real_to_json
 from assay.inference.intervals.difference_of_two import Gap
 from assay.inference.power import times_the_rows
 from assay.tally.base import count_to_json
-from assay.tally.paired.unit_sums import UnitSums
 from assay.tally.scores.ranked_table import Ranked
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
     from assay.assess.plan.claim import Claim as Section
     from assay.tally.paired.joint_cells import PairedLabels
-    from assay.tally.paired.joint_rows import PairedRows
     from assay.tally.paired.joint_scores import PairedScores
+    from assay.tally.paired.per_unit import PerUnit
 
 COUNTERPARTS: Final = {
     "recall": ("precision", "specificity"),
@@ -200,7 +199,7 @@ class Contenders:
     models: Mapping[str, Assessment]
     paired: PairedLabels | None = None
     scores: PairedScores | None = None
-    rows: PairedRows | UnitSums | None = None
+    rows: PerUnit | None = None
     """Rows of subjects, or with weights: the same rows, but not one by one."""
 
     def gap(self, claim: Claim, subject: Subject, at: Assessment) -> tuple[Gap, str]:
@@ -226,19 +225,20 @@ class Contenders:
 
     def _by_units(self, claim: Claim, subject: Subject, at: Assessment) -> Gap | None:
         """The difference with subjects, or weighted rows, as the units drawn; None where it has no interval."""
-        from assay.inference.units.large_sample_z import unit_z
-        from assay.inference.units.permutation_and_bootstrap import subject_permutation, weighted_permutation
+        from assay.inference.decision_words import MANY_UNITS
+        from assay.inference.units.permutation_and_bootstrap import (
+            subject_permutation,
+            unit_z,
+            weighted_permutation,
+        )
 
-        tally = cast("PairedRows | UnitSums", self.rows).only(claim.model, str(claim.reference))
+        tally = cast("PerUnit", self.rows).only(claim.model, str(claim.reference))
         takes, wanted = subject.measure.takes, at.settings.wanted
         label = at.positive if subject.label is None else subject.label
         ways: dict[str, Any] = {"measure": subject.measure, "positive": label, "level": wanted.level}
-        if isinstance(tally, UnitSums):
-            fits, test = subject.measure.from_labels, unit_z
-        else:
-            fits = (
-                tally.scores is not None if takes is Ranked else tally.calls is not None and subject.measure.from_labels
-            )
+        fits = tally.scores is not None if takes is Ranked else tally.calls is not None and subject.measure.from_labels
+        test = unit_z
+        if tally.units <= MANY_UNITS:
             test = weighted_permutation if tally.subject is None else subject_permutation
             ways |= {"draws": wanted.draws, "seed": wanted.seed}
         if not fits:

@@ -14,9 +14,8 @@ from assay.assess.decide.references import Unpaired, against_from_json
 from assay.assess.record.record import Record
 from assay.tally.base import digest
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums, rows_from_json
+from assay.tally.paired.per_unit import PerUnit
 
 if TYPE_CHECKING:
     from assay.assess.assessment import Assessment
@@ -55,11 +54,11 @@ class Standing:
         return Contenders(models={**self.others, self.model: own}, paired=paired, scores=scores, rows=rows)
 
     @cached_property
-    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PairedRows | UnitSums | None]:
+    def _paired(self) -> tuple[PairedLabels | None, PairedScores | None, PerUnit | None]:
         tallies = [one["tallies"] for one in self.compared]
         labels = next((PairedLabels.from_json(one["paired"]) for one in tallies if "paired" in one), None)
         scores = next((PairedScores.from_json(one["scores"]) for one in tallies if "scores" in one), None)
-        rows = next((rows_from_json(one["rows"]) for one in tallies if "rows" in one), None)
+        rows = next((PerUnit.from_json(one["rows"]) for one in tallies if "rows" in one), None)
         return labels, scores, rows
 
     @property

@@ -325,6 +325,7 @@ def _named(found: Counted, called: tuple[Label, ...]) -> Counted:
         found,
         cells=named(found.cells),
         by_factor={name: named(cells) for name, cells in found.by_factor.items()},
+        within={name: named(cells) for name, cells in found.within.items()},
     )
 
 

@@ -87,5 +87,20 @@ class ScoreDraws:
         # Poisson counts are those of a bootstrap of rows whose number varies too; cells are then independent.
         rng = stream(self._seed, 7, number)
         shape = (BLOCK, len(self.centre.score))
-        pos, neg = (rng.poisson(cells, size=shape).astype(np.float64) for cells in (self.centre.pos, self.centre.neg))
+        sides = (self.centre.pos, self.centre.neg)
+        pos, neg = (rng.poisson(cells, size=shape).astype(np.float64) for cells in sides)
+        for drawn, cells in zip((pos, neg), sides, strict=True):
+            _fill_empty(drawn, cells, rng)
         return self.centre.drawn(pos, neg)
+
+
+def _fill_empty(drawn: Floats, cells: Floats, rng: np.random.Generator) -> None:
+    """Draw again, given that there is a row, where a draw holds no row of a class: such a draw has no value."""
+    empty, total = np.flatnonzero(drawn.sum(axis=1) == 0), float(cells.sum())
+    if not len(empty) or not total:
+        return
+    from scipy.special import pdtrik
+
+    none = np.exp(-total)
+    sizes = np.ceil(pdtrik(none + (1 - none) * rng.random(len(empty)), total)).astype(np.int64)
+    drawn[empty] = rng.multinomial(np.maximum(sizes, 1), cells / total)

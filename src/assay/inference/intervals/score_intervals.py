@@ -15,7 +15,14 @@ from assay.core.values import Number, Share, Undefined
 from assay.inference.estimates import Interval
 from assay.inference.intervals.auc import area_interval, delong_variance
 from assay.inference.intervals.functions_of_counts import ALLOWED, built
-from assay.inference.intervals.proportion import fitting, normal_quantile, recovered, student_quantile, wilson
+from assay.inference.intervals.proportion import (
+    fitting,
+    normal_quantile,
+    of_shares,
+    recovered,
+    student_quantile,
+    wilson,
+)
 from assay.inference.intervals.score_draws import ScoreDraws, draws_of
 from assay.measures import REGISTRY
 from assay.measures.score_averages import tables
@@ -52,6 +59,9 @@ MIDDLE: Final = (0.158655, 0.841345)
 """Between these shares of its draws a normal one lies within one spread of the middle."""
 SAME: Final = 1e-12
 """Differences of values up to this are rounding, not difference."""
+GRID: Final = 2048
+"""Recalls at which precision is averaged."""
+ONE_ROW: Final = "no interval: a class with one row has no spread to see"
 NO_SPREAD: Final = "the method sees no way for the value to vary, so an interval would have no width"
 CLUSTERED: Final = "no interval: the pooled scores of a row depend on each other, and the tally does not hold rows"
 MISCALIBRATION: Final = "no interval: chance alone makes this part about as large as it is; see the calibration error"
@@ -91,7 +101,19 @@ class ScoreUncertainty:
             return MISCALIBRATION
         if math.isinf(result.value):
             return "the value is infinite, and no draw of these rows could make it finite"
+        if measure.name in ("average_precision", "lift_at"):
+            return self._of_few(t, measure, result) or self._drawn(t, measure, result)
         return self._of_gaps(t, measure, result) if measure.name in DISTANCES else self._drawn(t, measure, result)
+
+    def _of_few(self, t: Ranked, measure: Measure, result: Number) -> Found | None:
+        """The interval, or why there is none, where draws of few positives say nothing; else None."""
+        if min(float(t.positives), float(t.negatives)) < 2:  # noqa: PLR2004  its draws only repeat that row
+            return ONE_ROW
+        if measure.name == "average_precision" and result.value >= 1 - SAME:
+            return self._of_perfect(t, measure)
+        if measure.name == "lift_at" and float(t.positives) < FEW:
+            return self._of_lift(t, measure, result.value)
+        return None
 
     def _drawn(self, t: Ranked, measure: Measure, result: Number) -> Found:
         """Value plus and minus quantiles of the spread of the draws, on a scale without ends."""
@@ -125,6 +147,28 @@ class ScoreUncertainty:
             ends = ends[0] + few * (float(low) - ends[0]), ends[1] + few * (float(high) - ends[1])
             method += ", moved towards their quantiles"
         return built(self._wanted, measure, result.value, ends, method, draws=size, notes=notes)
+
+    def _of_perfect(self, t: Ranked, measure: Measure) -> Found:
+        """An average precision of 1: down to that of the lowest area that the area of 1 is compatible with.
+
+        Both classes are taken to be normal with equal variances, which ties average precision to the area.
+        """
+        from scipy.special import ndtr, ndtri
+
+        low, _, _ = area_interval(t, 1.0, self._wanted.level)
+        share = float(t.positives) / float(t.n)
+        found = (np.arange(GRID) + 0.5) / GRID
+        alarms = ndtr(ndtri(found) - np.sqrt(2) * ndtri(low))
+        lowest = float((share * found / (share * found + (1 - share) * alarms)).mean())
+        return built(self._wanted, measure, 1.0, (lowest, 1.0), "newcombe score of the area, as average precision")
+
+    def _of_lift(self, t: Ranked, measure: Measure, value: float) -> Found:
+        """Lift is the share of the positives that are called, over the share of rows called, which is given."""
+        called, positives = float(cast("float", measure.given["share"])), float(t.positives)
+        top = np.array([min(value * called, 1.0) * positives])
+        low, high = of_shares(top, np.array([positives]), self._wanted.level, "wilson")
+        ends = float(low[0]) / called, float(high[0]) / called
+        return built(self._wanted, measure, value, ends, "wilson of the positives called")
 
     def _spread(self, measure: Measure, on: Floats) -> float:
         """The spread of draws on a scale; of average precision that of their middle two thirds.
@@ -229,7 +273,7 @@ class ScoreUncertainty:
     def _normal(self, measure: Measure, value: float, error: float | None, rows: int, more: str = "") -> Found:
         """Value plus and minus normal quantiles of its standard error, on a scale without ends."""
         if error is None:
-            return "a class with one row has no spread to see"
+            return ONE_ROW
         if math.isinf(value):
             return "the value is infinite, and no draw of these rows could make it finite"
         scale = _Scale(measure.range, 1 / (20 * max(rows, 1)))

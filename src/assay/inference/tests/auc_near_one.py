@@ -43,6 +43,7 @@ SOURCE: Final = (
     Source("Zou and Donner 2008", "eq. 11 and 12: dependent values"),
     EXTENSION,
 )
+AGREES: Final = "p agrees with the interval"
 SAME: Final = "the two rankings are identical: the models cannot differ on any rows like these"
 
 
@@ -162,4 +163,4 @@ def _told(found: Areas, a: int, b: int) -> str:
     """How the interval was made, and p with it."""
     shared = correlation(found, a, b)
     known = "taken to be 0, which is careful: it cannot be estimated" if shared is None else figure(shared)
-    return f"the intervals of both areas, squared and added; their correlation: {known}; p agrees with the interval"
+    return f"the intervals of both areas, squared and added; their correlation: {known}; {AGREES}"

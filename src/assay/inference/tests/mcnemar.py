@@ -21,8 +21,6 @@ from assay.tally.contingency_tables import Channels, Outcomes
 NO_DISPUTE: Final = Undefined(reason="the models never disagree", code="no-discordant-pairs")
 POWERLESS: Final = "the models are right on exactly the same rows, so the test has no power here"
 NO_ROWS: Final = Undefined(reason="there are no rows", code="n=0")
-EXACT_BELOW: Final = 25
-"""Rows in dispute below which the exact form is used; the chi-squared tail is off there."""
 ASKS: Final = "are A and B right equally often on the same rows?"
 EFFECT: Final = "share only A gets right, minus share only B gets right"
 ASSUMES: Final = ("rows are independent", "both models were run on the same rows")
@@ -238,9 +236,6 @@ def _finding(
     )
 
 
-def by_size(t: Outcomes, level: float) -> Finding:
-    """McNemar's test in the form that the number of rows in dispute asks for."""
-    small = t.disagree < EXACT_BELOW
-    found = (mcnemar_exact if small else mcnemar_continuity)(t, level=level)
-    form = "below 25 the exact form is used" if small else "from 25 on the chi-squared form is used"
-    return found.said(chosen=f"{t.among}: {t.disagree:,} disagree; {form}")
+def test_outcomes(t: Outcomes, level: float) -> Finding:
+    """McNemar's test in its default form, mid-p."""
+    return mcnemar_midp(t, level=level).said(chosen=f"{t.among}: {t.disagree:,} disagree; the mid-p form is used")

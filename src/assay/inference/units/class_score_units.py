@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
     from assay.measures.declare import Measure
-    from assay.tally.paired.joint_rows import PairedRows
+    from assay.tally.paired.per_unit import PerUnit
 
     Entries: TypeAlias = list[tuple[Whole, Whole, Floats]]
     """Rows, the sums they add to, and how much."""
@@ -58,13 +58,13 @@ FINE: Final = 4096
 """Numbers of all tables up to which neighbourhoods stay fine."""
 
 
-def judged_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Units:
+def judged_rows(t: PerUnit, measure: Measure | str, positive: Label | None) -> Units:
     """Two models on rows: their labels, the scores of two classes, or those of all classes."""
     wanted = parse(measure) if isinstance(measure, str) else measure
     return of_classes(t, wanted) if wanted.takes in OF_CLASSES else of_rows(t, wanted, positive)
 
 
-def of_classes(t: PairedRows, measure: Measure) -> Units:
+def of_classes(t: PerUnit, measure: Measure) -> Units:
     """A measure of the scores of all classes."""
     if not t.classwise or t.scores is None:
         raise PlanError(
@@ -109,7 +109,7 @@ class Parts:
     differ: NDArray[np.bool_]
 
 
-def _means(t: PairedRows, measure: Measure) -> Parts:
+def _means(t: PerUnit, measure: Measure) -> Parts:
     """Sums of what each row adds, and of the rows."""
     rows, none = np.arange(t.n), np.zeros(t.n, dtype=np.int64)
     a, b = (by_row(measure, one, t.truth) for one in cast("Floats", t.scores))
@@ -133,7 +133,7 @@ class Table:
     """Both by model and entry."""
 
 
-def _tables(t: PairedRows, measure: Measure) -> Parts:
+def _tables(t: PerUnit, measure: Measure) -> Parts:
     tables, base = list(_by_table(t, measure)), _base(measure)
     start = np.cumsum([0, *(2 * len(one.score) for one in tables)]).tolist()
     entries: tuple[Entries, Entries] = ([], [])
@@ -165,7 +165,7 @@ def _base(measure: Measure) -> Measure:
     return base.with_(**{name: one for name, one in measure.given.items() if name != "undefined"})
 
 
-def _by_table(t: PairedRows, measure: Measure) -> Iterator[Table]:
+def _by_table(t: PerUnit, measure: Measure) -> Iterator[Table]:
     scores, truth, k, n = cast("Floats", t.scores), t.truth, len(t.labels), t.n
     rows, ready = np.arange(n), _as_is if reads_values(measure) else midranks
     if measure.takes is RowScores:  # the largest score of a row, and whether its class is the true one
@@ -207,13 +207,13 @@ def _added(unit: Whole, entries: Entries, weight: Floats, width: int) -> Any:  #
     return csr_array((much * weight[row], (unit[row], column)), shape=(int(unit.max()) + 1, width))
 
 
-def class_value(t: PairedRows, measure: Measure | str, model: str) -> float:
+def class_value(t: PerUnit, measure: Measure | str, model: str) -> float:
     """The value of one model alone; NaN where undefined."""
     wanted = parse(measure) if isinstance(measure, str) else measure
     return plain_value(wanted, class_tally(t, wanted, t.models.index(model)))
 
 
-def class_tally(t: PairedRows, measure: Measure, model: int) -> Scores | Ranks | RowScores:
+def class_tally(t: PerUnit, measure: Measure, model: int) -> Scores | Ranks | RowScores:
     """The tally a measure takes, of one model."""
     matrix, weight = cast("Floats", t.scores)[model], t.weight
     if measure.takes is Ranks:

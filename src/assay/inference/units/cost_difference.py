@@ -22,12 +22,21 @@ from assay.inference.findings import Effect, Finding
 from assay.inference.intervals.interval_choice import Uncertainty, Wanted
 from assay.inference.intervals.mean_cost import score_ends, worth
 from assay.inference.resampling import SEED
-from assay.inference.units.permutation_and_bootstrap import DRAWS, RESAMPLED, Ways, by_swaps
+from assay.inference.units.permutation_and_bootstrap import (
+    DRAWS,
+    FEW_UNITS,
+    LARGE_SAMPLE,
+    RESAMPLED,
+    ROBUST,
+    Ways,
+    by_error,
+    by_swaps,
+)
 from assay.inference.units.unit_measures import PAIR, Units, disputed_units, grouped
 from assay.measures.declare import parse
 from assay.tally.labels.row_costs import Priced
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
+from assay.tally.paired.per_unit import PerUnit
 
 if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
@@ -52,7 +61,7 @@ METHOD: Final = "score of differences in cost"
     spec="T-36",
 )
 def cost_permutation(
-    t: PairedLabels | PairedRows,
+    t: PairedLabels | PerUnit,
     *,
     costs: Costs,
     level: float = 0.95,
@@ -60,13 +69,28 @@ def cost_permutation(
     seed: int = SEED,
     stratified: bool = False,
 ) -> Finding:
-    of_subjects = isinstance(t, PairedRows) and t.subject is not None
-    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified,
-                what="subjects" if of_subjects else "rows")  # fmt: skip
-    found = by_swaps(priced_units(t, costs), t.n, ways)
+    judged = priced_units(t, costs)
+    ways = Ways(level=level, draws=draws, seed=seed, stratified=stratified, what=judged.method)
+    found = by_swaps(judged, t.n, ways)
     if isinstance(t, PairedLabels):
         found = found.said(more=tuple(_alone(t, model, costs, level) for model in t.models))
     return found
+
+
+@significance(
+    title="Large-sample test of the mean cost by subject or weight",
+    family="unit-z",
+    asks="do the mistakes of A and B cost the same, judged by how far costs vary over very many subjects or weighted "
+    "rows?",
+    null="the mean costs are equal",
+    effect="the mean cost of a row of A minus that of B",
+    assumes=(*LARGE_SAMPLE, "the costs were stated before the rows were seen"),
+    never=(FEW_UNITS,),
+    source=ROBUST,
+    spec="T-36",
+)
+def unit_z_cost(t: PerUnit, *, costs: Costs, level: float = 0.95) -> Finding:
+    return by_error(priced_units(t, costs), t.n, Ways(level=level))
 
 
 class CostUnits(Units):
@@ -75,15 +99,19 @@ class CostUnits(Units):
     by_value: tuple[Floats, Floats] | None = None
     """Differences in cost, ascending, with as many rows as would tell their mean as surely; None of subjects."""
 
-    def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:  # noqa: ARG002
+    def closed_interval(self, level: float) -> Interval | None:
         """The score interval of the mean difference, where rows are the units."""
         if self.by_value is None:
             return None
         low, high = score_ends(*self.by_value, level)
         return Interval(low=low, high=high, level=level, method=METHOD)
 
+    def added(self, level: float, draws: int, seed: int, *, stratified: bool) -> Interval | None:  # noqa: ARG002
+        """The same."""
+        return self.closed_interval(level)
 
-def priced_units(t: PairedLabels | PairedRows, costs: Costs) -> CostUnits:
+
+def priced_units(t: PairedLabels | PerUnit, costs: Costs) -> CostUnits:
     """What the answers of two models cost, unit by unit."""
     from scipy.sparse import csr_array
 
@@ -95,7 +123,7 @@ def priced_units(t: PairedLabels | PairedRows, costs: Costs) -> CostUnits:
     if isinstance(t, PairedLabels):
         unit, count, strata = np.arange(len(truth)), t.count, truth
     else:
-        unit, count, strata = grouped(np.stack([truth, *calls]), subject, t.weight)
+        unit, count, strata = grouped(np.stack([truth, *calls]), subject, t.weight, t.times)
     kept = unit >= 0
     shape = (int(unit.max()) + 1, 2)
     at = np.concatenate([unit[kept], unit[kept]])
@@ -103,9 +131,9 @@ def priced_units(t: PairedLabels | PairedRows, costs: Costs) -> CostUnits:
     adds = tuple(
         csr_array((np.concatenate([(weight * one)[kept], weight[kept]]), (at, column)), shape=shape) for one in paid
     )
-    rows = weight * (t.count if isinstance(t, PairedLabels) else 1)
-    differ = calls[0] != calls[1]
-    disputed = int(t.count[differ].sum()) if isinstance(t, PairedLabels) else disputed_units(differ, subject)
+    times = t.count if isinstance(t, PairedLabels) else t.entries
+    rows = weight * (times if subject is None else 1)
+    disputed = disputed_units(calls[0] != calls[1], subject, times)
     found = CostUnits(
         measure=parse(MEASURE),
         models=t.models,
@@ -118,20 +146,19 @@ def priced_units(t: PairedLabels | PairedRows, costs: Costs) -> CostUnits:
         method="rows" if subject is None else "subjects",
     )
     if subject is None:
-        squares = None if isinstance(t, PairedLabels) or t.weight is None else weight * weight
+        squares = None if isinstance(t, PairedLabels) or t.weight is None else weight * weight * times
         found.by_value = by_value(price, paid[0] - paid[1], rows, squares)
     return found
 
 
-def _columns(t: PairedLabels | PairedRows) -> tuple[Whole, tuple[Whole, Whole], Floats, Whole | None]:
+def _columns(t: PairedLabels | PerUnit) -> tuple[Whole, tuple[Whole, Whole], Floats, Whole | None]:
     """Truth, calls and weight of every cell or row, and the subjects."""
     if isinstance(t, PairedLabels):
         a, b = (t.calls_of(model) for model in t.models)
         return t.truth, (a, b), np.ones(len(t.truth)), None
     if t.calls is None:
         raise PlanError("comparison-needs", "costs are of predictions", fix='give predicted={"A": ..., "B": ...}')
-    weight = np.ones(t.n) if t.weight is None else t.weight
-    return t.truth, (t.calls[0], t.calls[1]), weight, t.subject
+    return t.truth, (t.calls[0], t.calls[1]), t.amount, t.subject
 
 
 def by_value(price: Floats, gap: Floats, rows: Floats, squares: Floats | None) -> tuple[Floats, Floats]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,6 +28,8 @@ FEWEST: Final = 999
 JACKKNIFED: Final = 4000
 """Units up to which each is left out once, which the acceleration of an interval rests on."""
 NO_SPREAD: Final = "every draw gives the same difference, so draws cannot tell how sure it is"
+STEP: Final = 1e-3
+"""Of a sum: a fourth-order difference then errs by 1e-12 at most, and rounding by about as much."""
 SAME: Final = 1e-12
 """Differences of values up to this are rounding, not difference."""
 
@@ -144,3 +147,34 @@ class Judged(ABC):
         pull = np.average(without[kept], weights=weight[kept]) - without[kept]
         cube, square = float((weight[kept] * pull**3).sum()), float((weight[kept] * pull**2).sum())
         return cube / (6 * square**1.5) if square > 0 else 0.0
+
+
+def linearised(count: Whole, adds: tuple[Any, Any], values: Callable[[Floats], Floats]) -> tuple[float, float]:
+    """The standard error of a difference to first order, and as how many equal units it rests on (Kish).
+
+    A unit moves the difference by the slopes of the measure times what it adds (Binder 1983; of subjects the robust
+    variance of Liang and Zeger 1986). `adds` is what each unit adds to the sums of each model.
+    """
+    moves, times = np.zeros(len(count)), count.astype(np.float64)
+    for sign, own in zip((1.0, -1.0), adds, strict=True):
+        moves += sign * (own @ _slopes(np.asarray(count @ own, dtype=np.float64), values))
+    n = float(times.sum())
+    spread = float(times @ moves**2) - float(times @ moves) ** 2 / n
+    disputed = np.where(abs(adds[0] - adds[1]).sum(axis=1) > 0, times, 0.0)
+    rests = []
+    for some in (times, disputed):
+        squares = float(some @ moves**2)
+        rests.append(float(some @ np.abs(moves)) ** 2 / squares if squares > 0 else 0.0)
+    return math.sqrt(max(spread, 0.0) * n / (n - 1)) if n > 1 else 0.0, min(rests)
+
+
+def _slopes(whole: Floats, values: Callable[[Floats], Floats]) -> Floats:
+    """How fast a measure moves with each of its sums, by central differences of fourth order; sums of 0 stay."""
+    at, slopes = np.flatnonzero(whole), np.zeros(len(whole))
+    size = max(1, HELD // len(whole))
+    for some in (at[start : start + size] for start in range(0, len(at), size)):
+        step, moved = STEP * whole[some], np.zeros((len(some), len(whole)))
+        moved[np.arange(len(some)), some] = step
+        ahead, behind, far, back = (values(whole + by * moved) for by in (1.0, -1.0, 2.0, -2.0))
+        slopes[some] = (8 * (ahead - behind) - (far - back)) / (12 * step)
+    return slopes

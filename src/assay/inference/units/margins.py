@@ -34,16 +34,13 @@ from assay.inference.tests.independent_models import PAIR, apart_difference, est
 from assay.inference.tests.mcnemar import difference, mcnemar_exact
 from assay.inference.tests.means import paired_t, student_effect
 from assay.inference.units.class_score_units import judged_rows
-from assay.inference.units.large_sample_z import unit_z
-from assay.inference.units.linearised_variance import linear
 from assay.inference.units.p_from_interval import one_sided, rooms
-from assay.inference.units.permutation_and_bootstrap import subject_permutation
+from assay.inference.units.permutation_and_bootstrap import subject_permutation, unit_z
 from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.paired.different_rows import Apart
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Pairs
 
 UPPER: Final = partial(normal, alternative="greater")
@@ -182,7 +179,7 @@ def _near_perfect_areas(t: PairedScores, margin: float, *, level: float) -> Stan
 
 
 def _units(
-    t: PairedRows, margin: float, *, measure: Measure | str, positive: Label | None, level: float, draws: int,
+    t: PerUnit, margin: float, *, measure: Measure | str, positive: Label | None, level: float, draws: int,
     seed: int, stratified: bool,
 ) -> Standing:  # fmt: skip
     """The spread comes from draws of whole units; of an area near 1 or 0 from its own interval."""
@@ -216,16 +213,20 @@ def _units(
     )
 
 
-def _unit_sums(t: UnitSums, margin: float, *, measure: Measure | str, positive: Label | None, level: float) -> Standing:
-    plain = unit_z(t, measure=measure, positive=positive, level=level)
-    held = linear(t, measure, positive)
-    size, gap = _margin_of(held.measure, margin), held.gap
-    if plain.effect.interval is None:
+def _very_many_units(
+    t: PerUnit, margin: float, *, measure: Measure | str, positive: Label | None, level: float
+) -> Standing:
+    """The spread is the linearised standard error."""
+    wanted = parse(measure) if isinstance(measure, str) else measure
+    size, plain = _margin_of(wanted, margin), unit_z(t, measure=wanted, positive=positive, level=level)
+    gap, ends = plain.effect.value, plain.effect.interval
+    if isinstance(gap, Undefined) or ends is None:
         lost = plain.statistic if isinstance(plain.statistic, Undefined) else UNVARIED
         return Standing(plain=plain, above=lost, below=lost, least=lost)
-    ahead = -gap if held.measure.better is LOWER else gap
-    least = least_normal(held.error, one_sided(level))
-    return Standing(plain=plain, above=(ahead + size) / held.error, below=(size - ahead) / held.error, least=least)
+    error, _ = judged_rows(t, wanted, positive).linearised()
+    ahead = -gap if wanted.better is LOWER else gap
+    least = least_normal(error, one_sided(level))
+    return Standing(plain=plain, above=(ahead + size) / error, below=(size - ahead) / error, least=least)
 
 
 def _apart(
@@ -300,7 +301,7 @@ DIFFERENCES: Final = (
     Difference(
         name="unit_z",
         test=unit_z,
-        sides=_unit_sums,
+        sides=_very_many_units,
         titles=("Large-sample non-inferiority of a measure by subject or weight",
                 "Large-sample equivalence of a measure by subject or weight (two one-sided tests)"),
         assumes=unit_z.assumes,

@@ -20,21 +20,36 @@ from assay.core.text import counted
 from assay.core.traits import EXTENSION, Source
 from assay.core.values import Undefined
 from assay.inference.declare import Significance, significance, tabled
+from assay.inference.estimates import Interval
 from assay.inference.findings import Effect, Finding
+from assay.inference.intervals.proportion import normal_quantile
 from assay.inference.power import least_normal
 from assay.inference.resampling import SEED, stream
-from assay.inference.tail_probabilities import CERTAIN, Tail
+from assay.inference.tail_probabilities import CERTAIN, Tail, normal
 from assay.inference.units.class_score_units import judged_rows
 from assay.inference.units.joint_cell_draws import Joint
 from assay.inference.units.judgement import HELD, NO_SPREAD, SAME, Judged
-from assay.inference.units.unit_measures import of_scores
+from assay.inference.units.unit_measures import Units, of_scores
 from assay.measures.declare import Measure
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Pairs
 
 DRAWS: Final = 9999
+RESTS_ON: Final = 100
+"""As how many equal units those in dispute must count; Student's t of fewer is wider than the normal by 1.2 %."""
+ROBUST: Final = (
+    Source("Liang and Zeger 1986", "Biometrika 73, theorem 1"),
+    Source("Rao and Scott 1992", "Biometrics 48"),
+    Source("Obuchowski 1998", "Statistics in Medicine 17"),
+    EXTENSION,
+)
+LARGE_SAMPLE: Final = (
+    "subjects, or rows where none are stated, are independent, and very many",
+    "no few of them weigh so much that the difference rests on them",
+)
+FEW_UNITS: Final = "on fewer than 200 subjects of equal weight: swap the answers on whole subjects"
 MOST_ITEMS: Final = 1 << 24
 """Random numbers for items, which unlike cells grow with the rows; beyond, the normal form is used."""
 RESAMPLED: Final = Source("Efron and Tibshirani 1993", "chapters 14 and 15")
@@ -49,7 +64,7 @@ OF_A_MEASURE: Final = {"measure": "accuracy", "positive": None, **RESAMPLING}
 
 
 def _tested(
-    t: PairedLabels | PairedRows | PairedScores,
+    t: PairedLabels | PerUnit | PairedScores,
     *,
     judged: Callable[..., Judged],
     by: Callable[..., Finding],
@@ -120,9 +135,9 @@ class Ways:
     """How a measure is judged."""
 
     level: float
-    draws: int
-    seed: int
-    stratified: bool
+    draws: int = DRAWS
+    seed: int = SEED
+    stratified: bool = False
     what: str = "rows"
     """What the answers are called that are swapped."""
 
@@ -145,6 +160,49 @@ def _by_draws(judged: Judged, n: int, ways: Ways) -> Finding:
         return chance, (f"{draws:,} draws of the joint cells, seed {ways.seed}; twice the smaller side, one added",)
 
     return _judged(judged, n, replace(ways, draws=draws), drawn)
+
+
+def by_error(judged: Units, n: int, ways: Ways) -> Finding:
+    """The finding of a large-sample test: the difference over its linearised standard error."""
+    a, b = judged.values()
+    if math.isnan(a - b):
+        return _undefined(judged, n, ways.level).said(statistic_name="z")
+    error, rests_on = judged.linearised()
+    why = _unfit(judged, error, rests_on)
+    ends = judged.closed_interval(ways.level)
+    if ends is None and why is None:
+        reach, (low, high) = normal_quantile((1 + ways.level) / 2) * error, map(float, judged.measure.range)
+        low, high = max(a - b - reach, low - high), min(a - b + reach, high - low)
+        ends = Interval(low=low, high=high, level=ways.level, method=f"normal, linearised error over {judged.method}")
+    told = f"large-sample z over {int(judged.count.sum()):,} {judged.method}; linearised standard error {error:.3g}"
+    return Finding(
+        chance=CERTAIN if why is ALIKE else why or normal((a - b) / error),
+        effect=Effect(name=judged.name, value=a - b, share=judged.share, interval=None if why else ends,
+                      no_interval=why.reason if why else None),
+        statistic=0.0 if why is ALIKE else why or (a - b) / error,
+        statistic_name="z",
+        about=judged.measure.title,
+        models=judged.models,
+        n=n,
+        level=ways.level,
+        counts={f"{judged.method} answered differently": judged.disputed, judged.method: int(judged.count.sum())},
+        more=alone(judged.measure, judged.models, (a, b)),
+        notes=(why.reason if why else told,),
+        least=why or least_normal(error, ways.level),
+    )  # fmt: skip
+
+
+def _unfit(judged: Units, error: float, rests_on: float) -> Undefined | None:
+    """Why the normal distribution does not describe a difference, if it does not."""
+    if not judged.disputed:
+        return ALIKE
+    if not error > 0:  # also where a slope is undefined
+        return Undefined(reason="the difference has no variance", code="zero-variance")
+    if rests_on >= RESTS_ON:
+        return None
+    few = counted(math.floor(rests_on), judged.method.removesuffix("s"))
+    told = f"the difference rests on as few as {few} of equal weight, too few for a large-sample test"
+    return Undefined(reason=told, code="too-few")
 
 
 def _judged(judged: Judged, n: int, ways: Ways, judge: Callable[[], tuple[Tail, tuple[str, ...]]]) -> Finding:
@@ -252,7 +310,7 @@ score_permutation = _declared(
 )
 class_score_permutation = _declared(
     "class_score_permutation",
-    PairedRows,
+    PerUnit,
     judged_rows,
     parameters={"measure": "auroc_macro", **RESAMPLING},
     title="Paired permutation test of the scores of all classes",
@@ -263,7 +321,7 @@ class_score_permutation = _declared(
 )
 subject_permutation = _declared(
     "subject_permutation",
-    PairedRows,
+    PerUnit,
     judged_rows,
     what="subjects",
     title="Paired permutation test by subject",
@@ -274,7 +332,7 @@ subject_permutation = _declared(
 )
 weighted_permutation = _declared(
     "weighted_permutation",
-    PairedRows,
+    PerUnit,
     judged_rows,
     title="Paired permutation test of weighted rows",
     asks="is a measure of A and B on weighted rows equal, judged by swapping their answers row by row?",
@@ -282,4 +340,18 @@ weighted_permutation = _declared(
     effect="the weighted measure of A minus that of B",
     assumes=("rows are independent", "weights do not depend on the answers"),
     never=(BY_SUBJECT,),
+)
+unit_z = _declared(
+    "unit_z",
+    PerUnit,
+    judged_rows,
+    by_error,
+    parameters={"measure": "accuracy", "positive": None, "level": 0.95},
+    title="Large-sample test of any measure by subject or weight",
+    family="unit-z",
+    asks="is a measure of A and B equal, judged by how far it varies over very many subjects or weighted rows?",
+    null="the measures are equal",
+    assumes=LARGE_SAMPLE,
+    never=(FEW_UNITS,),
+    source=ROBUST,
 )

@@ -24,7 +24,7 @@ from assay.inference.intervals.proportion import recovered
 from assay.inference.resampling import stream
 from assay.inference.tests.auc_near_one import METHOD as ADDED
 from assay.inference.units.joint_cell_draws import one_class, table_of
-from assay.inference.units.judgement import Judged
+from assay.inference.units.judgement import Judged, linearised
 from assay.measures.declare import Measure, parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.scores.ranked_table import Ranked
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
     from assay.core.labels import Label
     from assay.measures.declare import Tally
-    from assay.tally.paired.joint_rows import PairedRows
     from assay.tally.paired.joint_scores import PairedScores
+    from assay.tally.paired.per_unit import PerUnit
 
 NEIGHBOURHOODS: Final = 512
 """Of scores, beyond which neighbours are joined: from 512 on, standard errors agree to two figures."""
@@ -164,6 +164,14 @@ class Units(Judged):
         gap: Floats = a - b
         return gap
 
+    def closed_interval(self, level: float) -> Interval | None:  # noqa: ARG002
+        """The interval of the difference where one is known without draws."""
+        return None
+
+    def linearised(self) -> tuple[float, float]:
+        """The standard error of the difference to first order, and as how many equal units it rests on."""
+        return linearised(self.count, self._adds, self._values)
+
     def _of(self, counts: Floats) -> tuple[Floats, Floats]:
         first, second = self._adds
         return self._values(counts @ first), self._values(counts @ second)
@@ -184,7 +192,7 @@ def of_scores(t: PairedScores, measure: Measure | str) -> Units:
     return _scored(rows, np.arange(rows.shape[1]) < t.m, t.models, measure)
 
 
-def of_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Units:
+def of_rows(t: PerUnit, measure: Measure | str, positive: Label | None) -> Units:
     """Rows of subjects, or with weights: their labels or their scores, whichever the measure takes."""
     wanted = parse(measure) if isinstance(measure, str) else measure
     if wanted.takes is Ranked:
@@ -202,11 +210,10 @@ def of_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Un
     if wanted.takes is Binary:
         at = one_class(labels, wanted, positive)
         truth, calls, labels = (truth == at).astype(np.int64), (calls == at).astype(np.int64), (0, 1)
-    k, n = len(labels), t.n
-    weight = np.ones(n) if t.weight is None else t.weight
-    group, count, strata = grouped(np.stack([truth, *calls]), t.subject, t.weight)
+    k = len(labels)
+    group, count, strata = grouped(np.stack([truth, *calls]), t.subject, t.weight, t.times)
     adds = tuple(
-        unit_sums(group, (np.where(one == truth, truth, -1), truth + k, one.astype(np.int64) + 2 * k), weight, 3 * k)
+        unit_sums(group, (np.where(one == truth, truth, -1), truth + k, one.astype(np.int64) + 2 * k), t.amount, 3 * k)
         for one in calls
     )
 
@@ -220,7 +227,7 @@ def of_rows(t: PairedRows, measure: Measure | str, positive: Label | None) -> Un
         exact=two_of(plain_value(wanted, table(one)) for one in whole),
         adds=(adds[0], adds[1]),
         count=count,
-        disputed=disputed_units(calls[0] != calls[1], t.subject),
+        disputed=disputed_units(calls[0] != calls[1], t.subject, t.times),
         strata=strata,
         value=lambda sums: wanted.values(table(sums)),
         method="rows" if t.subject is None else "subjects",
@@ -284,7 +291,9 @@ def class_sizes(is_positive: NDArray[np.bool_], subject: Whole | None, weight: F
     return found[0], found[1]
 
 
-def grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple[Whole, Whole, Whole]:
+def grouped(
+    keys: Whole, subject: Whole | None, weight: Floats | None, times: Whole | None = None
+) -> tuple[Whole, Whole, Whole]:
     """The unit of each row, how many alike there are, and which classes a unit has; only plain rows can be alike."""
     truth, rows = keys[0], keys.shape[1]
     if subject is not None:
@@ -293,7 +302,9 @@ def grouped(keys: Whole, subject: Whole | None, weight: Floats | None) -> tuple[
         has[subject, truth] = True
         return subject, np.ones(units, dtype=np.int64), np.unique(has, axis=0, return_inverse=True)[1].ravel()
     if weight is not None:
-        return np.arange(rows), np.ones(rows, dtype=np.int64), truth
+        return np.arange(rows), np.ones(rows, dtype=np.int64) if times is None else times, truth
+    if times is not None:
+        return np.arange(rows), times, truth
     found, first, count = np.unique(keys, axis=1, return_index=True, return_counts=True)
     group = np.full(rows, -1)  # rows alike are one unit; the first of them stands for all
     group[first] = np.arange(found.shape[1])
@@ -379,6 +390,8 @@ def two_of(values: Iterator[float]) -> tuple[float, float]:
     return a, b
 
 
-def disputed_units(differ: NDArray[np.bool_], subject: Whole | None) -> int:
+def disputed_units(differ: NDArray[np.bool_], subject: Whole | None, times: Whole | None = None) -> int:
     """How many rows, or subjects with such rows, differ."""
-    return int(differ.sum()) if subject is None else len(np.unique(subject[differ]))
+    if subject is not None:
+        return len(np.unique(subject[differ]))
+    return int(differ.sum() if times is None else times[differ].sum())

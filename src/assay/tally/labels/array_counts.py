@@ -12,7 +12,7 @@ from assay.rows.columns import CHUNK, Coded
 from assay.rows.source import ArraySource, FrameSource, Source
 from assay.tally.base import Weight
 from assay.tally.fixed_point import Weights
-from assay.tally.labels.label_cells import Cells, Counted
+from assay.tally.labels.label_cells import UNIT, Cells, Counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,11 +34,14 @@ def count(source: Source) -> Counted:
 def _count_arrays(source: ArraySource) -> Counted:
     pair = [source.truth, source.predicted]
     weight = None if source.weight is None else Weights.of(source.weight, source.quantum)
+    units = [source.group[UNIT]] if UNIT in source.group else []
+    others = {name: column for name, column in source.group.items() if name != UNIT}
     return Counted(
         cells=count_columns(pair, weight),
         by_factor={name: count_columns([column, *pair], weight) for name, column in source.group.items()},
         rows=len(source.truth),
         weighted=source.weight is not None,
+        within={name: count_columns([column, *units, *pair], weight) for name, column in others.items() if units},
     )
 
 
@@ -118,11 +121,10 @@ def _decoded(
     counts: NDArray[np.int64],
     weights: Sequence[Weight] | None,
 ) -> Cells:
-    cells: Cells = {}
-    for place, (key, times) in enumerate(zip(keys.tolist(), counts.tolist(), strict=True)):
-        rest, labels = key, []
-        for column, span in zip(reversed(columns), reversed(spans), strict=True):
-            rest, number = divmod(rest, span)
-            labels.append(None if number == column.span else column.label(number))
-        cells[tuple(reversed(labels))] = (times, times if weights is None else weights[place])
-    return cells
+    rest, labels = keys, []
+    for column, span in zip(reversed(columns), reversed(spans), strict=True):
+        rest, number = np.divmod(rest, max(span, 1))
+        names = {n: None if n == column.span else column.label(n) for n in np.unique(number).tolist()}
+        labels.append([names[n] for n in number.tolist()])
+    rows = counts.tolist()
+    return dict(zip(zip(*reversed(labels), strict=True), zip(rows, weights or rows, strict=True), strict=True))

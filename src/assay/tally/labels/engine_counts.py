@@ -15,7 +15,7 @@ from assay.rows.label_types import label_of
 from assay.rows.source import FrameSource
 from assay.tally.base import Count, Weight, together
 from assay.tally.engine_weights import weigh_cells
-from assay.tally.labels.label_cells import Cells, Counted
+from assay.tally.labels.label_cells import UNIT, Cells, Counted
 
 _Row: TypeAlias = tuple[tuple[object, ...], int, Count | Weight]
 _ROWS = "assay_rows"
@@ -30,11 +30,13 @@ def count_frame(source: FrameSource) -> Counted:
     rows = sum(times for times, _ in cells.values())
     if source.opened is not None:
         source.opened.confirm(rows + source.dropped)
+    units, others = source.group.get(UNIT), {name: column for name, column in source.group.items() if name != UNIT}
     return Counted(
         cells=cells,
         by_factor=by_factor,
         rows=rows,
         weighted=source.weight is not None,
+        within={name: _group(source, [column, units, *pair]) for name, column in others.items() if units is not None},
     )
 
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Cell: TypeAlias = tuple[Label | None, ...]
 Cells: TypeAlias = dict[Cell, tuple[int, Count | Weight]]
 """Labels -> rows and their weight (the rows themselves where there are no weights)."""
+UNIT: Final = "unit of a row"
+"""The factor of units, which rows belong to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,8 @@ class Counted:
     by_factor: dict[str, Cells]
     rows: int
     weighted: bool
+    within: dict[str, Cells] = field(default_factory=dict)
+    """By (level, unit, truth, predicted) for each factor, where units are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

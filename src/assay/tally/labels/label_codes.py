@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _LINES: Final = "assay_lines"
 
 
-def fetch_columns(source: FrameSource, columns: Sequence[str]) -> list[NDArray[np.object_]]:
-    """Columns of every row, brought to this machine as they are."""
+def fetch_columns(source: FrameSource, columns: Sequence[str], times: str | None = None) -> list[NDArray[np.object_]]:
+    """Columns of every row, brought to this machine as they are; `times` says how many rows each stands for."""
     import narwhals.stable.v2 as nw
 
     from assay.rows.engines.score_expressions import arrays
@@ -36,22 +36,23 @@ def fetch_columns(source: FrameSource, columns: Sequence[str]) -> list[NDArray[n
     frame = source.frame.select(*(nw.col(c).alias(n) for c, n in zip(columns, names, strict=True)))
     found = arrays(source, frame)
     if source.opened is not None:
-        source.opened.confirm(len(found[0]) + source.dropped)
+        rows = len(found[0]) if times is None else int(found[list(columns).index(times)].sum())
+        source.opened.confirm(rows + source.dropped)
     return found
 
 
 def columns_of(
-    source: FrameSource, labelled: Sequence[str], numbers: Sequence[str]
+    source: FrameSource, labelled: Sequence[str], numbers: Sequence[str], times: str | None = None
 ) -> tuple[list[Codes], list[Floats]]:
     """Columns of labels and columns of numbers of every row, held compactly: texts are numbered in the engine."""
     where = [f"{source.where}, {source.shown(column)}" for column in labelled]
     opened = embedded(source)
     if opened is not None:
-        return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped)
+        return _from_engine(opened, source.frame.to_native(), labelled, numbers, where, source.dropped, times)
     if (brought := held_columns(source, labelled, numbers)) is not None:
         coded = [Codes(codes=each, names=cast("tuple[Label | None, ...]", names)) for each, names in brought[0]]
         return [one.labelled(place) for one, place in zip(coded, where, strict=True)], brought[1]
-    found = fetch_columns(source, [*labelled, *numbers])
+    found = fetch_columns(source, [*labelled, *numbers], times)
     codes = [Codes.of_values(one, place) for one, place in zip(found, where, strict=False)]
     return codes, [np.asarray(one, dtype=np.float64) for one in found[len(labelled) :]]
 
@@ -63,6 +64,7 @@ def _from_engine(  # noqa: PLR0917  the rows, their columns, and what these are 
     numbers: Sequence[str],
     where: Sequence[str],
     dropped: int = 0,
+    times: str | None = None,
 ) -> tuple[list[Codes], list[Floats]]:
     types = {name: str(kind).partition("(")[0] for name, kind in zip(relation.columns, relation.types, strict=True)}
     texts: dict[int, list[Label | None]] = {}
@@ -87,7 +89,8 @@ def _from_engine(  # noqa: PLR0917  the rows, their columns, and what these are 
     asked = ", ".join(f"{sql} AS k{i}" for i, sql in enumerate(chosen))
     each = opened.arrays(f"SELECT {asked} FROM {_LINES} AS l {' '.join(joins)}")  # noqa: S608  quoted
     found = [each[f"k{i}"] for i in range(len(chosen))]
-    opened.confirm(len(found[0]) + dropped)
+    rows = len(found[0]) if times is None else int(found[len(labelled) + list(numbers).index(times)].sum())
+    opened.confirm(rows + dropped)
     codes = [
         Codes(codes=one, names=(*texts[place], None)).labelled(where[place])
         if place in texts

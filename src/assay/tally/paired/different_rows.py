@@ -15,8 +15,8 @@ from assay.tally.base import (
 )
 from assay.tally.contingency_tables import Table
 from assay.tally.labels.confusion import Confusion
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 
 KIND: Final = "answers-apart"
 
@@ -30,7 +30,7 @@ class Apart:
     confusions: tuple[Confusion, ...] | None = None
     scores: tuple[PairedScores, ...] | None = None
     """Of one model each."""
-    rows: tuple[PairedRows, ...] | None = None
+    rows: tuple[PerUnit, ...] | None = None
     """Scores of all classes, of one model each."""
 
     @property
@@ -104,7 +104,7 @@ class Apart:
             labels=tuple(cast("list[Label]", content["labels"])),
             confusions=None if confusions is None else tuple(Confusion.from_json(one) for one in confusions),
             scores=None if scores is None else tuple(PairedScores.from_json(one) for one in scores),
-            rows=None if rows is None else tuple(PairedRows.from_json(one) for one in rows),
+            rows=None if rows is None else tuple(PerUnit.from_json(one) for one in rows),
         )
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.rows.files.formats import FRAME
 from assay.rows.joins.mismatch_errors import SUBJECT
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.core.arrays import Floats
+    from assay.core.arrays import Floats, Whole
     from assay.rows.columns import Coded
 
 Cell: TypeAlias = tuple[Label | None, ...]
+TIMES: Final = "assay_times"
+MOST_ENTRIES: Final = 1 << 24
+"""Combinations of units that are held: about 20 bytes each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +37,8 @@ class Lines:
     scores: tuple[Floats, ...]
     subject: Codes | None
     weight: Floats | None
+    times: Whole | None = None
+    """How often each row occurs, where an engine counted rows alike."""
 
 
 def lines(source: Source) -> Lines:
@@ -44,13 +50,44 @@ def lines(source: Source) -> Lines:
         return Lines(truth=truth, calls=calls, scores=source.score, subject=subject, weight=source.weight)
     labelled = [source.truth, source.predicted, *cast("list[str]", others)]
     labelled += [source.group[SUBJECT]] if SUBJECT in source.group else []
-    names, reals = columns_of(source, labelled, [*source.score, *([source.weight] if source.weight else [])])
+    numbers = [*source.score, *([source.weight] if source.weight else [])]
+    if not source.score and not is_held(source):
+        return _counted_lines(source, labelled, len(others))
+    names, reals = columns_of(source, labelled, numbers)
     return Lines(
         truth=names[0],
         calls=names[1 : len(others) + 2],
         scores=tuple(reals[: len(source.score)]),
         subject=names[-1] if SUBJECT in source.group else None,
         weight=reals[-1] if source.weight else None,
+    )
+
+
+def _counted_lines(source: FrameSource, labelled: list[str], others: int) -> Lines:
+    """Rows alike, counted by the engine: a unit has few combinations of truth and calls, however many rows."""
+    import narwhals.stable.v2 as nw
+
+    by = dict.fromkeys([*labelled, *([source.weight] if source.weight else [])])
+    counted_rows = source.frame.group_by(*by).agg(nw.len().alias(TIMES)).select(*by, TIMES)
+    if not source.frame.implementation.is_dask():  # it would read one partition only
+        counted_rows = counted_rows.head(MOST_ENTRIES + 1)
+    names, reals = columns_of(
+        replace(source, frame=counted_rows), labelled, [*([source.weight] if source.weight else []), TIMES], TIMES
+    )
+    if len(names[0]) > MOST_ENTRIES:
+        raise PlanError(
+            "comparison-needs",
+            f"the units hold more than {MOST_ENTRIES:,} combinations of truth and predictions",
+            where=source.where,
+            fix="compare a random sample of whole units, or two models at a time",
+        )
+    return Lines(
+        truth=names[0],
+        calls=names[1 : others + 2],
+        scores=(),
+        subject=names[-1] if SUBJECT in source.group else None,
+        weight=reals[0] if source.weight else None,
+        times=reals[-1].astype("int64"),
     )
 
 

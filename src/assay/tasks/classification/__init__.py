@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import numpy as np
+
 from assay.core.errors import PlanError, RowsError
 from assay.core.labels import Label
 from assay.core.task import Role
@@ -75,7 +77,14 @@ class Classification:
 
     def describe(self, tally: Classified) -> dict[str, object]:
         """The classes, and the units where they are known."""
-        units = {} if tally.units is None else {"units": tally.units.units}
+        units: dict[str, object] = {}
+        if tally.units is not None:
+            from assay.tasks.classification.unit_estimates import design_effect
+
+            effect, sizes = design_effect(tally), np.sort(tally.units.sizes)
+            by_unit = {"median": float(np.median(sizes)), "largest": float(sizes[-1]), "design_effect": effect}
+            worth = None if effect is None else tally.rows / effect
+            units = {"units": tally.units.units, "unit_sizes": {**by_unit, "effective_rows": worth}}
         return {"labels": list(tally.labels), "positive": tally.positive, **units}
 
     def statement(self, tally: Classified) -> dict[str, object]:
@@ -116,7 +125,8 @@ class Classification:
 
     def align(self, part: Classified, whole: Classified) -> Classified:
         """A part over all classes, also those that it never saw."""
-        return replace(part, confusion=part.confusion.with_labels(whole.labels))
+        units = None if part.units is None else part.units.with_labels(part.labels, whole.labels)
+        return replace(part, confusion=part.confusion.with_labels(whole.labels), units=units)
 
     def shareable(self, tally: Classified, smallest: int) -> tuple[Classified, list[str]]:
         """Counts of labels only; scores stay where they are."""

@@ -15,7 +15,7 @@ from assay.core.labels import Label
 from assay.core.text import counted, listed, nearest, quoted
 from assay.core.traits import Task
 from assay.core.values import Number, Share, Undefined, Value
-from assay.inference.estimates import Estimate, Estimates, Interval
+from assay.inference.estimates import Estimate, Estimates, Interval, note_width
 from assay.tally.base import Count
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.labels.row_costs import Priced
@@ -339,7 +339,7 @@ class View(Estimates):
             n=n,
             label=label,
             slice=self.slice,
-            notes=(*notes, *more),
+            notes=(*notes, *more, *note_width(measure, interval)),
         )
 
 

@@ -64,8 +64,12 @@ class Classified:
         if (self.units is None) != (other.units is None):
             what = "only some of the parts name units"
             raise PlanError("tally-mismatch", what, fix="count every part by unit, or none")
-        units = self.units + other.units if self.units is not None and other.units is not None else None
-        return replace(self, confusion=self.confusion + other.confusion, scores=both, units=units)
+        whole = replace(self, confusion=self.confusion + other.confusion, scores=both, units=None)
+        if self.units is None:
+            return whole
+        from assay.tasks.classification.unit_part import add_parts
+
+        return replace(whole, units=add_parts(self, other, whole))
 
     def check_alike(self, other: Classified) -> None:
         """Raise unless the positive class is the same."""

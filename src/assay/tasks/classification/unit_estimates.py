@@ -3,26 +3,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.values import Share
+from assay.core.errors import RowsError
+from assay.core.labels import in_order
+from assay.core.text import counted
+from assay.core.values import Share, Undefined
 from assay.inference.intervals.interval_choice import FACTS
 from assay.inference.units.clustered_intervals import Clustered, jackknife_t, share_interval, table_interval
+from assay.measures.declare import parse
 from assay.tally.labels.one_vs_rest import Binary, Multiclass
 from assay.tally.scores.ranked_table import Ranked
-from assay.tasks.classification.unit_part import score_table
+from assay.tasks.classification.unit_part import UnitPart, score_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from assay.core.labels import Label
     from assay.core.values import Number
     from assay.inference.intervals.interval_choice import Found, Wanted
     from assay.measures.declare import Measure
+    from assay.tally.labels.label_cells import Cells
+    from assay.tasks.classification.score_part import ScorePart
+    from assay.tasks.classification.settings import Settings
     from assay.tasks.classification.tally import Classified
-    from assay.tasks.classification.unit_part import UnitPart
 
     Floats = NDArray[np.float64]
 
@@ -40,6 +49,9 @@ class UnitIntervals:
     def __init__(self, tally: Classified, wanted: Wanted) -> None:
         self._tally, self._wanted = tally, wanted
         self._part = cast("UnitPart", tally.units)
+        total = float(self._part.sizes.sum())
+        self._scale = tally.rows / total if tally.confusion.weighted and total else 1.0
+        """Weights are scaled to the number of rows; the interval does not depend on it."""
 
     def overall(self, measure: Measure, result: Share | Number) -> Found:
         """The interval of a value of all classes, or of the positive one."""
@@ -57,7 +69,7 @@ class UnitIntervals:
         """The interval of a value of scores of two classes."""
         ranked, part = score_table(self._tally), self._part
         if ranked is None or part.places is None or measure.takes is not Ranked:
-            return "scores are not counted unit by unit here: there are several classes, logits or very many scores"
+            return "scores are not counted unit by unit here: within groups, of several classes, logits, or very many"
         if part.units * len(ranked.score) > MOST:
             return f"{part.units:,} units with {len(ranked.score):,} distinct scores are too many to leave out in turn"
         step = max(1, AT_ONCE // len(ranked.score))
@@ -72,18 +84,10 @@ class UnitIntervals:
         )
 
     def _interval(self, measure: Measure, result: Share | Number, place: int | None) -> Found:
-        binary = measure.takes is Binary
-
-        def values(table: Multiclass) -> Floats:
-            read = _one_class(table, cast("int", place)) if binary else table
-            return np.atleast_1d(measure.values(read))
-
-        without = values(self._part.without_each(self._tally.labels))
-        kinds = values(self._without_row)
-        case = self._case(measure, result.value, without, kinds, self._informative(place if binary else None))
-        level = self._wanted.level
+        binary, level, case = measure.takes is Binary, self._wanted.level, self.case(measure, result.value, place)
         if isinstance(result, Share):
-            return share_interval(case, float(result.numerator), float(result.denominator), level)
+            of = (float(part) * self._scale for part in (result.numerator, result.denominator))
+            return share_interval(case, next(of), next(of), level)
         if not binary and len(self._tally.labels) > PAIR:
             return jackknife_t(case, level)
         at = len(self._tally.labels) - 1 if place is None else place
@@ -96,14 +100,25 @@ class UnitIntervals:
 
         return table_interval(case, cells, of_cells, level=level, draws=self._wanted.draws, seed=self._wanted.seed)
 
+    def case(self, measure: Measure, value: float, place: int | None) -> Clustered:
+        """A value with what it becomes without each unit, and without one row of each kind."""
+        binary = measure.takes is Binary
+
+        def values(table: Multiclass) -> Floats:
+            read = _one_class(table, cast("int", place)) if binary else table
+            return np.atleast_1d(measure.values(read))
+
+        without, kinds = values(self._part.without_each(self._tally.labels)), values(self._without_row)
+        return self._case(measure, value, without, kinds, self._informative(place if binary else None))
+
     def _case(
         self, measure: Measure, value: float, without: Floats, kinds: Floats | None, informative: Floats
     ) -> Clustered:
-        rows = self._tally.confusion.count.astype(np.float64)
+        rows = self._tally.confusion.count.astype(np.float64) * self._scale
         known = np.full(len(rows), np.nan) if kinds is None else kinds
         return Clustered(
             measure=measure, value=value, without_unit=without, without_row=known, rows=rows,
-            sizes=self._part.sizes.astype(np.float64), informative=informative,
+            sizes=self._part.sizes * self._scale, informative=informative,
         )  # fmt: skip
 
     def _informative(self, place: int | None) -> Floats:
@@ -114,7 +129,7 @@ class UnitIntervals:
 
     @cached_property
     def _whole(self) -> Multiclass:
-        total = self._part.margins.sum(axis=0).astype(np.float64)[np.newaxis]
+        total = self._part.margins.sum(axis=0)[np.newaxis] * self._scale
         return Multiclass(hits=total[:, 0], actual=total[:, 1], called=total[:, 2], labels=self._tally.labels)
 
     @cached_property
@@ -128,6 +143,56 @@ class UnitIntervals:
             called=self._whole.called - eye[confusion.predicted],
             labels=self._tally.labels,
         )
+
+
+def design_effect(tally: Classified) -> float | None:
+    """That of accuracy; None where it has no value, or no interval."""
+    from assay.inference.intervals.interval_choice import Wanted
+
+    accuracy, of = parse("accuracy"), UnitIntervals(tally, Wanted())
+    value = accuracy(tally.confusion.multiclass())
+    if isinstance(value, Undefined) or not tally.called:
+        return None
+    case = of.case(accuracy, value.value, None)
+    return None if case.refusal() else case.design_effect()
+
+
+def add_units(
+    whole: Classified, cells: Cells, scores: Mapping[Label, ScorePart], settings: Settings
+) -> tuple[Classified, Settings, list[str]]:
+    """The tally with what each unit adds, unless every unit is a single row; settings and notes that go with it."""
+    if lost := sum(rows for (unit, *pair), (rows, _) in cells.items() if unit is None and None not in pair):
+        raise RowsError("missing-id", f"{counted(lost, 'row')} without a unit", where="unit",
+                        fix="name the unit of every row")  # fmt: skip
+    names = in_order({cast("Label", unit) for unit, *pair in cells if None not in pair})
+    if len(names) == whole.rows:
+        return whole, settings, ["every unit is one row, so that rows are what varies"]
+    part = UnitPart.build(cells, whole.labels, names)
+    rows = np.bincount(*_rows_of_units(cells, names))
+    part = part.with_scores([scores.get(name) for name in names], whole).ordered()
+    whole = replace(whole, units=part)
+    sizes = f"{np.median(rows):g} rows a unit in the middle, {int(rows.max()):,} at most"
+    notes = [f"intervals are by unit; {counted(len(names), 'unit')}: {sizes}{describe_effect(whole)}"]
+    if whole.scores is not None:
+        notes.append("bands of curves and rates at operating points take rows as independent")
+    return whole, replace(settings, by_unit=True), notes
+
+
+def describe_effect(tally: Classified) -> str:
+    """The design effect of accuracy, and as how many independent rows all count."""
+    effect = design_effect(tally)
+    return (
+        ""
+        if effect is None
+        else f"; design effect {effect:.3g} of accuracy, so they count as {tally.rows / effect:,.0f}"
+    )
+
+
+def _rows_of_units(cells: Cells, names: Sequence[Label]) -> tuple[NDArray[np.intp], Floats]:
+    number = {name: i for i, name in enumerate(names)}
+    kept = [(number[cast("Label", unit)], rows) for (unit, *pair), (rows, _) in cells.items() if None not in pair]
+    unit, rows = np.array(kept, dtype=np.intp).T
+    return unit, rows.astype(np.float64)
 
 
 def _one_class(table: Multiclass, place: int) -> Binary:

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from assay.core.errors import PlanError, RecordError, RowsError
+from assay.core.errors import PlanError, RecordError
+from assay.core.labels import Label, in_order
 from assay.core.text import counted
-from assay.tally.base import VERSION
-from assay.tally.by_group import MISSING
+from assay.tally.base import VERSION, Weight
 from assay.tally.labels.one_vs_rest import Multiclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from assay.core.labels import Label
+    from assay.tally.labels.label_cells import Cells
     from assay.tally.scores.ranked_table import Ranked
-    from assay.tasks.classification.settings import Settings
+    from assay.tasks.classification.score_part import ScorePart
     from assay.tasks.classification.tally import Classified
 
-    Whole = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 KIND: Final = "class-units"
 MOST: Final = 50_000_000
@@ -34,35 +34,60 @@ MOST: Final = 50_000_000
 class UnitPart:
     """For each unit the hits, true and predicted rows of every class; with scores of two classes, where they stand."""
 
-    margins: Whole
-    """Units by hits, actual and called, by classes."""
-    places: Whole | None = None
+    margins: Floats
+    """Units by hits, actual and called, by classes: rows, or what they weigh."""
+    places: Floats | None = None
     """Unit, place among the distinct scores, positives and negatives there; one row for each score of a unit."""
 
     @classmethod
-    def build(cls, levels: Mapping[Label, Classified], whole: Classified) -> UnitPart:
-        """From the tallies of single units, over the classes and scores of all rows."""
-        if len(levels) * 3 * len(whole.labels) > MOST:
+    def build(cls, cells: Cells, labels: tuple[Label, ...], names: Sequence[Label]) -> UnitPart:
+        """From cells by (unit, truth, predicted), units in the order of their names."""
+        if len(names) * 3 * len(labels) > MOST:
             raise PlanError(
                 "comparison-needs",
-                f"{counted(len(levels), 'unit')} of {len(whole.labels):,} classes are too many to hold",
+                f"{counted(len(names), 'unit')} of {len(labels):,} classes are too many to hold",
                 where="unit",
                 fix="declare fewer classes",
             )
-        tables = [tally.confusion.multiclass() for tally in levels.values()]
-        margins = np.array([[table.hits, table.actual, table.called] for table in tables]).astype(np.int64)
+        number, place = ({cast("Label | None", name): i for i, name in enumerate(order)} for order in (names, labels))
+        kept = [cell for cell in cells.items() if None not in cell[0]]
+        codes = [(number[unit], place[truth], place[called]) for (unit, truth, called), _ in kept]
+        unit, truth, called = np.array(codes, dtype=np.int64).reshape(-1, 3).T
+        much = np.array([float(w.total if isinstance(w, Weight) else w) for _, (_, w) in kept])
+        margins = np.zeros((len(names), 3, len(labels)))
+        for row, column, own in ((0, truth, much * (truth == called)), (1, truth, much), (2, called, much)):
+            np.add.at(margins[:, row], (unit, column), own)
+        return cls(margins=margins)
+
+    def with_scores(self, tallies: Sequence[ScorePart | None], whole: Classified) -> UnitPart:
+        """The same with where the scores of each unit stand among all."""
         ranked = score_table(whole)
-        places = None if ranked is None else _score_places(list(levels.values()), ranked)
-        return cls(margins=margins, places=places).ordered()
+        if ranked is None or any(tally is None for tally in tallies):
+            return self
+        rows = []
+        for unit, tally in enumerate(cast("Sequence[ScorePart]", tallies)):
+            own = tally.whole.one_vs_rest(cast("Label", whole.positive))
+            place = np.searchsorted(ranked.score, own.score)
+            pos, neg = (np.asarray(counts, dtype=np.float64) for counts in (own.pos, own.neg))
+            rows.append(np.column_stack([np.full(len(place), unit), place, pos, neg]))
+        return replace(self, places=np.concatenate(rows))
+
+    def with_labels(self, labels: tuple[Label, ...], wanted: tuple[Label, ...]) -> UnitPart:
+        """The same over more classes."""
+        margins = np.zeros((self.units, 3, len(wanted)))
+        margins[:, :, [wanted.index(label) for label in labels]] = self.margins
+        return replace(self, margins=margins)
 
     def ordered(self) -> UnitPart:
         """Units in an order that does not depend on how they were read, so that no name is needed."""
         flat = self.margins.reshape(len(self.margins), -1)
         keys = [*flat.T[::-1]]
         if self.places is not None:  # units with equal margins are told apart by their scores
-            weight = np.zeros((len(flat), 2), dtype=np.int64)
+            weight = np.zeros((len(flat), 2))
             unit, place, pos, neg = self.places.T
-            np.add.at(weight, unit, np.column_stack([(place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2)]))
+            np.add.at(
+                weight, unit.astype(np.intp), np.column_stack([(place + 1) * (pos + 1), (place + 1) ** 2 * (neg + 2)])
+            )
             keys = [*weight.T, *keys]
         order = np.lexsort(keys)
         if self.places is None:
@@ -70,7 +95,7 @@ class UnitPart:
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         places = self.places.copy()
-        places[:, 0] = rank[places[:, 0]]
+        places[:, 0] = rank[places[:, 0].astype(np.intp)]
         return replace(self, margins=self.margins[order], places=places[np.lexsort(places.T[::-1])])
 
     @property
@@ -79,13 +104,13 @@ class UnitPart:
         return len(self.margins)
 
     @property
-    def sizes(self) -> Whole:
-        """Rows of each unit."""
-        return cast("Whole", self.margins[:, 1].sum(axis=1))
+    def sizes(self) -> Floats:
+        """Rows of each unit, or what they weigh."""
+        return cast("Floats", self.margins[:, 1].sum(axis=1))
 
     def without_each(self, labels: tuple[Label, ...]) -> Multiclass:
         """The margins of all rows without one unit, for each unit."""
-        rest = (self.margins.sum(axis=0) - self.margins).astype(np.float64)
+        rest = self.margins.sum(axis=0) - self.margins
         return Multiclass(hits=rest[:, 0], actual=rest[:, 1], called=rest[:, 2], labels=labels)
 
     def scores_without(self, ranked: Ranked, units: NDArray[np.intp]) -> Ranked:
@@ -93,16 +118,13 @@ class UnitPart:
         pos = np.repeat(np.asarray(ranked.pos, dtype=np.float64)[np.newaxis], len(units), axis=0)
         neg = np.repeat(np.asarray(ranked.neg, dtype=np.float64)[np.newaxis], len(units), axis=0)
         where = {int(unit): row for row, unit in enumerate(units)}
-        unit, place, positives, negatives = cast("Whole", self.places).T
+        unit, place, positives, negatives = cast("Floats", self.places).T
         chosen = np.isin(unit, units)
         rows = np.array([where[int(name)] for name in unit[chosen]], dtype=np.intp)
-        np.subtract.at(pos, (rows, place[chosen]), positives[chosen])
-        np.subtract.at(neg, (rows, place[chosen]), negatives[chosen])
+        at = rows, place[chosen].astype(np.intp)
+        np.subtract.at(pos, at, positives[chosen])
+        np.subtract.at(neg, at, negatives[chosen])
         return ranked.drawn(cast("Any", pos), cast("Any", neg))
-
-    def __add__(self, other: UnitPart) -> UnitPart:
-        """The units of both parts; scores would need a common list of them, so that labels alone remain."""
-        return UnitPart(margins=np.concatenate([self.margins, other.margins])).ordered()
 
     def to_json(self) -> dict[str, object]:
         """As in a Record: no unit has a name there."""
@@ -118,35 +140,40 @@ class UnitPart:
             )
         places = content["places"]
         return cls(
-            margins=np.array(content["margins"], dtype=np.int64),
-            places=None if places is None else np.array(places, dtype=np.int64).reshape(-1, 4),
+            margins=np.array(content["margins"], dtype=np.float64),
+            places=None if places is None else np.array(places, dtype=np.float64).reshape(-1, 4),
         )
 
-    def describe(self) -> str:
-        """How many units there are, and how large they are."""
-        sizes = self.sizes
-        middle, most = f"{np.median(sizes):g}", f"{int(sizes.max()):,}"
-        return f"{counted(self.units, 'unit')}: {middle} rows a unit in the middle, {most} at most"
+
+def group_units(
+    levels: dict[Label, Classified], cells: Cells, shown: Mapping[Label | None, Label]
+) -> dict[Label, Classified]:
+    """The tallies of the levels of a group with what each unit adds to them; cells are by (level, unit, ...)."""
+    by_level: dict[Label, Cells] = {level: {} for level in levels}
+    for (level, *rest), counts in cells.items():
+        if None not in rest:
+            by_level[shown.get(level, cast("Label", level))][tuple(rest)] = counts
+    found = {}
+    for level, tally in levels.items():
+        own = by_level[level]
+        part = UnitPart.build(own, tally.labels, in_order({cast("Label", unit) for unit, *_ in own}))
+        found[level] = replace(tally, units=part.ordered())
+    return found
 
 
-def add_units(
-    whole: Classified, levels: dict[Label, Classified], settings: Settings
-) -> tuple[Classified, Settings, list[str]]:
-    """The tally with what each unit adds, unless every unit is a single row; settings and notes that go with it."""
-    if MISSING in levels:
-        raise RowsError(
-            "missing-id",
-            f"{counted(levels[MISSING].rows, 'row')} without a unit",
-            where="unit",
-            fix="name the unit of every row",
-        )
-    if len(levels) == whole.rows:
-        return whole, settings, ["every unit is one row, so that rows are what varies"]
-    part = UnitPart.build(levels, whole)
-    notes = [f"intervals are by unit; {part.describe()}"]
-    if whole.scores is not None:
-        notes.append("bands of curves and rates at operating points take rows as independent")
-    return replace(whole, units=part), replace(settings, by_unit=True), notes
+def add_parts(a: Classified, b: Classified, both: Classified) -> UnitPart:
+    """The units of two tallies, whose sum is given; a unit in both counts twice, because units have no names."""
+    parts = [cast("UnitPart", tally.units) for tally in (a, b)]
+    margins = np.concatenate([part.margins for part in parts])
+    tables, whole = [score_table(tally) for tally in (a, b)], score_table(both)
+    if whole is None or any(part.places is None for part in parts) or any(table is None for table in tables):
+        return UnitPart(margins=margins).ordered()
+    placed = []
+    for part, table, first in zip(parts, cast("list[Ranked]", tables), (0, parts[0].units), strict=True):
+        unit, place, pos, neg = cast("Floats", part.places).T
+        moved = np.searchsorted(whole.score, np.asarray(table.score)[place.astype(np.intp)])
+        placed.append(np.column_stack([unit + first, moved, pos, neg]))
+    return UnitPart(margins=margins, places=np.concatenate(placed)).ordered()
 
 
 def score_table(tally: Classified) -> Ranked | None:
@@ -156,13 +183,3 @@ def score_table(tally: Classified) -> Ranked | None:
     if tally.scores.stored_scores(tally.scores.whole) is not tally.scores.whole:
         return None
     return tally.scores.whole.one_vs_rest(tally.positive)
-
-
-def _score_places(tallies: Sequence[Classified], ranked: Ranked) -> Whole:
-    rows = []
-    for unit, tally in enumerate(tallies):
-        own = cast("Any", tally.scores).whole.one_vs_rest(tally.positive)
-        place = np.searchsorted(ranked.score, own.score)
-        pos, neg = (np.asarray(counts, dtype=np.int64) for counts in (own.pos, own.neg))
-        rows.append(np.column_stack([np.full(len(place), unit), place, pos, neg]))
-    return np.concatenate(rows).astype(np.int64)

@@ -150,10 +150,10 @@ def test_the_command_takes_costs_as_the_assessment_does(tmp_path, monkeypatch):
 
 
 def test_units_of_cells_and_of_rows_are_the_same():
-    from assay.tally.paired.joint_rows import PairedRows
+    from assay.tally.paired.per_unit import PerUnit
 
     calls = [GIVEN["predicted"][m] for m in "AB"]
-    rows = PairedRows.of(truth=GIVEN["truth"], labels=K, models=("A", "B"), calls=calls)
+    rows = PerUnit.of(truth=GIVEN["truth"], labels=K, models=("A", "B"), calls=calls)
     cells: dict[tuple, int] = {}
     for cell in zip(GIVEN["truth"], *calls, strict=True):
         cells[cell] = cells.get(cell, 0) + 1

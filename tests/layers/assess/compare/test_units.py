@@ -13,9 +13,11 @@ import pytest
 import assay
 from assay.assess.record.record import schema
 from assay.assess.record.verification import verify
+from assay.inference import decision_words
+from assay.inference.units.permutation_and_bootstrap import unit_z
 from assay.tally.paired import joint_scores as pairedscores
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from tests import flat
 
 rng = np.random.default_rng(11)
@@ -196,20 +198,27 @@ def test_packed_scores_are_those_that_were_packed(monkeypatch):
 
 
 def test_paired_rows_know_their_models_and_their_kind():
-    t = PairedRows.of(truth=[1, 0], labels=(0, 1), models=("A", "B"), calls=[[1, 0], [0, 0]], subject=["x", "y"])
-    assert t == PairedRows.from_json(t.to_json())
-    assert len({t, PairedRows.from_json(t.to_json())}) == 1
+    t = PerUnit.of(truth=[1, 0], labels=(0, 1), models=("A", "B"), calls=[[1, 0], [0, 0]], subject=["x", "y"])
+    assert t == PerUnit.from_json(t.to_json())
+    assert len({t, PerUnit.from_json(t.to_json())}) == 1
     with pytest.raises(assay.PlanError):
         t.only("C")
     with pytest.raises(assay.RecordError):
-        PairedRows.from_json({"kind": "other"})
+        PerUnit.from_json({"kind": "other"})
 
 
-LONG = {"truth": np.tile(Y, 10), "predicted": {"A": np.tile(A, 10), "B": np.tile(B[::-1], 10)}, "exact_scores": 1000}
+LONG = {"truth": np.tile(Y, 10), "predicted": {"A": np.tile(A, 10), "B": np.tile(B[::-1], 10)}}
 OWN = np.arange(10 * N) // 2
 
 
-def test_very_many_rows_are_summed_up_for_every_question_and_come_back_from_the_record(tmp_path):
+@pytest.fixture
+def many(monkeypatch):
+    """Any number of units is very many."""
+    monkeypatch.setattr(decision_words, "MANY_UNITS", 500)
+
+
+@pytest.mark.usefixtures("many")
+def test_very_many_units_are_judged_by_how_far_each_moves_the_measure(tmp_path):
     more = {"costs": {(1, 0): 5.0, (0, 1): 1.0}, "margin": 0.02, "measures": ["f1", "mcc"]}
     c = flat.compare(**LONG, subject=OWN, **more)
     assert [(one.test, one.about) for one in c.findings] == [
@@ -221,8 +230,7 @@ def test_very_many_rows_are_summed_up_for_every_question_and_come_back_from_the_
         ("unit_z", "matthews_corrcoef"),
         ("unit_z_non_inferiority", "accuracy"),
     ]
-    assert "in place of swaps: more than 1,000 rows" in c["accuracy"].notes[0]
-    assert "with more than 1,000 rows a large-sample test of sums" in c["accuracy"].chosen
+    assert "large-sample test, by how far each unit moves the measure" in c["accuracy"].chosen
     assert c["accuracy"].counts["subjects"] == 600
     assert {one.adjusted.of for one in c.findings[1:6]} == {5}
     jsonschema.validate(json.loads(c.record.to_text()), schema("comparison"))
@@ -236,33 +244,47 @@ def test_very_many_rows_are_summed_up_for_every_question_and_come_back_from_the_
     )
 
 
-def test_three_models_on_very_many_rows_are_compared_by_pairs():
-    three = {**LONG["predicted"], "C": np.tile(Y[::-1], 10)}
-    c = flat.compare(**{**LONG, "predicted": three}, weight=np.tile(W, 10))
+def test_three_models_on_very_many_rows_are_compared_by_pairs(monkeypatch):
+    given = {**LONG, "predicted": {**LONG["predicted"], "C": np.tile(Y[::-1], 10)}, "weight": np.tile(W, 10)}
+    swaps = flat.compare(**given, **FEW)
+    monkeypatch.setattr(decision_words, "MANY_UNITS", 500)
+    c = flat.compare(**given)
     assert [one.models for one in c.findings if one.about == "accuracy"] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert {one.adjusted.of for one in c.findings} == {9}
-    held = flat.compare(**{**LONG, "predicted": three, "exact_scores": 4000}, weight=np.tile(W, 10), **FEW)
-    for one, other in zip(c.findings, held.findings, strict=True):
+    for one, other in zip(c.findings, swaps.findings, strict=True):
         assert one.effect.value == pytest.approx(other.effect.value)
-    assert [(one.model, pytest.approx(one.value)) for one in c.ranking] == [(x.model, x.value) for x in held.ranking]
+    assert [(one.model, pytest.approx(one.value)) for one in c.ranking] == [(x.model, x.value) for x in swaps.ranking]
 
 
+@pytest.mark.usefixtures("many")
+def test_scores_of_very_many_units_are_judged_alike():
+    rng = np.random.default_rng(4)
+    y = np.tile(Y, 10)
+    score = {name: rng.normal(size=10 * N) + y * gain for name, gain in (("A", 1.2), ("B", 1.0))}
+    z = flat.compare(truth=y, score=score, subject=OWN, positive=1)["auroc"]
+    assert z.test == "unit_z"
+    assert z.statistic == pytest.approx(z.effect.value / (z.effect.interval.high - z.effect.value) * 1.96, rel=1e-3)
+
+
+@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("more", "says"),
-    [
-        ({"test": "subject_permutation", "because": "habit"}, "takes every row"),
-        ({"stratified": True}, "draws within classes"),
-        ({"test": "mcnemar_exact", "because": "habit"}, "admissible"),
-        ({"exact_scores": 4000, "test": "unit_z", "because": "speed"}, "so few rows"),
-    ],
+    [({"stratified": True}, "draws nothing"), ({"test": "mcnemar_exact", "because": "habit"}, "admissible")],
 )
-def test_what_takes_rows_is_refused_where_only_sums_are_kept(more, says):
+def test_what_takes_rows_is_refused_for_very_many_units(more, says):
     with pytest.raises(assay.PlanError, match=says):
         flat.compare(**{**LONG, "subject": OWN, **more})
 
 
-def test_a_test_of_single_rows_can_be_insisted_on_from_sums_too():
-    c = flat.compare(**LONG, subject=OWN, test="mcnemar_continuity", because="a peer did", override=True)
-    plain = flat.compare(**{k: v for k, v in LONG.items() if k != "exact_scores"})
-    assert c["mcnemar"].p == plain["mcnemar"].p
+def test_few_units_in_dispute_are_too_few_for_the_large_sample_form():
+    calls = [np.zeros(3000), np.where(np.arange(3000) < 40, 1, 0)]
+    t = PerUnit.of(truth=[0] * 3000, labels=(0, 1), models=("A", "B"), calls=[c.astype(int).tolist() for c in calls],
+                   subject=np.arange(3000).tolist())  # fmt: skip
+    z = unit_z(t, measure="accuracy")
+    assert "40 subjects" in z.reason
+
+
+def test_a_test_of_single_rows_can_be_insisted_on():
+    c = flat.compare(**LONG, subject=OWN, test="mcnemar_midp", because="a peer did", override=True)
+    assert c["mcnemar"].p == flat.compare(**LONG)["mcnemar"].p
     assert "deviates" in c["mcnemar"].label

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from assay.assess.arguments import ScoreSettings
 from assay.assess.assess import assess
 from assay.assess.compare.compare import compare
 from assay.assess.decide.claims import Answer, Claim, Contenders, answered
@@ -18,6 +17,7 @@ from assay.assess.plan.checked_plan import planned
 from assay.assess.record.record import Record, sealed
 from assay.assess.record.verification import verify
 from assay.core.errors import PlanError
+from assay.inference import decision_words
 from tests.layers.assess.examples import example
 
 
@@ -210,14 +210,13 @@ def test_the_worked_example_compares_its_models_and_answers_its_claims():
         assert next(one["verdict"] for one in record["controls"] if one["check"] == "CHK-SIG") == "pass"
 
 
-def test_claims_about_very_many_rows_of_subjects_are_answered_from_sums():
+def test_claims_about_very_many_subjects_are_answered_by_the_large_sample_test(monkeypatch):
+    monkeypatch.setattr(decision_words, "MANY_UNITS", 300)
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 1200)
     calls = {name: np.where(rng.random(1200) < right, truth, 1 - truth) for name, right in (("A", 0.9), ("B", 0.8))}
     models = {name: assess(truth=truth, predicted=one) for name, one in calls.items()}
-    summed = compare(
-        truth=truth, predicted=calls, subject=np.arange(1200) // 3, scores=ScoreSettings(exact_scores=1000)
-    )
+    summed = compare(truth=truth, predicted=calls, unit=np.arange(1200) // 3)
     for measure in ("accuracy", "recall"):
         asked = claim(model="A", measure=measure, better_than="B")
         one = answered([asked], Contenders(models=models, rows=summed.rows))[0]

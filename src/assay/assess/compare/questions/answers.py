@@ -15,8 +15,8 @@ from assay.core.errors import PlanError
 from assay.core.labels import Label
 from assay.inference.decision_words import UNITS
 from assay.inference.tests_catalogue import every_test
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Groups
 
 
@@ -45,7 +45,7 @@ def answered(held: Mapping[str, Any], asked: Asked, positive: Label | None, data
     if "scores" in held:
         found += of_scores(held["scores"], asked if named is PairedScores else free)
     if "rows" in held:
-        found += of_rows(held["rows"], asked if named is PairedRows else free, positive=positive)
+        found += of_rows(held["rows"], asked if named is PerUnit else free, positive=positive)
     return found
 
 
@@ -54,4 +54,4 @@ def _home(test: str | None) -> type | None:
     takes = {one.takes for one in every_test() if test in (one.name, one.family)}
     if PairedScores in takes:
         return PairedScores
-    return PairedRows if takes == {PairedRows} else None
+    return PerUnit if takes == {PerUnit} else None

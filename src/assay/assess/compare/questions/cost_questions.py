@@ -12,11 +12,10 @@ from assay.inference.multiplicity import adjusted
 
 if TYPE_CHECKING:
     from assay.tally.paired.joint_cells import PairedLabels
-    from assay.tally.paired.joint_rows import PairedRows
-    from assay.tally.paired.unit_sums import UnitSums
+    from assay.tally.paired.per_unit import PerUnit
 
 
-def of_costs(asking: Asking, t: PairedLabels | PairedRows | UnitSums, facts: Facts) -> list[Answer]:
+def of_costs(asking: Asking, t: PairedLabels | PerUnit, facts: Facts) -> list[Answer]:
     """Nothing where no costs are stated; one family of all pairs otherwise."""
     if asking.asked.costs is None:
         return []

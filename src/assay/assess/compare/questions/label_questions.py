@@ -20,19 +20,17 @@ from assay.inference.findings import Finding
 from assay.inference.multiplicity import adjusted
 from assay.inference.tests.auc_near_one import near_perfect
 from assay.inference.tests.block_ranks import ranked
-from assay.inference.tests.mcnemar import by_size
+from assay.inference.tests.mcnemar import test_outcomes
 from assay.inference.tests.variance import equal_spread, normality
 from assay.measures.declare import Measure, parse
 from assay.tally.contingency_tables import Calls, Channels, Outcomes, Patterns, Table
 from assay.tally.paired.half_sample_folds import Halved
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.real_values import Blocks, Exact, FiveByTwo, Folds, Groups
 from assay.tally.scores.ranked_table import Ranked
 
-NOT_ASKED: Final = "pairs were not tested, because the test of all models together is not significant"
 OPPOSITE: Final = (
     "the difference is not significant over all rows, but the two classes differ in opposite directions: "
     "one hides the other (E-XS-02)"
@@ -90,7 +88,7 @@ def of_channels(channels: Mapping[str, PairedLabels], asked: Asked) -> Answer:
 def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
     """Questions about scores of one test set."""
     asking = Asking(asked=asked, kind=Kind.SCORES, models=len(t.models))
-    facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near_perfect(t))
+    facts = Facts(n=t.m + t.n, models=len(t.models), near_perfect=near_perfect(t), fewest=min(t.m, t.n))
     choice = asking.choice(Question.AUROC, facts)
     if t.bits is not None and _test(choice).family == "permutation":
         raise PlanError(
@@ -99,15 +97,13 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
             fix="leave the test out; or hold the scores in memory: exact_scores=NUMBER (--exact-scores)",
         )
     found = asking.run(_test(choice), t, choice)
-    notes: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
     if _test(choice).pairwise:  # every pair is a question of its own, so nothing follows
         choice, found = replace(choice, after=None), tuple(adjusted(found, asked.correction))
         family = tuple(f"auroc of {' and '.join(one.models)}" for one in found)
     if choice.after is not None:
-        more, notes = _after(asking, t, choice, found[0])
-        found += more
-    answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, notes=notes, family=family)
+        found += _after(asking, t, choice, found[0])
+    answer = Answer(question="auroc", kind=Kind.SCORES, choice=choice, findings=found, family=family)
     measures = [one for one in asked.measures if one.takes is Ranked]
     others = [] if t.bits is not None else by_pairs(asking, t, facts, measures)
     return [answer, *others, *_margins(asking, t if len(t.models) == 2 else None, facts)]  # noqa: PLR2004
@@ -115,16 +111,17 @@ def of_scores(t: PairedScores, asked: Asked) -> list[Answer]:
 
 def by_pairs(
     asking: Asking,
-    t: PairedLabels | PairedScores | PairedRows | UnitSums,
+    t: PairedLabels | PairedScores | PerUnit,
     facts: Facts,
     measures: Sequence[Measure],
     *,
     positive: Label | None = None,
+    free: bool = True,
 ) -> list[Answer]:
-    """Measures without a closed form, for every two models; one family."""
+    """Measures without a closed form, for every two models; one family. Unless `free`, a test that was named runs."""
     if not measures:
         return []
-    choice = asking.choice(Question.MEASURE, facts, free=True)
+    choice = asking.choice(Question.MEASURE, facts, free=free)
     pairs = list(combinations(t.models, 2))
     names = [one.title if len(pairs) == 1 else f"{one.title} of {a} and {b}" for one in measures for a, b in pairs]
     if choice.test is None:
@@ -148,7 +145,7 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
         return [Answer(question=str(question), kind=kind, choice=choice, findings=(), notes=(choice.why,))]
     if kind is Kind.FIVE_BY_TWO:  # halves: the test part is as large as its training part
         test_over_train = 1
-    found, notes, family = _on_values(asking, t, choice, test_over_train)
+    found, family = _on_values(asking, t, choice, test_over_train)
     for beside in choice.beside:
         if beside is choice.test:
             continue
@@ -156,7 +153,7 @@ def of_values(t: Blocks, asked: Asked, kind: Kind, *, test_over_train: object = 
         if beside.takes is Folds:
             tally = Folds.of(t.pair(0, 1), test_over_train=_ratio(test_over_train))
         found += tuple(one.said(chosen="reported beside it") for one in asking.run(beside, tally, choice))
-    answers = [Answer(question=str(question), kind=kind, choice=choice, findings=found, family=family, notes=notes)]
+    answers = [Answer(question=str(question), kind=kind, choice=choice, findings=found, family=family)]
     return answers + _margins(asking, t.pair(0, 1) if pair else None, facts)
 
 
@@ -169,12 +166,9 @@ def of_groups(t: Groups, asked: Asked) -> list[Answer]:
     question = Question.VARIANCE if asked.variance else Question.LOCATION
     choice = asking.choice(question, facts)
     found = asking.run(_test(choice), t, choice)
-    notes: tuple[str, ...] = ()
     if choice.after is not None and len(found) == 1:
-        after = replace(choice, after=_posthoc(_test(choice), choice.after))
-        more, notes = _after(asking, t, after, found[0])
-        found += more
-    return [Answer(question=str(question), kind=Kind.INDEPENDENT, choice=choice, findings=found, notes=notes)]
+        found += _after(asking, t, replace(choice, after=_posthoc(_test(choice), choice.after)), found[0])
+    return [Answer(question=str(question), kind=Kind.INDEPENDENT, choice=choice, findings=found)]
 
 
 def _two(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
@@ -201,9 +195,7 @@ def _shaped(test: Significance, t: PairedLabels) -> object:
 
 def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
     found = asking.run(_test(choice), t.patterns() if _test(choice).takes is Patterns else t, choice)
-    if not found[0].significant:
-        return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=found, notes=(NOT_ASKED,))
-    pairs = [by_size(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
+    pairs = [test_outcomes(t.outcomes(a, b), asking.asked.level) for a, b in combinations(t.models, 2)]
     told = adjusted(pairs, asking.asked.correction)
     family = tuple(f"accuracy of {' and '.join(one.models)}" for one in told)
     return Answer(question="accuracy", kind=Kind.LABELS, choice=choice, findings=(*found, *told), family=family)
@@ -212,7 +204,7 @@ def _several(asking: Asking, t: PairedLabels, choice: Choice) -> Answer:
 def _strata(asking: Asking, t: PairedLabels, positive: Label, choice: Choice) -> Answer:
     a, b = t.models
     tables = (t.found(a, b, positive), t.left_out(a, b, positive))
-    told = adjusted([by_size(one, asking.asked.level) for one in tables], asking.asked.correction)
+    told = adjusted([test_outcomes(one, asking.asked.level) for one in tables], asking.asked.correction)
     why = replace(choice, why="the classes apart: what is gained in one can be lost in the other (E-XS-02)", label="")
     return Answer(
         question="recall and specificity",
@@ -260,16 +252,15 @@ def _margins(asking: Asking, tally: object, facts: Facts) -> list[Answer]:
 
 def _on_values(
     asking: Asking, t: Blocks, choice: Choice, test_over_train: object
-) -> tuple[tuple[Finding, ...], tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     test, asked = _test(choice), asking.asked
     if test.takes is Blocks:
         found = asking.run(test, t, choice, control=asked.control)
         if choice.after is None or len(found) > 1:
-            return found, (), ()
-        more, notes = _after(asking, t, choice, found[0])
-        return found + more, notes, ()
+            return found, ()
+        return found + _after(asking, t, choice, found[0]), ()
     if test.takes is Groups:
-        return asking.run(test, Groups(values=t.values, models=t.models), choice), (), ()
+        return asking.run(test, Groups(values=t.values, models=t.models), choice), ()
     pairs: list[Finding] = []
     for a, b in combinations(range(t.k), 2):
         tally: object = t.pair(a, b)
@@ -281,27 +272,26 @@ def _on_values(
             tally = Halved.of(t.pair(a, b))
         pairs += list(asking.run(test, tally, choice))
     family = tuple(" and ".join(one.models) for one in pairs) if len(pairs) > 1 else ()
-    return tuple(adjusted(pairs, asked.correction)), (), family
+    return tuple(adjusted(pairs, asked.correction)), family
 
 
-def _after(
-    asking: Asking, tally: object, choice: Choice, first: Finding
-) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """What follows a significant answer; Nemenyi's and Tukey's p values hold for all pairs by themselves."""
+def _after(asking: Asking, tally: object, choice: Choice, first: Finding) -> tuple[Finding, ...]:
+    """Every pair, whatever the test of all models says: the correction alone keeps the level.
+
+    Nemenyi's and Tukey's p values hold for all pairs by themselves.
+    """
     if choice.after is None:
-        return (), ()
-    if not first.significant:
-        return (), (NOT_ASKED,)
+        return ()
     after = choice.after
     if asking.asked.control is not None and isinstance(tally, Blocks):
         from assay.inference.tests.block_ranks import against_control
 
         after = against_control
-    why = replace(choice, why=f"follows {first.title}, which is significant")
+    why = replace(choice, why=f"pairs beside {first.title}; the correction for the number of pairs keeps the level")
     found = asking.run(after, tally, why, control=asking.asked.control)
     if after.name in ("nemenyi", "tukey"):
-        return found, ()
-    return tuple(adjusted(found, asking.asked.correction)), ()
+        return found
+    return tuple(adjusted(found, asking.asked.correction))
 
 
 def _posthoc(test: Significance, default: Significance) -> Significance:

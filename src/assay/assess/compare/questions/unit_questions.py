@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions about rows that are not independent or not of equal weight: every measure by swaps of whole units.
 
-Of very many rows only sums over the units are known; these are judged by how far the units move the measure.
+Very many units are not swapped: they are judged by how far each moves the measure.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
@@ -18,21 +17,15 @@ from assay.assess.compare.questions.label_questions import by_pairs, not_alone, 
 from assay.assess.compare.questions.request import Answer, Asked, Asking
 from assay.core.errors import PlanError
 from assay.core.labels import Label
+from assay.inference import decision_words
 from assay.inference.choose_test import insist
 from assay.inference.decision_words import BALANCED, Facts, Kind, Question
 from assay.inference.units.class_score_units import OF_CLASSES, class_value, judged_rows
-from assay.inference.units.linearised_variance import HOLD, linear
 from assay.measures.declare import Measure, parse
 from assay.tally.paired.joint_cells import PairedLabels
-from assay.tally.paired.joint_rows import PairedRows
 from assay.tally.paired.joint_scores import PairedScores
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 from assay.tally.scores.ranked_table import Ranked
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 BINARY: Final = ("accuracy", "recall", "specificity")
 SEVERAL: Final = ("accuracy",)
@@ -41,55 +34,39 @@ SWAPS: Final = {
     Kind.WEIGHTED: "weighted_permutation",
     Kind.CLASS_SCORES: "class_score_permutation",
 }
-SUMMED: Final = "unit_z"
-"""The test of sums over units."""
+OF_VERY_MANY: Final = "unit_z"
 
 
-def of_rows(t: PairedRows | UnitSums, asked: Asked, *, positive: Label | None) -> list[Answer]:
+def of_rows(t: PerUnit, asked: Asked, *, positive: Label | None) -> list[Answer]:
     """Labels and scores of subjects, or of weighted rows."""
-    kind, of_sums = _kind(t), isinstance(t, UnitSums)
+    kind, many = _kind(t), t.units > decision_words.MANY_UNITS
     asking = Asking(asked=asked, kind=kind, models=len(t.models))
-    sizes = _class_sizes(t)
+    sizes = t.class_weights()
     sizes = sizes[sizes > 0]
     imbalance = float(sizes.max() / sizes.min())
-    facts = Facts(n=t.n, blocks=t.units, models=len(t.models), held_up_to=t.limit if isinstance(t, UnitSums) else 0)
-    if asked.test is not None and asked.test != (SUMMED if of_sums else SWAPS[kind]):
+    facts = Facts(n=t.n, blocks=t.units, models=len(t.models))
+    if asked.test is not None and asked.test not in (OF_VERY_MANY, SWAPS[kind]):
         return _forced(t, asked, kind, facts, positive)
-    if of_sums and asked.stratified:
+    if many and kind is not Kind.CLASS_SCORES and asked.stratified:
         raise PlanError(
             "comparison-needs",
-            "draws within classes take every row, and there are so many that only sums over units are kept",
+            f"{t.units:,} units are compared by a large-sample test, which draws nothing",
             where="stratified",
-            fix=f"leave it out, or {HOLD}",
+            fix="leave it out",
         )
     measures = _wanted(t, asked, imbalance, positive=positive is not None)
-    found = of_costs(asking, t, facts) if _called(t) else []
-    found += by_pairs(asking, t, facts, measures, positive=positive) + _margins(asking, t, facts, positive)
+    found = of_costs(asking, t, facts) if t.calls is not None else []
+    found += by_pairs(asking, t, facts, measures, positive=positive, free=asked.test is None) + _margins(
+        asking, t, facts, positive
+    )
     return [_accuracy_marked(one, imbalance) for one in found] if imbalance > BALANCED else found
 
 
-def _kind(t: PairedRows | UnitSums) -> Kind:
-    if isinstance(t, UnitSums):
-        return Kind.SUBJECTS if t.by_subject else Kind.WEIGHTED
+def _kind(t: PerUnit) -> Kind:
     return Kind.SUBJECTS if t.subject is not None else Kind.WEIGHTED if t.weight is not None else Kind.CLASS_SCORES
 
 
-def _class_sizes(t: PairedRows | UnitSums) -> Floats:
-    """What each class weighs."""
-    if isinstance(t, UnitSums):
-        return t.of_classes()
-    return np.bincount(t.truth, weights=t.weight, minlength=len(t.labels)).astype(np.float64)
-
-
-def _called(t: PairedRows | UnitSums) -> bool:
-    return isinstance(t, UnitSums) or t.calls is not None
-
-
-def _scored(t: PairedRows | UnitSums) -> bool:
-    return not isinstance(t, UnitSums) and t.scores is not None
-
-
-def _margins(asking: Asking, t: PairedRows | UnitSums, facts: Facts, positive: Label | None) -> list[Answer]:
+def _margins(asking: Asking, t: PerUnit, facts: Facts, positive: Label | None) -> list[Answer]:
     """Whether A is good enough, by accuracy and by the area under the ROC curve, as far as both are there."""
     asked = asking.asked
     if asked.margin is None:
@@ -100,22 +77,19 @@ def _margins(asking: Asking, t: PairedRows | UnitSums, facts: Facts, positive: L
         )
     question = Question.EQUIVALENCE if asked.equivalence else Question.NON_INFERIORITY
     choice = asking.choice(question, facts, free=True)
-    names = ["accuracy"] if _called(t) else []
-    names += [_area(t)] if _scored(t) else []
+    names = ["accuracy"] if t.calls is not None else []
+    names += [_area(t)] if t.scores is not None else []
     if choice.test is None:
         return []
     found = [one for name in names for one in asking.run(choice.test, t, choice, measure=name, positive=positive)]
     return [Answer(question=str(question), kind=asking.kind, choice=choice, findings=tuple(found))]
 
 
-def unit_values(t: PairedRows | UnitSums, positive: Label | None) -> tuple[str, dict[str, float], bool]:
+def unit_values(t: PerUnit, positive: Label | None) -> tuple[str, dict[str, float], bool]:
     """The measure models are ranked by, the value of each, and that high is good."""
-    sizes = _class_sizes(t)
+    sizes = t.class_weights()
     unbalanced = float(sizes.max()) > BALANCED * float(sizes.min())
     of_labels = "balanced_accuracy" if unbalanced and sizes.min() else "accuracy"
-    if isinstance(t, UnitSums):
-        every = {model: linear(t.only(model, model), of_labels, positive).both[0] for model in t.models}
-        return of_labels, {model: 0.0 if math.isnan(value) else value for model, value in every.items()}, True
     if t.classwise:
         areas = {model: class_value(t, "auroc_macro", model) for model in t.models}
         return "auroc_macro", {model: 0.0 if math.isnan(value) else value for model, value in areas.items()}, True
@@ -124,33 +98,31 @@ def unit_values(t: PairedRows | UnitSums, positive: Label | None) -> tuple[str, 
     return name, {model: 0.0 if math.isnan(value) else value for model, value in found.items()}, True
 
 
-def _area(t: PairedRows | UnitSums) -> str:
-    return "auroc_macro" if isinstance(t, PairedRows) and t.classwise else "auroc"
+def _area(t: PerUnit) -> str:
+    return "auroc_macro" if t.classwise else "auroc"
 
 
-def _wanted(t: PairedRows | UnitSums, asked: Asked, imbalance: float, *, positive: bool) -> list[Measure]:
+def _wanted(t: PerUnit, asked: Asked, imbalance: float, *, positive: bool) -> list[Measure]:
     """Accuracy first, or the mean of the recalls where the classes are unbalanced; then what else was asked for."""
     names: list[str] = []
-    if _called(t):
+    if t.calls is not None:
         names += BINARY if positive else SEVERAL
         if imbalance > BALANCED:
             names.insert(0, "balanced_accuracy")
-    if _scored(t):
+    if t.scores is not None:
         names.append(_area(t))
     found = [parse(name) for name in names] + list(asked.measures)
     return list({one.title: one for one in found if _fits(t, one)}.values())
 
 
-def _fits(t: PairedRows | UnitSums, one: Measure) -> bool:
+def _fits(t: PerUnit, one: Measure) -> bool:
     """Whether the rows hold what a measure reads."""
-    if isinstance(t, UnitSums):
-        return one.from_labels
     if one.takes in OF_CLASSES:
         return t.classwise
     return t.scores is not None and not t.classwise if one.takes is Ranked else t.calls is not None
 
 
-def _forced(t: PairedRows | UnitSums, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
+def _forced(t: PerUnit, asked: Asked, kind: Kind, facts: Facts, positive: Label | None) -> list[Answer]:
     """A test that takes rows one by one, where somebody insists on it: its label says what it disregards."""
     forced = insist(
         asked.test or "", kind, len(t.models), Question.MEASURE, facts,
@@ -158,29 +130,14 @@ def _forced(t: PairedRows | UnitSums, asked: Asked, kind: Kind, facts: Facts, po
     )  # fmt: skip
     free = replace(asked, test=forced.test.name if forced.test else None, because=asked.because, override=True)
     takes = None if forced.test is None else forced.test.takes
-    if isinstance(t, UnitSums) and takes not in (PairedRows, PairedScores):
-        found = of_labels(
-            PairedLabels.from_cells(t.counts(), models=t.models, labels=t.labels), free, positive=positive
-        )
-    elif isinstance(t, UnitSums):
-        raise PlanError(
-            "comparison-needs",
-            f"{asked.test} takes every row, and there are so many that only sums over units are kept",
-            fix=f"leave the test out: the large-sample form is used; or {HOLD}",
-        )
-    elif takes is UnitSums:
-        raise PlanError(
-            "comparison-needs",
-            f"{asked.test} takes sums over units, and there are so few rows that all are held",
-            fix="leave the test out, or have more rows than exact_scores (--exact-scores) summed up",
-        )
-    elif takes is PairedScores and t.scores is not None and positive is not None:
+    if takes is PairedScores and t.scores is not None and positive is not None:
         is_positive = t.truth == t.labels.index(positive)
         rows = PairedScores.of(is_positive, dict(zip(t.models, t.scores, strict=True)))
         found = of_scores(rows, free)
-    elif takes not in (PairedScores, PairedRows) and t.calls is not None:
-        cells = Counter(zip(t.truth.tolist(), *t.calls.tolist(), strict=True))
-        by_label = {tuple(t.labels[i] for i in cell): n for cell, n in cells.items()}
+    elif takes not in (PairedScores, PerUnit) and t.calls is not None:
+        codes, place = np.unique(np.stack([t.truth, *t.calls]), axis=1, return_inverse=True)
+        rows = np.bincount(place.ravel(), weights=t.entries).astype(np.int64).tolist()
+        by_label = {tuple(t.labels[i] for i in cell): n for cell, n in zip(codes.T.tolist(), rows, strict=True)}
         found = of_labels(PairedLabels.from_cells(by_label, models=t.models, labels=t.labels), free, positive=positive)
     else:
         raise PlanError(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """False alarms of the large-sample tests by subject and by weight, which are what their intervals miss, by simulation.
 
-    python bench/unitsums.py [--runs 4000] [--subjects 2000]
+    python bench/unit_z.py [--runs 4000] [--subjects 2000]
 
 Subjects have 1 to 40 rows each, a mean of about 10, and an easiness that all their rows and both models share, so that
 taking rows one by one is wrong. Both models are equally good; one in every four subjects is hard for either alone.
@@ -15,12 +15,10 @@ import math
 import numpy as np
 
 from assay.inference.tests.mcnemar import mcnemar_plain
-from assay.inference.units.large_sample_z import unit_z, unit_z_non_inferiority
+from assay.inference.tests_catalogue import find_test
 from assay.tally.contingency_tables import Outcomes
 from assay.tally.labels.label_codes import Codes
-from assay.tally.paired.joint_rows import PairedRows
-from assay.tally.paired.unit_counts import summed
-from assay.tally.paired.unit_sums import UnitSums
+from assay.tally.paired.per_unit import PerUnit
 
 MEASURES = ("accuracy", "recall", "specificity", "balanced_accuracy", "f1", "matthews_corrcoef")
 MARGIN, ALPHA = 0.01, 0.05
@@ -40,19 +38,13 @@ def drawn(rng: np.random.Generator, subjects: int, ahead: float) -> tuple[np.nda
     return who, truth.astype(int), *(one.astype(int) for one in calls)
 
 
-def rows_of(truth: np.ndarray, calls: list[np.ndarray], **units: np.ndarray) -> PairedRows:
+def rows_of(truth: np.ndarray, calls: list[np.ndarray], **units: np.ndarray) -> PerUnit:
     """The rows of two models."""
     codes = [Codes(codes=one.astype(np.uint8), names=(0, 1)) for one in (truth, *calls)]
     if "subject" in units:
         names = tuple(range(int(units["subject"].max()) + 1))
         units["subject"] = Codes(codes=units["subject"].astype(np.int32), names=names)
-    return PairedRows.of(truth=codes[0], labels=(0, 1), models=("A", "B"), calls=codes[1:], **units)
-
-
-def sums_of(t: PairedRows) -> UnitSums:
-    """The sums that stand in place of rows."""
-    columns = [Codes(codes=column.astype(np.int32), names=t.labels) for column in (t.truth, *(t.calls or ()))]
-    return summed(columns, t.subject, t.weight, limit=0).of(t.models, t.labels)
+    return PerUnit.of(truth=codes[0], labels=(0, 1), models=("A", "B"), calls=codes[1:], **units)
 
 
 def main() -> None:
@@ -61,7 +53,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--subjects", type=int, default=2000)
     asked = parser.parse_args()
-    rng = np.random.default_rng(4213)
+    rng, unit_z = np.random.default_rng(4213), find_test("unit_z")
     alarms = {f"{name}, {by}": [0, 0] for by in ("subjects", "weights", "both") for name in MEASURES}
     alarms |= {"non-inferiority by accuracy, subjects": [0, 0], "accuracy, McNemar row by row": [0, 0]}
     for _ in range(asked.runs):
@@ -74,9 +66,8 @@ def main() -> None:
             "both": rows_of(truth, [a, b], subject=who, weight=weight),
         }
         for by, t in tallies.items():
-            sums = sums_of(t)
             for name in MEASURES:
-                found = unit_z(sums, measure=name, positive=1)
+                found = unit_z(t, measure=name, positive=1)
                 _count(alarms[f"{name}, {by}"], found.p)
         right = [one == truth for one in (a, b)]
         both, only_a, only_b, neither = (
@@ -85,7 +76,7 @@ def main() -> None:
         cells = Outcomes(both=both, only_a=only_a, only_b=only_b, neither=neither)
         _count(alarms["accuracy, McNemar row by row"], mcnemar_plain(cells).p)
         who, truth, a, b = drawn(rng, asked.subjects, -MARGIN)
-        found = unit_z_non_inferiority(sums_of(rows_of(truth, [a, b], subject=who)), margin=MARGIN)
+        found = find_test("unit_z_non_inferiority")(rows_of(truth, [a, b], subject=who), margin=MARGIN)
         _count(alarms["non-inferiority by accuracy, subjects"], found.p)
     error = 100 * math.sqrt(ALPHA * (1 - ALPHA) / asked.runs)
     print(f"{asked.runs:,} runs of {asked.subjects:,} subjects; the error of 5 % is {error:.2f} points")

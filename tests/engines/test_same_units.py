@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Subjects and weights summed up through every engine give the identical tally, and the answers of held rows."""
+"""Units counted by every engine give the identical tally and the identical answers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 import assay
 from assay.assess.record.record import schema
 from assay.assess.record.verification import verify
-from assay.tally.paired import unit_batches as unitstream
-from assay.tally.paired.unit_sums import UnitSums
+from assay.inference import decision_words
+from assay.tally.paired import joint_counts
 from tests import flat
 
 ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install 'ibis-framework[duckdb]'")
@@ -23,7 +23,7 @@ ibis = pytest.importorskip("ibis", reason="the Ibis tests need ibis: pip install
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis on a newer DuckDB
 
 N = 3000
-GIVEN = {"truth": "y", "predicted": {"A": "a", "B": "b"}, "exact_scores": 2000, "positive": "yes"}
+GIVEN = {"truth": "y", "predicted": {"A": "a", "B": "b"}, "positive": "yes", "draws": 100}
 
 
 def written(frame, path):
@@ -54,55 +54,46 @@ def rows(*, number=False):
     )
 
 
-def arrays(frame, **more):
+def arrays(frame, draws=100, **more):
     columns = {name: frame[column].to_numpy() for name, column in more.items()}
     given = {"truth": frame["y"].to_numpy(), "predicted": {"A": frame["a"].to_numpy(), "B": frame["b"].to_numpy()}}
-    return flat.compare(**{**GIVEN, **given}, **columns)
+    return flat.compare(**{**GIVEN, **given, "draws": draws}, **columns)
 
 
-@pytest.mark.parametrize("more", [{"subject": "who"}, {"weight": "w"}], ids=["subject", "weight"])
+WAYS = ({"subject": "who"}, {"weight": "w"}, {"subject": "who", "weight": "w"})
+
+
+@pytest.mark.parametrize("more", WAYS, ids=["subject", "weight", "both"])
 @pytest.mark.parametrize("kind", ENGINES)
-def test_every_engine_sums_up_what_arrays_do(kind, more, tmp_path):
+def test_every_engine_counts_what_arrays_do(kind, more, tmp_path, monkeypatch):
+    monkeypatch.setattr(decision_words, "MANY_UNITS", 500)
     frame = rows()
     found, expected = flat.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **more), arrays(frame, **more)
-    assert isinstance(found.rows, UnitSums)
     assert found.rows == expected.rows
     assert found.record["findings"] == expected.record["findings"]
     assert {one.test for one in found.findings} == {"unit_z"}
+    assert found.rows.units == (frame["who"].n_unique() if "subject" in more else N)
+    assert found.rows.n == N
 
 
-@pytest.mark.parametrize("kind", ["polars", "parquet", "csv"])
-def test_weighted_rows_of_subjects_are_summed_up_in_memory_and_from_files(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(unitstream, "AT_ONCE", 100)
-    frame, both = rows(), {"subject": "who", "weight": "w"}
-    found, expected = flat.compare(data=ENGINES[kind](frame, tmp_path), **GIVEN, **both), arrays(frame, **both)
-    assert found.rows == expected.rows
-    assert found.rows.units == frame["who"].n_unique()
-    assert {one.test for one in found.findings} == {"unit_z"}
+def test_the_large_sample_form_is_near_the_swaps(monkeypatch):
+    frame = rows()
+    swaps = arrays(frame, subject="who", draws=1999)
+    monkeypatch.setattr(decision_words, "MANY_UNITS", 500)
+    z = arrays(frame, subject="who")
+    for name in ("accuracy", "recall", "specificity"):
+        assert z[name].effect.value == swaps[name].effect.value
+        assert z[name].p == pytest.approx(swaps[name].p, abs=0.02)
+        assert z[name].effect.interval.low == pytest.approx(swaps[name].effect.interval.low, abs=0.004)
 
 
-def test_weighted_rows_of_subjects_that_an_engine_does_not_hand_over_are_held_as_far_as_is_allowed():
-    given = {**GIVEN, "exact_scores": N}
-    held = flat.compare(data=rows().lazy(), **given, subject="who", weight="w", draws=199)
-    assert {one.test for one in held.findings} == {"subject_permutation"}
-    with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
-        flat.compare(data=rows().lazy(), **GIVEN, subject="who", weight="w")
+def test_too_many_combinations_are_refused(monkeypatch):
+    monkeypatch.setattr(joint_counts, "MOST_ENTRIES", 100)
+    with pytest.raises(assay.PlanError, match="more than 100 combinations"):
+        flat.compare(data=rows().lazy(), **GIVEN, subject="who")
 
 
-def test_subjects_are_cut_at_the_end_of_a_batch_and_never_within(monkeypatch):
-    monkeypatch.setattr(unitstream, "AT_ONCE", 3)
-    unit = np.array([1, 1, 2, 2, 2, 2, 3, 4, 4, 5])
-    whole = unit, np.arange(10), np.arange(10) / 2
-    parts = [tuple(one[i : i + 2] for one in whole) for i in range(0, 10, 2)]
-    found = list(unitstream.whole_units(iter(parts)))
-    for one, column in zip(whole, zip(*found, strict=True), strict=True):
-        np.testing.assert_array_equal(np.concatenate(column), one)
-    ends = [set(part[0].tolist()) for part in found]
-    assert all(not a & b for i, a in enumerate(ends) for b in ends[i + 1 :])
-    assert len(found) > 1
-
-
-@pytest.mark.parametrize("more", [{"subject": "who"}, {"weight": "w"}, {"subject": "who", "weight": "w"}])
+@pytest.mark.parametrize("more", WAYS)
 def test_tables_of_a_database_are_summed_up(more, tmp_path):
     path = tmp_path / "rows.sqlite"
     with sqlite3.connect(path) as connection:
@@ -111,11 +102,6 @@ def test_tables_of_a_database_are_summed_up(more, tmp_path):
     connection.close()
     found = flat.compare(data=str(path), table="rows", **GIVEN, **more)
     assert found.rows == arrays(rows(), **more).rows
-    few = flat.compare(data=str(path), table="rows", **{**GIVEN, "exact_scores": N}, subject="a", draws=199)
-    assert len(few.rows.labels) == 2
-    assert not few.findings
-    with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
-        flat.compare(data=str(path), table="rows", **GIVEN, subject="a")
 
 
 def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
@@ -131,17 +117,6 @@ def test_two_files_matched_by_id_are_summed_up_and_verified(tmp_path):
         record = found.save(tmp_path / "c.json")
         jsonschema.validate(dict(found.record), schema("comparison"))
         assert not verify(assay.load(record).record).mismatches
-
-
-def test_up_to_the_limit_rows_are_held_and_those_of_few_subjects_in_memory_always():
-    frame = rows()
-    found = flat.compare(data=frame.lazy(), **{**GIVEN, "exact_scores": N}, subject="who", draws=199)
-    assert {one.test for one in found.findings} == {"subject_permutation"}
-    few = frame.with_columns(who=pl.int_range(N) % 150)
-    found = flat.compare(data=few, **GIVEN, subject="who", draws=199)
-    assert {one.test for one in found.findings} == {"subject_permutation"}
-    with pytest.raises(assay.PlanError, match="3,000 of them would have to be held in memory"):
-        flat.compare(data=few.lazy(), **GIVEN, subject="who")
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of several models row by row, for rows that are not independent or not of equal weight."""
+"""Answers of several models unit by unit, for rows that are not independent or not of equal weight.
+
+An entry is what a unit adds to one combination of truth and calls: how many rows, and what they weigh together. With
+scores every row is an entry; with weights alone every row is a unit, and rows alike are one entry that stands for all.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +31,12 @@ from assay.tally.labels.label_cells import Codes
 if TYPE_CHECKING:
     from assay.core.arrays import Floats, Whole
 
-KIND: Final = "paired-rows"
+KIND: Final = "per-unit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairedRows:
-    """Truth, calls or scores, subject and weight of every row; rows stand in an order of their own."""
+class PerUnit:
+    """Truth, calls or scores, unit and weight of every entry; entries stand in an order of their own."""
 
     models: tuple[str, ...]
     labels: tuple[Label, ...]
@@ -43,6 +47,9 @@ class PairedRows:
     """Axes (model, row); with scores of all classes (model, row, class)."""
     subject: Whole | None
     weight: Floats | None
+    """Of all rows of an entry of a subject; else of each."""
+    times: Whole | None = None
+    """How many rows an entry stands for; None where each is one row."""
 
     @classmethod
     def of(
@@ -55,10 +62,11 @@ class PairedRows:
         scores: Mapping[str, Floats] | None = None,
         subject: Sequence[Label | None] | Codes | None = None,
         weight: Floats | None = None,
-    ) -> PairedRows:
-        """From columns; subjects become numbers, so that no name is kept.
+        times: Whole | None = None,
+    ) -> PerUnit:
+        """From columns; subjects become numbers, so that no name is kept. `times` says how often a row occurs.
 
-        >>> t = PairedRows.of(
+        >>> t = PerUnit.of(
         ...     truth=[1, 0, 1], labels=(0, 1), models=("A", "B"), calls=[[1, 0, 1], [0, 0, 1]], subject=["x", "y", "x"]
         ... )
         >>> t.units, t.subject.tolist()
@@ -66,32 +74,39 @@ class PairedRows:
         """
         place = {label: i for i, label in enumerate(labels)}
         true, called = _coded(truth), None if calls is None else [_coded(one) for one in calls]
-        who = None if subject is None else _coded(subject)
-        code = {} if who is None else {s: i for i, s in enumerate(in_order({s for s in who.seen() if s is not None}))}
-        if who is not None and (lost := who.count(None)):
-            raise without_subject(lost)
         plain = cls(
             models=tuple(models),
             labels=tuple(labels),
             truth=true.placed(place),
             calls=None if called is None else np.stack([small(one.placed(place), len(place)) for one in called]),
             scores=None if scores is None else np.stack([scores[name] for name in models]),
-            subject=None if who is None else small(who.placed(code), len(code)),
-            weight=None if weight is None else sound_weights(weight, len(truth)),
+            subject=None if subject is None else _numbered(_coded(subject), len(true), times),
+            weight=None if weight is None else sound_weights(weight, len(true)),
+            times=times,
         )
-        if subject is not None and len(subject) != plain.n:
-            raise UnpairedRows(
-                "rows-unmatched",
-                f"there are {counted(len(subject), 'subject')} for {counted(plain.n, 'row')}",
-                where="subject",
-                fix="give the subject of every row",
-            )
-        return plain._ordered()
+        return plain._ordered() if scores is not None else plain._collapsed()
 
     @property
     def n(self) -> int:
         """All rows."""
-        return len(self.truth)
+        return len(self.truth) if self.times is None else int(self.times.sum())
+
+    @property
+    def entries(self) -> Whole:
+        """How many rows each entry stands for."""
+        return np.ones(len(self.truth), dtype=np.int64) if self.times is None else self.times
+
+    @property
+    def amount(self) -> Floats:
+        """What an entry adds to the sums of its unit."""
+        if self.weight is not None:
+            return self.weight
+        return self.entries.astype(np.float64) if self.subject is not None else np.ones(len(self.truth))
+
+    def class_weights(self) -> Floats:
+        """What each class weighs."""
+        heavy = self.amount * (self.entries if self.subject is None else 1)
+        return np.bincount(self.truth, weights=heavy, minlength=len(self.labels)).astype(np.float64)
 
     @property
     def classwise(self) -> bool:
@@ -103,7 +118,7 @@ class PairedRows:
         """Subjects, or rows where none are stated."""
         return self.n if self.subject is None else int(self.subject.max(initial=-1)) + 1
 
-    def only(self, *models: str) -> PairedRows:
+    def only(self, *models: str) -> PerUnit:
         """The same rows with some of the models."""
         at = places(models, self.models)
         return replace(
@@ -115,7 +130,7 @@ class PairedRows:
 
     def __eq__(self, other: object) -> bool:
         """Same rows."""
-        return isinstance(other, PairedRows) and self.to_json() == other.to_json()
+        return isinstance(other, PerUnit) and self.to_json() == other.to_json()
 
     def __hash__(self) -> int:
         """By models and truth."""
@@ -128,22 +143,25 @@ class PairedRows:
             "version": VERSION,
             "models": list(self.models),
             "labels": list(self.labels),
-            "rows": self.n,
+            "rows": len(self.truth),
             "truth": packed_whole(self.truth),
             "calls": None if self.calls is None else [packed_whole(one) for one in self.calls],
             "scores": None if self.scores is None else [_packed(one) for one in self.scores],
             "subject": None if self.subject is None else packed_whole(self.subject),
             "weight": None if self.weight is None else packed_reals(self.weight),
+            "times": None if self.times is None else packed_whole(self.times),
         }
 
     @classmethod
-    def from_json(cls, content: Mapping[str, object]) -> PairedRows:
+    def from_json(cls, content: Mapping[str, object]) -> PerUnit:
         """The inverse of `to_json`."""
         demand_kind(content, KIND, "a tally of paired rows")
         rows = cast("int", content["rows"])
         calls = cast("list[str] | None", content["calls"])
         scores = cast("list[str | list[str]] | None", content["scores"])
-        truth, subject, weight = (cast("str | None", content[part]) for part in ("truth", "subject", "weight"))
+        truth, subject, weight, times = (
+            cast("str | None", content[part]) for part in ("truth", "subject", "weight", "times")
+        )
         return cls(
             models=tuple(cast("list[str]", content["models"])),
             labels=tuple(cast("list[Label]", content["labels"])),
@@ -156,9 +174,34 @@ class PairedRows:
             scores=None if scores is None else np.stack([_unpacked(one, rows) for one in scores]),
             subject=None if subject is None else unpacked_whole(subject, rows),
             weight=None if weight is None else unpacked_reals(weight, rows),
+            times=None if times is None else unpacked_whole(times, rows),
         )
 
-    def _ordered(self) -> PairedRows:
+    def _collapsed(self) -> PerUnit:
+        """One entry for each combination of a unit, in an order that does not depend on the one rows came in."""
+        keys = [*cast("Whole", self.calls)[::-1], self.truth, *([] if self.subject is None else [self.subject])]
+        heavy = [] if self.weight is None else [self.weight]
+        alike = self._at(*_runs([*heavy, *keys], self.entries))
+        if self.subject is None or alike.weight is None:
+            return alike
+        keys = [*cast("Whole", alike.calls)[::-1], alike.truth, cast("Whole", alike.subject)]
+        at, first, times = _runs(keys, alike.entries)
+        weight = np.add.reduceat((alike.weight * alike.entries)[at], first) if len(first) else alike.weight
+        return replace(alike._at(at, first, times), weight=weight)  # noqa: SLF001  its own kind
+
+    def _at(self, at: Whole, first: Whole, times: Whole) -> PerUnit:
+        """The first entry of each run of sorted ones, which stands for as many rows as the run."""
+        kept = at[first]
+        return replace(
+            self,
+            truth=self.truth[kept],
+            calls=cast("Whole", self.calls)[:, kept],
+            subject=None if self.subject is None else self.subject[kept],
+            weight=None if self.weight is None else self.weight[kept],
+            times=times,
+        )
+
+    def _ordered(self) -> PerUnit:
         """In an order that does not depend on the one the rows came in."""
         keys: list[Floats | Whole] = []
         scores = self.scores if not self.classwise else np.concatenate(np.moveaxis(cast("Floats", self.scores), 2, 1))
@@ -175,10 +218,37 @@ class PairedRows:
         )
 
 
+def _runs(keys: Sequence[Floats | Whole], times: Whole) -> tuple[Whole, Whole, Whole]:
+    """The order of entries by some keys, the last leading; where runs of equal ones begin, and rows of each run."""
+    at = np.lexsort(list(keys))
+    new = np.zeros(len(at), dtype=bool)
+    new[:1] = True
+    for key in keys:
+        ordered = key[at]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    first = np.flatnonzero(new)
+    return at, first, np.add.reduceat(times[at], first) if len(first) else times
+
+
 def small(codes: Whole, names: int) -> Whole:
     """In the smallest type that holds numbers of as many names, and -1."""
     kind = next(one for one in (np.int8, np.int16, np.int32, np.int64) if names <= np.iinfo(one).max)
     return cast("Whole", codes.astype(kind, copy=False))
+
+
+def _numbered(who: Codes, rows: int, times: Whole | None) -> Whole:
+    """The number of the subject of each row, in the order of their names."""
+    if who.count(None):
+        raise without_subject(who.count(None) if times is None else int(times[who.are(None)].sum()))
+    if len(who) != rows:
+        raise UnpairedRows(
+            "rows-unmatched",
+            f"there are {counted(len(who), 'subject')} for {counted(rows, 'row')}",
+            where="subject",
+            fix="give the subject of every row",
+        )
+    number = {name: i for i, name in enumerate(in_order({name for name in who.seen() if name is not None}))}
+    return small(who.placed(number), len(number))
 
 
 def _coded(labels: Sequence[Label | None] | Codes) -> Codes:
