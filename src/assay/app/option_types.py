@@ -41,14 +41,14 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists options by group, and whose options are given once, unless they may be repeated."""
+    """A command whose help lists options by group, and where a role that has one column is given one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice, because the first would be passed over."""
+        """Refuse a second column for a role, because the first would be passed over."""
         before = args[: args.index("--")] if "--" in args else args
         for parameter in self.get_params(ctx):
             given = [word for word in before if word.partition("=")[0] in parameter.opts and word.startswith("--")]
-            once = isinstance(parameter, click.Option) and not (parameter.multiple or parameter.is_flag)
+            once = isinstance(parameter.type, Column) and not getattr(parameter, "multiple", False)
             if once and len(given) > 1 and not ctx.resilient_parsing:
                 from assay.core.errors import PlanError
 

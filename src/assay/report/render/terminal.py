@@ -185,7 +185,7 @@ def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
     short = replace(block, columns=tuple(block.columns[i] for i in kept))
     cut = [[row[i] for i in kept] for row in rows]
     wide = min(page.width, WIDEST)
-    ways = (_side_by_side(short, cut, len(kept), room=room) for room in ROOMS[:-1])
+    ways = (_side_by_side(short, cut, len(kept), room=room) for room in (wide, *ROOMS[:2]))
     fits = next((way for way in ways if way.width + 2 + LEAST_PROSE <= wide), None)
     if fits is not None and len(prose) == 1:
         said = [block.columns[prose[0]].name, *(_sentence(row[prose[0]]) for row in rows)]
@@ -195,7 +195,7 @@ def _told(page: _Page, block: Table, rows: Sequence[Sequence[Cell]]) -> None:
             for line in more:
                 page.line(Text(" " * (fits.width + 2) + line, "soft"))
         return
-    head, *lines = _side_by_side(short, cut, len(kept), room=ROOMS[1]).lines()
+    head, *lines = _side_by_side(short, cut, len(kept), room=max(page.width // 2, ROOMS[0])).lines()
     page.line(*head)
     for pieces, row in zip(lines, rows, strict=True):
         page.line(*pieces)
